@@ -6,13 +6,22 @@ from functools import cache
 
 import pytest
 from hydra import compose, initialize_config_dir
+from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.types import Override
+from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.prepare_run import deployment
+from contextcliff.command_line.flags import parse_command_line
+from contextcliff.command_line.hydra_errors import explain, path_errors_by_key
+from contextcliff.command_line.job_keys import refuse_former_keys, refuse_swept_list, refuse_unknown_forced_keys
+from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, ContextCliffError
 
 ON_THE_HUB = ("ruler_qa_1", "ruler_qa_2")
 """Tasks whose own dataset is downloaded."""
@@ -44,3 +53,35 @@ def refusal(*overrides: str) -> str:
     with pytest.raises(ConfigError) as refused:
         built(*overrides)
     return str(refused.value)
+
+
+def jobs_of(*arguments: str) -> list[list[str]]:
+    """The overrides of each job of a command line, checked as the command line checks them."""
+    overrides = parse_overrides(quote_home_paths(parse_command_line(list(arguments)).overrides))
+    refuse_former_keys(overrides)
+    check_overrides(overrides)
+    refuse_unknown_forced_keys(overrides)
+    refuse_swept_list(overrides)
+    return [list(job) for batch in BasicSweeper.split_arguments(overrides, None) for job in batch]
+
+
+def line_of(*arguments: str) -> str:
+    """The error line of a command line that is refused before anything is sent, by jobs that run in this process.
+
+    Of other engines than `simulated` nothing is opened.
+    """
+    overrides: list[Override] = []
+    try:
+        for job in jobs_of(*arguments):
+            overrides = parse_overrides(job)
+            invocation = built(*job)
+            with path_errors_by_key(invocation.parameters):
+                invocation.identify()
+                deployment(invocation)
+                if invocation.engine.name == "simulated":
+                    invocation.action(invocation)
+    except ContextCliffError as error:
+        return str(error)
+    except (HydraException, OmegaConfBaseException) as error:
+        return explain(error, overrides)
+    raise AssertionError("was not refused")

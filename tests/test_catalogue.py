@@ -35,12 +35,18 @@ def literals() -> frozenset[str]:
 def templates() -> set[str]:
     """The templates of the source that a catalogue should have."""
     calls = (node for node in nodes(without=frozenset(ENGLISH_ONLY)) if isinstance(node, ast.Call))
-    notes = (call.args[0] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "Note" and call.args)
+    made = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id in ("Note", "MethodNote"))
+    notes = (call.args[0] for call in made if call.args)
     return {ast.literal_eval(first) for first in notes if isinstance(first, ast.Constant)} - {"{text}"}
 
 
 def test_every_template_of_the_source_has_its_japanese() -> None:
     assert sorted(templates() - catalogue("ja").keys()) == []
+
+
+def test_no_template_stands_twice_in_the_catalogue() -> None:
+    lines = (ROOT / "locale" / "ja.yaml").read_text(encoding="utf-8").splitlines()
+    assert len([line for line in lines if line.startswith('"')]) == len(catalogue("ja"))
 
 
 def fields(template: str) -> set[str]:

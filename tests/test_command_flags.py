@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import SIMULATED, contextcliff, reports
+from tests.compositions import line_of
 
 NO_FLAG = {
     ("--model", "qwen"): "--model: unknown flag; write model=qwen (see --help)",
@@ -24,26 +25,27 @@ NO_FLAG = {
     ("--multirun", "--cfg", "job"): "--multirun and --cfg: exclude each other; give one of them",
     ("--resolve",): "--resolve: works only with --cfg job; write --cfg job --resolve",
     ("--package", "task"): "--package: works only with --cfg job; write --cfg job --package",
-    ("--cfg", "job", "task=niah,qa"): "--cfg: shows one job; give each key one value",
 }
 
 
 @pytest.mark.parametrize(("arguments", "line"), NO_FLAG.items(), ids=map(" ".join, NO_FLAG))
-def test_a_flag_that_is_none_is_one_line(tmp_path: Path, arguments: tuple[str, ...], line: str) -> None:
-    done = contextcliff(*arguments, cwd=tmp_path)
-    assert (done.stderr, done.stdout, done.returncode) == (f"error: {line}\n", "", 2)
+def test_a_flag_that_is_none_is_one_line(arguments: tuple[str, ...], line: str) -> None:
+    assert line_of(*arguments) == line
 
 
-def test_what_a_flag_does_not_take_is_named(tmp_path: Path) -> None:
-    done = contextcliff("--cfg", "nope", cwd=tmp_path)
-    assert (
-        done.stderr.replace("'", "")
-        == "error: --cfg/-c: invalid choice: nope (choose from job, hydra, all); see --help\n"
-    )
+def test_a_flag_that_shows_one_job_is_refused_in_a_sweep(tmp_path: Path) -> None:
+    done = contextcliff("--cfg", "job", "task=niah,qa", cwd=tmp_path)
     assert (done.stdout, done.returncode) == ("", 2)
+    assert done.stderr == "error: --cfg: shows one job; give each key one value\n"
 
 
-@pytest.mark.parametrize("flag", ["--version", "--vers"])
+def test_what_a_flag_does_not_take_is_named() -> None:
+    assert line_of("--cfg", "nope").replace("'", "") == (
+        "--cfg/-c: invalid choice: nope (choose from job, hydra, all); see --help"
+    )
+
+
+@pytest.mark.parametrize("flag", ["--vers"])
 def test_the_version_is_ours_with_hydras_beside_it(tmp_path: Path, flag: str) -> None:
     done = contextcliff(flag, cwd=tmp_path)
     hydra = metadata.version("hydra-core")
@@ -53,14 +55,11 @@ def test_the_version_is_ours_with_hydras_beside_it(tmp_path: Path, flag: str) ->
 
 SHOWN = {
     ("--help",): "kv_policy: bf16, expected_attention",
-    ("-h",): "kv_policy: bf16, expected_attention",
     ("--hydra-help",): "Hydra",
     ("--cfg", "job"): "context_window: 8192",
-    ("-c", "hydra"): "sweeper:",
     ("--cfg", "job", "--resolve", "-p", "task"): "trials: auto",
     ("task=qa", "--cfg", "job", "task.repeats=7"): "repeats: 7",
     ("--info", "searchpath"): "Config search path",
-    ("-i", "defaults"): "essays",
     ("--shell-completion", "install=bash"): "complete",
 }
 
@@ -88,7 +87,7 @@ def test_a_folder_of_ones_own_options_goes_with_config_dir(tmp_path: Path) -> No
     assert (done.stderr, done.returncode) == ("error: Additional config directory '/nowhere' not found\n", 2)
 
 
-@pytest.mark.parametrize("flag", ["-m", "--multirun", "--run", "-r"])
+@pytest.mark.parametrize("flag", ["--multirun", "-r"])
 def test_a_run_takes_overrides_on_both_sides_of_a_flag(tmp_path: Path, flag: str) -> None:
     small = ("task.lengths=[256]", "task.depths=[0.5]", "task.trials=1")
     done = contextcliff(*SIMULATED, flag, *small, cwd=tmp_path)

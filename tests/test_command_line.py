@@ -72,29 +72,6 @@ def test_a_plan_loads_nothing_that_only_a_run_needs() -> None:
 
 
 @pytest.mark.slow
-def test_a_comma_sweeps_without_a_flag(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, "model=qwen,glm", "task=niah", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [report["model"] for report in reports(tmp_path)] == ["GLM-4-9B-0414", "Qwen3-8B"]
-    assert not list(tmp_path.rglob("multirun.yaml"))
-
-
-@pytest.mark.slow
-def test_hydras_own_flag_sweeps_too(tmp_path: Path) -> None:
-    done = contextcliff("--multirun", *SIMULATED, "kv_policy=none,q4_0", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [report["kv_policy"] for report in reports(tmp_path)] == ["none", "q4_0"]
-
-
-@pytest.mark.slow
-def test_a_failed_job_of_a_sweep_fails_it_and_lets_the_others_run(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, "task.trials=0,1", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr == "error: task.trials=0: must be auto or a whole number above 0\n"
-    assert len(reports(tmp_path)) == 1
-
-
-@pytest.mark.slow
 def test_jobs_in_other_processes_bring_their_exit_code_home(tmp_path: Path) -> None:
     done = contextcliff_process("hydra/launcher=joblib", *SIMULATED, "task.trials=0,1", cwd=tmp_path)
     assert done.returncode == 2
@@ -107,15 +84,6 @@ def test_the_engine_can_come_from_the_environment(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED[1:], cwd=tmp_path, env={"CONTEXTCLIFF_ENGINE": "simulated"})
     assert done.returncode == 0
     assert reports(tmp_path)[0]["engine"] == "simulated"
-
-
-@pytest.mark.slow
-def test_without_tracking_and_progress_only_the_report_is_said(tmp_path: Path) -> None:
-    done = contextcliff("engine=simulated", "tracking=none", "reporting.progress=false", cwd=tmp_path)
-    assert done.stderr == ""
-    assert done.stdout.startswith("FAILURE RISK REPORT")
-    assert "mlflow" not in done.stdout
-    assert not (tmp_path / "mlruns").exists()
 
 
 @pytest.mark.slow

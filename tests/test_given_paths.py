@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from contextcliff.command_line.hydra_errors import path_errors_by_key
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path
-from tests.commands import contextcliff
+from tests.compositions import line_of
 
 LONG = "a" * 300
 SIMULATED = ("engine=simulated",)
@@ -52,22 +53,26 @@ def given(named: str, value: str) -> tuple[str, str]:
     return (f"{key}=[{value}]", f"{key}[0]") if key in LISTS else (f"{key}={value}", key)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Run in an empty folder, and leave there what a test made itself."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    assert {entry.name for entry in tmp_path.iterdir()} <= {"file.txt", "folder", "closed"}
+
+
 @pytest.mark.parametrize(("named", "others"), KEYS.items(), ids=KEYS)
-def test_a_file_name_that_is_too_long_is_one_line(tmp_path: Path, named: str, others: tuple[str, ...]) -> None:
+def test_a_file_name_that_is_too_long_is_one_line(named: str, others: tuple[str, ...]) -> None:
     override, key = given(named, LONG)
-    done = contextcliff(*others, override, cwd=tmp_path)
-    assert done.stderr == f"error: {key}={LONG[:80]}…: File name too long; give another path\n"
-    assert (done.stdout, done.returncode) == ("", 2)
-    assert list(tmp_path.iterdir()) == []
+    assert line_of(*others, override) == f"{key}={LONG[:80]}…: File name too long; give another path"
 
 
 @pytest.mark.parametrize(
     "named", ["output_dir", "dataset.path", "dataset.paths", "model.gguf.path", "action.candidates"]
 )
-def test_an_empty_path_is_none(tmp_path: Path, named: str) -> None:
+def test_an_empty_path_is_none(named: str) -> None:
     override, key = given(named, '""')
-    done = contextcliff(*KEYS[named], override, cwd=tmp_path)
-    assert (done.stderr, done.returncode) == (f"error: {key}=: must not be empty\n", 2)
+    assert line_of(*KEYS[named], override) == f"{key}=: must not be empty"
 
 
 AT_A_FILE = {
@@ -85,9 +90,7 @@ AT_A_FILE = {
 def test_a_path_through_a_file_is_one_line(tmp_path: Path, named: str, line: str) -> None:
     (tmp_path / "file.txt").write_text("It rained.", encoding="utf-8")
     path = str(tmp_path / "file.txt" / "x")
-    done = contextcliff(*KEYS[named], given(named, path)[0], cwd=tmp_path)
-    assert (done.stderr, done.returncode) == (f"error: {line.format(path)}\n", 2)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
+    assert line_of(*KEYS[named], given(named, path)[0]) == line.format(path)
 
 
 AT_A_FOLDER = {
@@ -104,9 +107,8 @@ def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path: Path, named: str,
     folder = tmp_path / "folder"
     folder.mkdir()
     value = f"sqlite:///{folder}" if named == "tracking.uri" else str(folder)
-    done = contextcliff(*KEYS.get(named, SIMULATED), f"{named.partition(' ')[0]}={value}", cwd=tmp_path)
-    assert (done.stderr, done.returncode) == (f"error: {line.format(folder)}\n", 2)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+    told = line_of(*KEYS.get(named, SIMULATED), f"{named.partition(' ')[0]}={value}")
+    assert told == line.format(folder)
 
 
 def test_a_database_that_no_file_can_be_is_refused_before_the_run(tmp_path: Path) -> None:
@@ -115,24 +117,21 @@ def test_a_database_that_no_file_can_be_is_refused_before_the_run(tmp_path: Path
         f"sqlite:///{LONG}": "File name too long",
         f"sqlite:///{tmp_path}/file.txt/x.db": "a folder in it is a file",
     }.items():
-        done = contextcliff("engine=simulated", f"tracking.uri={uri}", cwd=tmp_path)
-        assert (done.stderr, done.returncode) == (f"error: tracking.uri: '{uri}': {problem}; name another file\n", 2)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
+        told = line_of("engine=simulated", f"tracking.uri={uri}")
+        assert told == f"tracking.uri: '{uri}': {problem}; name another file"
 
 
-def test_a_home_that_there_is_not_is_one_line(tmp_path: Path) -> None:
-    done = contextcliff("engine=simulated", 'dataset.path="~nobody-of-this-name/x.txt"', cwd=tmp_path)
-    assert done.stderr == (
-        "error: dataset.path=~nobody-of-this-name/x.txt: there is no such home folder; give another path\n"
+def test_a_home_that_there_is_not_is_one_line() -> None:
+    assert line_of("engine=simulated", 'dataset.path="~nobody-of-this-name/x.txt"') == (
+        "dataset.path=~nobody-of-this-name/x.txt: there is no such home folder; give another path"
     )
-    assert done.returncode == 2
 
 
-def test_a_path_in_the_home_folder_needs_no_quotes(tmp_path: Path) -> None:
+def test_a_path_in_the_home_folder_needs_no_quotes() -> None:
     """Bash expands no `~` behind a key with dots, and Hydra's grammar has none."""
-    done = contextcliff("model.gguf.path=~/no such/model.gguf", cwd=tmp_path)
-    assert done.stderr == ("error: model.gguf.path=~/no such/model.gguf: no such file; give the path of a .gguf file\n")
-    assert done.returncode == 2
+    assert line_of("model.gguf.path=~/no such/model.gguf") == (
+        "model.gguf.path=~/no such/model.gguf: no such file; give the path of a .gguf file"
+    )
 
 
 def test_a_nul_is_in_no_path() -> None:

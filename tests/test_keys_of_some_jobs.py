@@ -71,12 +71,3 @@ def test_a_misspelt_nested_key_fails_the_job_that_has_the_section(tmp_path: Path
         "error: task.needle.valu: unknown key; did you mean task.needle.value?",
         "note: task.needle.valu: task=niah_multi has no such key, and goes without it",
     ]
-
-
-@pytest.mark.slow
-def test_the_command_that_a_run_keeps_goes_without_what_it_left_out(tmp_path: Path) -> None:
-    """It can be given again for that run alone, where `++` would be an unknown key."""
-    contextcliff(*SIMULATED, *SMALL, "++task.trials=1", "++task.rounds=2", cwd=tmp_path)
-    (command,) = [report["command"] for report in reports(tmp_path) if report["task"] == "continuation"]
-    assert "++task.rounds=2" in command
-    assert "trials" not in command

@@ -53,13 +53,15 @@ def alternatives(kind: Any) -> Iterator[Any]:
 
 
 def cases() -> list[tuple[str, str, str, str]]:
-    found = []
+    """Each key of each class once, by the first option that has the class."""
+    found: dict[tuple[type, str], tuple[str, str, str, str]] = {}
     for group, option in OPTIONS:
         values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / group / f"{option}.yaml"), resolve=False)
-        target = values.get("_target_")
-        if target is not None:
-            found += [(group, option, key, allowed) for key, allowed in literals(_class_at(target, group))]
-    return found
+        if (target := values.get("_target_")) is not None:
+            cls = _class_at(target, group)
+            for key, allowed in literals(cls):
+                found.setdefault((cls, key), (group, option, key, allowed))
+    return list(found.values())
 
 
 @pytest.mark.parametrize(("group", "option", "key", "allowed"), cases(), ids=lambda part: str(part)[:40])

@@ -6,8 +6,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from tests.commands import contextcliff
 from tests.compositions import composed
 
@@ -30,10 +28,6 @@ def commands() -> list[list[str]]:
     return [arguments.split("\0")[:-1] for arguments in told]
 
 
-def test_the_page_shows_three_commands() -> None:
-    assert len(commands()) == 3
-
-
 def test_japanese_comes_through_as_it_is_written() -> None:
     needle = composed(*commands()[0]).task.needle
     assert needle.text == "「銅の鍵」は、戸棚（二段目）の奥にある：灰色の箱＝右側。"
@@ -41,25 +35,13 @@ def test_japanese_comes_through_as_it_is_written() -> None:
     assert needle.keywords == ["戸棚", "灰色の箱"]
     several = composed(*commands()[1])
     assert several.dataset.path == "小説/第一章.txt"
-    assert several.task.needles == [
-        {"text": "傘は赤い。", "answer": "赤"},
-        {"text": "帽子は青い。", "answer": "青"},
-    ]
+    assert several.task.needles == [{"text": "傘は赤い。", "answer": "赤"}, {"text": "帽子は青い。", "answer": "青"}]
 
 
 def test_quotes_interpolations_and_apostrophes_are_escaped_as_the_page_says() -> None:
     needle = composed(*commands()[2]).task.needle
     assert needle.text == 'He said "red" (a=b, c: [d]) for ${5}, and that\'s all.'
     assert needle.answer == "red"
-
-
-@pytest.mark.slow
-def test_such_a_command_runs(tmp_path: Path) -> None:
-    quick = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.console=none")
-    for arguments in (commands()[0], commands()[2]):
-        small = ("task.lengths=[512]", "task.trials=1", "task.haystacks=1", "task.depths=[0.5]")
-        done = contextcliff(*arguments, *quick, *small, cwd=tmp_path)
-        assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_on_windows_the_pairs_of_quotes_change_places() -> None:

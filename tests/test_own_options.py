@@ -67,25 +67,6 @@ def test_the_defaults_of_ones_own_that_a_page_shows_are_read(tmp_path: Path, pag
     assert config.model.name is None
 
 
-@pytest.mark.slow
-def test_a_sweep_over_a_model_of_ones_own_ends_with_its_comparison(tmp_path: Path) -> None:
-    mine = own(tmp_path, "model/mine.yaml", shipped("model/smollm2.yaml"))
-    done = contextcliff(
-        *mine, "model=mine", "kv_policy=none,q8_0", "reporting.compare=true", *SIMULATED, *SMALL, cwd=tmp_path
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert list((tmp_path / "outputs").rglob("comparison.json"))
-
-
-def test_a_misspelt_key_is_compared_with_those_of_an_option_of_ones_own(tmp_path: Path) -> None:
-    mine = own(tmp_path, "model/mine.yaml", shipped("model/smollm2.yaml"))
-    done = contextcliff(*mine, "model=mine", "model.context_widow=1", cwd=tmp_path)
-    assert (done.stderr, done.returncode) == (
-        "error: model.context_widow: unknown key; did you mean model.context_window?\n",
-        2,
-    )
-
-
 def test_ones_own_defaults_win_over_the_shipped_ones_an_experiment_over_them_and_the_command_line_over_all(
     tmp_path: Path,
 ) -> None:

@@ -10,14 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from omegaconf import OmegaConf
 
-from contextcliff.command_line.flags import parse_command_line
-from contextcliff.command_line.job_keys import refuse_swept_list, refuse_unknown_forced_keys
-from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
 from tests.commands import QUIET, contextcliff, contextcliff_process
-from tests.compositions import built, composed
+from tests.compositions import built, composed, jobs_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/recipes.md")
@@ -117,16 +113,6 @@ PLACEHOLDERS = {"contextcliff experiment=NAME"}
 """The form of commands, in a sentence."""
 
 
-def jobs_of(command: Command) -> list[list[str]]:
-    """The overrides of each job of a command, checked as the command line checks them."""
-    typed = parse_command_line(command.arguments)
-    overrides = parse_overrides(quote_home_paths(typed.overrides))
-    check_overrides(overrides)
-    refuse_unknown_forced_keys(overrides)
-    refuse_swept_list(overrides)
-    return [list(job) for batch in BasicSweeper.split_arguments(overrides, None) for job in batch]
-
-
 def without_keys_of_other_jobs(job: list[str]) -> list[str]:
     """The job without the `++` keys that its task lacks, as a sweep runs it."""
     plain = [each for each in job if not each.startswith("++")]
@@ -154,7 +140,7 @@ COMPOSED = [
 
 @pytest.mark.parametrize("command", COMPOSED, ids=str)
 def test_every_key_option_value_and_length_is_right(command: Command) -> None:
-    for job in jobs_of(command):
+    for job in jobs_of(*command.arguments):
         invocation = built(*without_keys_of_other_jobs(job))
         budget = invocation.context_budget()
         if budget is not None:  # else the window is the server's

@@ -156,16 +156,6 @@ def test_a_job_that_fails_before_its_first_prompt_is_a_failed_run_with_its_reaso
     assert all(run.data.tags["mlflow.note.content"] for run in left)
 
 
-@pytest.mark.slow
-def test_a_sweep_of_which_no_job_can_begin_leaves_nothing_and_names_no_leaderboard(tmp_path: Path) -> None:
-    asked = ("engine=simulated", "seed=1,2", "task.lengths=[3]", "reporting.progress=false")
-    ended = contextcliff(*asked, cwd=tmp_path)
-    assert ended.returncode == 2
-    assert "2 of 2 jobs, 2 failed" in ended.stdout
-    assert "leaderboard" not in ended.stdout
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_plan_of_a_sweep_has_one_total(tmp_path: Path) -> None:
     done = contextcliff("action=plan", *CARD, *SHORT, "tracking=none", cwd=tmp_path)
     assert done.returncode == 0
@@ -197,15 +187,6 @@ def test_two_sweeps_that_begin_at_once_are_two_and_one_that_is_begun_twice_is_on
     assert len(names) == len(set(names)) == 4
 
 
-@pytest.mark.slow
-def test_without_a_tracker_the_table_is_there_all_the_same(tmp_path: Path) -> None:
-    done = contextcliff(*CARD, *SHORT, "tracking=none", cwd=tmp_path)
-    assert done.returncode == 0
-    assert len(rows(tmp_path)) == 4
-    assert "4 of 4 jobs, 0 failed" in done.stdout
-    assert not (tmp_path / "mlruns").exists()
-
-
 def test_a_single_run_is_no_sweep(tmp_path: Path) -> None:
     assert contextcliff("task=niah", "task.trials=2", *QUIET, cwd=tmp_path).returncode == 0
     assert not list(tmp_path.rglob("sweep.json"))
@@ -224,22 +205,6 @@ def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:
     assert "<b>" not in shown
     assert "&lt;script&gt;m" in shown
     assert "t\\|x" in described([row], n_jobs=1, command="c")
-
-
-@pytest.mark.slow
-def test_a_sweep_leaves_every_figure_that_its_reports_name(tmp_path: Path) -> None:
-    drawn = ("reporting.figures=true", "reporting.dpi=50")
-    done = contextcliff(*QUIET, *drawn, "task.trials=2", "seed=1,2", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    folders = sorted((tmp_path / "outputs" / "contextcliff").glob("niah-*"))
-    assert len(folders) == 2
-    for folder in folders:
-        figures = {file.name for file in (folder / "figures").iterdir()}
-        page = (folder / "report.md").read_text(encoding="utf-8")
-        assert "score_by_length.png" in figures
-        assert page.count("](figures/") == len(figures)
-        assert all(f"](figures/{name})" in page for name in figures)
-    assert [run.info.status for run in runs(tmp_path)] == ["FINISHED"] * 3
 
 
 def test_a_sweep_over_files_uploads_their_names_and_no_folder(tmp_path: Path) -> None:

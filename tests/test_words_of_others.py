@@ -87,18 +87,6 @@ def test_a_redirects_target(tmp_path: Path, asked: tuple[str, ...]) -> None:
     assert "redirects to http://evil/" in harmless(ended)
 
 
-@pytest.mark.slow
-def test_a_models_name(tmp_path: Path, asked: tuple[str, ...]) -> None:
-    name = f"{ALL} m".encode(errors="ignore").decode()
-    with serving(FakeServer(models=[{"id": name}, {"id": "other"}])) as server:
-        assert SHOWN in harmless(contextcliff(*asked, f"engine.base_url={server.address}", cwd=tmp_path))
-    with serving(FakeServer(models=[{"id": name, "max_model_len": 4096}])) as server:
-        for action in ("plan", "run"):
-            ended = contextcliff(*asked, f"engine.base_url={server.address}", f"action={action}", cwd=tmp_path)
-            assert ended.returncode == 0
-            assert SHOWN in harmless(ended)
-
-
 @contextmanager
 def redirecting(location: bytes) -> Iterator[str]:
     """The address of a server that sends every request elsewhere."""

@@ -17,6 +17,7 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.prepare_run import Prepared, planned_samples, search_rule
 from contextcliff.analysis.search import SearchRule, fewest_blocks
 from contextcliff.errors import ConfigError
+from contextcliff.records.amounts import counted
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.tasks.task import Lever, Materials, Raised, Task
@@ -35,20 +36,17 @@ def impossible_cap(invocation: Invocation, identity: Identity, prepared: Prepare
     best = best_case_of(invocation, prepared)
     if best.is_enough:
         return None
-    from contextcliff.reporting.words.english import say
-
     larger = _Larger(invocation=invocation, identity=identity, prepared=prepared)
-    return f"{say(best.shortfall())}; {_way_out(best, larger)}"
+    return f"{best.shortfall()}; {_way_out(best, larger)}"
 
 
 def tested_quantity(task: Task) -> str | None:
     """What the cap is tested on, where that is not the score: said before the first sentence that names it."""
     if task.cap_quantity == "score":
         return None
-    from contextcliff.reporting.report_facts import HealthyRound
-    from contextcliff.reporting.words.english import say
+    from contextcliff.findings.answer import healthy_round
 
-    return f"the cap is tested on {say(HealthyRound())}"
+    return f"the cap is tested on {healthy_round()}"
 
 
 def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
@@ -83,9 +81,7 @@ def _way_out(best: BestCase, larger: _Larger) -> str:
         return "ask for more lengths, or take analysis.relative_to_baseline=false"
     enough = larger.enough(best, most=_TIMES_THE_FEWEST * best.fewest)
     if enough is not None:
-        from contextcliff.reporting.words.english_say import counted
-
-        return f"{enough.override} ({counted(enough.case.samples, each=' a length')}) would be enough"
+        return f"{enough.override} ({counted(enough.case.samples, each_length=True)}) would be enough"
     if best.has_shared_draws:
         return (
             "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "

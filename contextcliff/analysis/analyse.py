@@ -13,18 +13,18 @@ from contextcliff.analysis.controls import control_book, control_levels, mean
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.notes import notes_of
+from contextcliff.analysis.reason import cap_reason, settling_samples
 from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
 from contextcliff.analysis.server_counts import server_offset, without_cut
 from contextcliff.analysis.settled import evidence_of, verdict_of
 from contextcliff.analysis.shape import shape_of
-from contextcliff.analysis.stop_reason import cap_reason, settling_samples
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.threshold import Threshold, make_threshold
 from contextcliff.analysis.zones import zones_of
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Analysis, Bin, DepthCell, SafeCap
-from contextcliff.records.fact import NoSamples
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.records.search_record import THIRDS, Search
 from contextcliff.statistics.descriptive import mean_of
 
@@ -97,6 +97,15 @@ def study_of(
         if groups
         else (None, None)
     )
+    safe_cap, settled_by = _safe_cap(
+        sequence,
+        threshold,
+        settings,
+        relative=relative,
+        window=facts.max_context_tokens,
+        quantity=facts.quantity,
+        offset=offset,
+    )
     return Study(
         scored=tuple(scored),
         search=search,
@@ -113,15 +122,8 @@ def study_of(
             threshold=None if threshold is None else threshold.score,
             confidence=settings.confidence,
         ),
-        safe_cap=_safe_cap(
-            sequence,
-            threshold,
-            settings,
-            relative=relative,
-            window=facts.max_context_tokens,
-            quantity=facts.quantity,
-            offset=offset,
-        ),
+        safe_cap=safe_cap,
+        settled_by=settled_by,
         by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
     )
 
@@ -243,8 +245,8 @@ def _safe_cap(
     window: int,
     quantity: Quantity,
     offset: int | None,
-) -> SafeCap:
-    """The answer; without samples there is none. `window` is the model's, in tokens."""
+) -> tuple[SafeCap, int | None]:
+    """The answer, with what would settle it; without samples there is none. `window` is the model's, in tokens."""
     tokens = sequence.cap_tokens if sequence is not None else None
     cap = SafeCap(
         tokens=tokens,
@@ -256,22 +258,22 @@ def _safe_cap(
         threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score,
         relative_to_baseline=relative,
-        every_depth=threshold is not None and threshold.described.every_depth,
+        every_depth=threshold is not None and threshold.every_depth,
         quantity=quantity,
         server_offset_tokens=offset,
         confidence=settings.confidence,
         verdict="insufficient_evidence",
-        reason=NoSamples(),
+        reason=Note("there are no samples to analyse"),
     )
-    return cap if sequence is None or threshold is None else _with_shape(cap, sequence, threshold)
+    return (cap, None) if sequence is None or threshold is None else _with_shape(cap, sequence, threshold)
 
 
-def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold) -> SafeCap:
+def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold) -> tuple[SafeCap, int | None]:
     """What the scores look like over length, how much of it the tests show, and why the cap ends where it does."""
     shape = shape_of(sequence.results, threshold)
     evidence = None if shape is None else evidence_of(sequence, threshold, shape)
-    reason = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
-    return replace(
+    reason, settled_by = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
+    said = replace(
         cap,
         shape=None if shape is None else shape.name,
         shape_step=None if shape is None else shape.step,
@@ -281,6 +283,7 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
         verdict=verdict_of(sequence, shape, evidence),
         reason=reason,
     )
+    return said, settled_by
 
 
 def _fixed_score(study: Study) -> float | None:

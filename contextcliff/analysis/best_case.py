@@ -15,57 +15,17 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.reason import if_perfect, planned_at, threshold_name
 from contextcliff.analysis.search import BASELINE_SAMPLES, SearchRule, alpha_of, perfect_path, third_evidence
 from contextcliff.analysis.search_threshold import SearchThreshold
-from contextcliff.analysis.stop_reason import planned_at
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
-from contextcliff.records.amounts import Quantity, SampleCount
-from contextcliff.records.cap_reason import AskedThreshold
-from contextcliff.records.fact import Fact
+from contextcliff.records.amounts import Quantity, SampleCount, counted
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.power import fewest_perfect, fewest_perfect_share
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NothingBeyondBaseline(Fact):
-    """No planned length could be compared with the baseline: all lengths are part of it."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TooFewForBaseline(Fact):
-    """So few samples are planned at the shortest length that they make no baseline."""
-
-    planned: SampleCount
-    fewest: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoLengthInReach(Fact):
-    """So many samples a length cannot show the threshold at any length (beyond the baseline, where there is one)."""
-
-    threshold: AskedThreshold
-    confidence: float
-    planned: SampleCount
-    binary: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LengthsOutOfReach(Fact):
-    """The samples planned at the length `at_tokens` cannot show the threshold, nor those at `others` longer ones.
-
-    `cap_tokens` is the longest cap in reach; None: none is.
-    """
-
-    threshold: AskedThreshold
-    confidence: float
-    planned: SampleCount
-    binary: bool
-    at_tokens: int
-    others: int
-    cap_tokens: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,32 +74,43 @@ class BestCase:
     def _at(self) -> LengthResult:
         return self.sequence.stop or self.sequence.results[-1]
 
-    def shortfall(self) -> Fact:
+    def shortfall(self) -> Note:
         """What cap is out of reach and why. The best case must not be enough."""
         sequence, threshold = self.sequence, self.threshold
         if self.is_baseline_alone and sequence.cleared:
-            return NothingBeyondBaseline()
+            return Note("no safe cap can be tested: there is no length beyond the baseline to compare with it")
         if sequence.cleared == 0 and isinstance(threshold, RelativeThreshold):
-            return TooFewForBaseline(planned=planned_at(threshold.baseline), fewest=BASELINE_SAMPLES)
+            return Note(
+                "no safe cap is possible: {planned} at the shortest length {n:is/are} no baseline, which takes at least"
+                " {fewest}",
+                planned=counted(planned_at(threshold.baseline)),
+                n=threshold.baseline.planned,
+                fewest=BASELINE_SAMPLES,
+            )
         tested = (
             sequence.results[len(threshold.members) :] if isinstance(threshold, RelativeThreshold) else sequence.results
         )
         failing = [result for result in tested if not self.is_shown(result)]
         if len(failing) == len(tested):
-            return NoLengthInReach(
-                threshold=threshold.described,
-                confidence=self.confidence,
-                planned=self.samples,
-                binary=self._at.binary,
-            )
-        return LengthsOutOfReach(
-            threshold=threshold.described,
+            return Note("no safe cap is possible: {short}", short=self._short(self._at, each_length=True))
+        cap, others = sequence.cap_tokens, len(failing) - 1
+        return Note(
+            "no safe cap{beyond} is possible: at {tokens:,} tokens {short}{others}",
+            beyond="" if cap is None else Note(" beyond {tokens:,} tokens", tokens=cap),
+            tokens=failing[0].bin.median_tokens,
+            short=self._short(failing[0]),
+            others=Note(", nor those at {n:longer lengths}", n=others) if others else "",
+        )
+
+    def _short(self, result: LengthResult, *, each_length: bool = False) -> Note:
+        """That the samples of a length cannot show the threshold."""
+        threshold = self.threshold
+        return Note(
+            "{planned} cannot show {threshold} at {confidence:percent} confidence even if {perfect}",
+            planned=counted(planned_at(result), each_length=each_length),
+            threshold=threshold_name(self.asked, threshold.quantity, relative=threshold.relative is not None),
             confidence=self.confidence,
-            planned=planned_at(failing[0]),
-            binary=failing[0].binary,
-            at_tokens=failing[0].bin.median_tokens,
-            others=len(failing) - 1,
-            cap_tokens=sequence.cap_tokens,
+            perfect=if_perfect(result, threshold.quantity),
         )
 
 

@@ -12,12 +12,12 @@ from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import by_item
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.stop_reason import recovered_beyond
+from contextcliff.analysis.reason import recovered_beyond
 from contextcliff.analysis.threshold import Threshold
 from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
-from contextcliff.records.note import Note
+from contextcliff.records.note import MethodNote, Note
 from contextcliff.statistics.clusters import design_effect_of
 
 LENGTH_TOLERANCE = 0.02
@@ -71,8 +71,8 @@ def notes_of(
         *_shared_texts(sequence.results),
         *_repeats(scored, draws_anew=draws_anew),
         *_server_counts(scored),
-        *((_stopped_when_decided(each_third=threshold.described.every_depth),) if threshold.is_sequential else ()),
-        *(_zero_or_one(sequence.results) if threshold.described.quantity == "score" else ()),
+        *((_stopped_when_decided(each_third=threshold.every_depth),) if threshold.is_sequential else ()),
+        *(_zero_or_one(sequence.results) if threshold.quantity == "score" else ()),
     )
 
 
@@ -137,7 +137,7 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
             " threshold, though at {stop:,} ({stop_mean:.2f}) it does not{chance}; the cap stays below the first length"
             " that does not",
             higher=higher.bin.median_tokens,
-            what=QUANTITIES[threshold.described.quantity],
+            what=QUANTITIES[threshold.quantity],
             higher_mean=higher.bin.mean,
             stop=stop.bin.median_tokens,
             stop_mean=stop.bin.mean,
@@ -148,7 +148,7 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
 def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note]:
     natural = [result for result in results if result.bin.natural_lengths]
     if any(result.bin.min_tokens < result.bin.max_tokens for result in natural):
-        yield Note(
+        yield MethodNote(
             "documents of many lengths share a bin: a zone is about the mean of its bins; cap and crossing hold for"
             " every length on their side, so that the cap is the shortest document of its bin and the crossing ends"
             " with the longest of another"
@@ -198,9 +198,9 @@ def _one_text(
     contexts = any(result.texts == "contexts" for result in results)
     if len(texts) == 1 and len(scored) > 1:
         yield (
-            Note("samples begin all over one text, “{text}”: the claim is about prose of its kind", text=texts[0])
+            MethodNote("samples begin all over one text, “{text}”: the claim is about prose of its kind", text=texts[0])
             if begins_anywhere
-            else Note("all samples are cut from one text, “{text}”: the claim is about that text", text=texts[0])
+            else MethodNote("all samples are cut from one text, “{text}”: the claim is about that text", text=texts[0])
         )
         if not contexts:
             return
@@ -245,7 +245,7 @@ def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
         return
     counts, shared = [len(result.clusters) for result in clustered], Note(clustered[0].texts)
     effects = [design_effect_of(result.evidence.clusters or result.if_unscored_wrong.clusters) for result in clustered]
-    yield Note(
+    yield MethodNote(
         "samples of one length share {shared} ({n} a length): the intervals and the cap allow for it, with a design"
         " effect of {effect}",
         shared=shared,
@@ -273,7 +273,7 @@ def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[No
                 "at temperature 0, or with sampling.seed set, they are no draws of their own and measure no instability"
             )
         )
-        yield Note(
+        yield MethodNote(
             "each question was put {times} times: its score is the mean over its repeats, which are one piece of"
             " evidence together; {meant}",
             times=times,
@@ -318,7 +318,7 @@ def _stopped_when_decided(*, each_third: bool) -> Note:
         *(Note("area"), Note("half-life")),
     ]
     (estimates if each_third else holds).append(Note("the test of position"))
-    return Note(
+    return MethodNote(
         "the search stopped at each length as soon as it was decided: {holds:and} hold all the same; {estimates:and}"
         " are estimates from stopped data, and such a mean lies on average further from the threshold than the"
         " true score",
@@ -329,4 +329,4 @@ def _stopped_when_decided(*, each_third: bool) -> Note:
 
 def _zero_or_one(results: Sequence[LengthResult]) -> Iterator[Note]:
     if any(result.scores for result in results) and all(result.binary for result in results):
-        yield Note("scores are 0 or 1, so their spread follows from their mean and says nothing more")
+        yield MethodNote("scores are 0 or 1, so their spread follows from their mean and says nothing more")

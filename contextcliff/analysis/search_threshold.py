@@ -11,7 +11,7 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BlockScores, SearchRule, block_key, blocks_used, complete_blocks, follow
 from contextcliff.analysis.server_counts import truncated
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
-from contextcliff.records.cap_reason import AskedThreshold
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search_record import Decision, Search, SearchPlan, ThirdName
 from contextcliff.statistics.clusters import Evidence
@@ -33,8 +33,8 @@ class SearchThreshold:
         return self.asked.score
 
     @property
-    def described(self) -> AskedThreshold:
-        return replace(self.asked.described, every_depth=self.every_depth)
+    def quantity(self) -> Quantity:
+        return self.asked.quantity
 
     @property
     def relative(self) -> RelativeThreshold | None:
@@ -108,7 +108,7 @@ def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, con
     low = confidence_sequence(_values(blocks, unscored_as=0.0), confidence)[0]
     high = confidence_sequence(_values(blocks, unscored_as=1.0), confidence)[1]
     bound = None
-    if tested.n_blocks and not threshold.described.relative:
+    if tested.n_blocks and threshold.relative is None:
         bound, _ = sequential_bounds(_values(blocks[: tested.n_blocks], unscored_as=0.0), alpha=tested.alpha)
     # The mean that is shown leaves unscored samples out, and has those of the block that was not completed.
     ci_low, ci_high = min(low, result.bin.mean, 1.0 if bound is None else bound), max(high, result.bin.mean)

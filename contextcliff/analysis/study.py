@@ -78,6 +78,8 @@ class Study:
     control_levels: tuple[ControlLevel, ...]
     """The controls of every length; empty where the run has none."""
     safe_cap: SafeCap
+    settled_by: int | None = None
+    """Samples a length that would settle what stopped the test; None where it is settled, or no number would."""
     by_score: tuple[LengthResult, ...] | None = None
     """The lengths by their scores, where `sequence` tests another quantity; None: it tests the scores."""
 

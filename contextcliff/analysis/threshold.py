@@ -9,7 +9,6 @@ from typing import ClassVar, Protocol
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BASELINE_SAMPLES
 from contextcliff.records.amounts import Quantity
-from contextcliff.records.cap_reason import AskedThreshold
 from contextcliff.records.search_record import ThirdName
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
@@ -28,8 +27,13 @@ class Threshold(Protocol):
         ...
 
     @property
-    def described(self) -> AskedThreshold:
-        """The threshold as it was asked for, with its baseline where it has one."""
+    def quantity(self) -> Quantity:
+        """What it is a threshold of."""
+        ...
+
+    @property
+    def every_depth(self) -> bool:
+        """Whether each third of the depths has to clear it by itself."""
         ...
 
     @property
@@ -78,15 +82,12 @@ class AbsoluteThreshold:
     threshold: float
     confidence: float
     quantity: Quantity = "score"
+    every_depth: ClassVar[bool] = False
     is_sequential: ClassVar[bool] = False
 
     @property
     def score(self) -> float | None:
         return self.threshold
-
-    @property
-    def described(self) -> AskedThreshold:
-        return AskedThreshold(value=self.threshold, relative=False, quantity=self.quantity)
 
     @property
     def relative(self) -> RelativeThreshold | None:
@@ -130,22 +131,12 @@ class RelativeThreshold:
     baseline: LengthResult
     members: tuple[LengthResult, ...]
     quantity: Quantity = "score"
+    every_depth: ClassVar[bool] = False
     is_sequential: ClassVar[bool] = False
 
     @property
     def score(self) -> float | None:
         return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
-
-    @property
-    def described(self) -> AskedThreshold:
-        shortest = self.baseline.bin
-        return AskedThreshold(
-            value=self.share,
-            relative=True,
-            baseline_mean=shortest.mean,
-            baseline_tokens=shortest.median_tokens,
-            quantity=self.quantity,
-        )
 
     @property
     def relative(self) -> RelativeThreshold | None:

@@ -16,7 +16,7 @@ from contextcliff.analysis.items import evidence_of, items_of, pooled_evidence
 from contextcliff.analysis.judged_by import rule_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Shown, Table, Text
+from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Table, Text
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -125,15 +125,14 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
     def find(self, study: Study) -> AnswerMeasures | None:
         return answer_measures(study.groups, study.confidence)
 
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
+        """Where answers hold more than they match: the model is right in other words."""
         finding = self.of(report)
-        return () if finding is None else ((self.title, _in_short(*finding.measures)),)
-
-    def short(self, report: Report) -> tuple[Block, ...]:
-        if self.of(report) is None:
+        if finding is None:
             return ()
-        shown = {phrases.commonest_failure(each).rpartition(" x")[0] for each in report.analysis.bins}
-        return _explained(tag for tag in phrases.all_failures(report) if tag in shown)
+        _, exact, contains = finding.measures
+        told = contains.ci_low > exact.ci_high
+        return (Line(label=self.title, text=_in_short(*finding.measures)),) if told else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

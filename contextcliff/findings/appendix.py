@@ -23,7 +23,7 @@ from contextcliff.findings.finding import (
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import SafeCap
-from contextcliff.records.note import Note
+from contextcliff.records.note import MethodNote, Note
 from contextcliff.records.report import SCHEMA_VERSION, JudgeUsage, Report
 from contextcliff.records.search_record import Search
 
@@ -33,9 +33,8 @@ class TookFinding(Finding[None]):
 
     key = "took"
     title = "What it took"
-    folded = True
 
-    def short(self, report: Report) -> tuple[Block, ...]:
+    def show(self, report: Report) -> tuple[Block, ...]:
         return (Pairs(rows=tuple(_rows(report))),)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -100,13 +99,21 @@ def _judge(judge: JudgeUsage) -> Note:
 
 
 class NotesFinding(Finding[None]):
-    """The notes of the run and of its analysis."""
+    """The notes of the run and of its analysis; those on the method stand with the details."""
 
     key = "note_list"
-    title = "Notes"
+    title = "Notes on the method"
 
-    def short(self, report: Report) -> tuple[Block, ...]:
-        return (Lines(lines=tuple(Line(text=note) for note in report.notes)),) if report.notes else ()
+    def look(self, report: Report) -> tuple[Line, ...]:
+        warnings = (note for note in report.analysis.notes if not isinstance(note, MethodNote))
+        return (
+            *(Line(text=note) for note in report.run.notes),
+            *(Line(text=each, mood="doubtful") for each in warnings),
+        )
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        notes = tuple(Line(text=note) for note in report.analysis.notes if isinstance(note, MethodNote))
+        return (Lines(lines=notes),) if notes else ()
 
 
 class MethodFinding(Finding[None]):
@@ -114,7 +121,6 @@ class MethodFinding(Finding[None]):
 
     key = "method"
     title = "Method"
-    folded = True
 
     def show(self, report: Report) -> tuple[Block, ...]:
         return (Text(text=_tested(report)), Text(text=_claim(report)), Text(text=_intervals(report)))
@@ -223,7 +229,6 @@ class CapRulesFinding(Finding[None]):
 
     key = "cap_rules"
     title = "Appendix: every cap rule"
-    folded = True
 
     def show(self, report: Report) -> tuple[Block, ...]:
         # The half-life is in `caps` for programs that read it there; it is no cap, and has its own section.
@@ -259,7 +264,6 @@ class FurtherFiguresFinding(Finding[None]):
 
     key = "further_figures"
     title = "Appendix: further figures"
-    folded = True
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fits, bins = report.analysis.finding(HalfLifeFits), report.analysis.bins

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Measurement, Shown, Table, Text
+from contextcliff.findings.finding import Block, Column, Finding, Measurement, Table, Text
 from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -31,11 +31,6 @@ class ControlsFinding(Finding[ControlResults]):
 
     def find(self, study: Study) -> ControlResults | None:
         return ControlResults(controls=study.control_levels)
-
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
-        levels = _levels(report)
-        blind = tuple(level.asked_tokens for level in levels if not level.informative)
-        return ((self.title, _no_cliff_can_show(blind, every=len(blind) == len(levels))),) if blind else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
         levels = _levels(report)

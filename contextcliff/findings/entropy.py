@@ -26,7 +26,6 @@ from contextcliff.findings.finding import (
     Finding,
     Image,
     Measurement,
-    Shown,
     Table,
     Text,
     from_finding,
@@ -133,7 +132,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
 
     key = "attention_entropy"
     title = "Attention entropy"
-    folded = True
     record = AttentionEntropy
     figures = (
         FigureOf(
@@ -146,10 +144,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
 
     def find(self, study: Study) -> AttentionEntropy | None:
         return attention_entropy(study)
-
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
-        finding = self.of(report)
-        return () if finding is None else ((self.title, _in_short(finding)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

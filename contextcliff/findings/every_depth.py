@@ -18,7 +18,7 @@ from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Shown, Table, Text
+from contextcliff.findings.finding import Block, Column, Finding, Line, Table, Text
 from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -206,7 +206,6 @@ class EveryDepthFinding(Finding[EveryDepth]):
 
     key = "every_depth"
     title = "Every depth"
-    folded = True
     record = EveryDepth
     cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
         "any_depth": "longest prompt of the last length, from the shortest up to the safe cap, at which each third of"
@@ -219,11 +218,12 @@ class EveryDepthFinding(Finding[EveryDepth]):
     def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"any_depth": finding.tokens}
 
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or finding.reason is None:
+        below = finding is not None and any(third.shown == "below" for each in finding.lengths for third in each.thirds)
+        if finding is None or finding.reason is None or not below:
             return ()
-        return ((self.title, _in_short(finding.tokens, finding.reason)),)
+        return (Line(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

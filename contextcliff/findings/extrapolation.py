@@ -17,7 +17,7 @@ from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.items import pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Measurement, Pairs, Table, Text
+from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Pairs, Table, Text
 from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
@@ -212,15 +212,14 @@ class ExtrapolationFinding(Finding[Extrapolation]):
 
     key = "extrapolation"
     title = "Extrapolation"
-    title_note = "beyond the positions that the model was trained on"
     record = Extrapolation
 
     def find(self, study: Study) -> Extrapolation | None:
         return extrapolation(study)
 
-    def short(self, report: Report) -> tuple[Block, ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         found = self.of(report)
-        return () if found is None else (_pairs(found),)
+        return () if found is None or found.fails_at_tokens is None else (Line(label=self.title, text=found.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         found = self.of(report)

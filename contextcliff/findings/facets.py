@@ -196,7 +196,6 @@ class FacetsFinding(Finding[Facets]):
 
     key = "facets"
     title = "By facet"
-    folded = True
     record = Facets
     inline = True
     figures = (

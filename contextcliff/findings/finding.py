@@ -84,6 +84,8 @@ class Table:
     """Columns of equally many cells."""
 
     columns: tuple[Column, ...]
+    on_console: tuple[int, ...] | None = None
+    """Rows that a console shows, counted from 0; None: all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -167,12 +169,8 @@ class Finding(Generic[T]):
     key: ClassVar[str]
     title: ClassVar[str]
     """Heading over the section; empty: none."""
-    title_note: ClassVar[str] = ""
-    """What the console says in brackets behind the title, as a unit."""
     record: type[T] | None = None
     inline: ClassVar[bool] = False
-    folded: ClassVar[bool] = False
-    """Whether a page of HTML opens it only on a click."""
     figures: ClassVar[tuple[FigureOf, ...]] = ()
     page_name: ClassVar[str] = ""
     """A page for a browser beside the report's, which is left out with it; empty: none."""
@@ -191,17 +189,17 @@ class Finding(Generic[T]):
         """The finding in a report; None where it has none."""
         return None if self.record is None else report.analysis.finding(self.record)
 
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:  # noqa: ARG002
-        """Lines for the console's list of what was found beside the cap: a name and a value each."""
-        return ()
-
     def short(self, report: Report) -> tuple[Block, ...]:  # noqa: ARG002
-        """What the console shows under the title; nothing: the console leaves the section out."""
+        """What the console shows and a report begins with: the answer, its figure, and one table by length."""
         return ()
 
-    def show(self, report: Report) -> tuple[Block, ...]:
-        """What a page shows under the title; nothing: the page leaves the section out."""
-        return self.short(report)
+    def look(self, report: Report) -> tuple[Line, ...]:  # noqa: ARG002
+        """What a reader should know beside the answer; nothing where the finding changes nothing for them."""
+        return ()
+
+    def show(self, report: Report) -> tuple[Block, ...]:  # noqa: ARG002
+        """What stands under the title among the details; nothing where there is nothing more to show."""
+        return ()
 
     def metrics(self, report: Report) -> Iterator[Measurement]:  # noqa: ARG002
         """The finding's figures that are numbers, for charts over runs and lengths."""
@@ -222,10 +220,6 @@ class Finding(Generic[T]):
     def page(self, run: FinishedRun) -> str | None:  # noqa: ARG002
         """The text of the section's own page, `page_name`; None: it has none of this run."""
         return None
-
-    def names_of_files(self, report: Report) -> str:  # noqa: ARG002
-        """What the console says of those files; empty: nothing."""
-        return ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -249,8 +243,8 @@ def _finding(name: str, *, only_for: str = "") -> Listed:
 
 
 FINDINGS: tuple[Listed, ...] = (
-    _core("answer_section.AnswerSection"),
-    _core("answer_section.ZonesSection"),
+    _finding("answer.AnswerFinding"),
+    _finding("answer.ZonesFinding"),
     _finding("warnings.WarningsFinding"),
     _finding("guide.GuideFinding"),
     _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.reason import low_baseline
 from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.task_means import RULER_THRESHOLD
@@ -26,8 +27,6 @@ from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
 from contextcliff.findings.phrases import from_stopped_data
-from contextcliff.records.cap_reason import LowBaseline
-from contextcliff.records.fact import Fact
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.descriptive import leading_above
@@ -50,7 +49,7 @@ class FittedLength:
     censored: bool
     score: float | None
     """The score that the curve falls to; None where there is no curve."""
-    reason: Fact
+    reason: Note
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,11 +144,11 @@ def _fitted_length(curve: ScoreCurve, share: float) -> FittedLength:
         )
     fall = curve.fall_to(share)
     if curve.relative and fall.score < share * LOW_BASELINE:
-        return _none(LowBaseline(mean=fall.score / share, tokens=curve.tokens[0], least=LOW_BASELINE))
+        return _none(low_baseline(fall.score / share, curve.tokens[0]))
     return _fallen(curve, fall)
 
 
-def _none(reason: Fact) -> FittedLength:
+def _none(reason: Note) -> FittedLength:
     return FittedLength(tokens=None, ci_low=None, ci_high=None, censored=False, score=None, reason=reason)
 
 
@@ -288,20 +287,10 @@ class FittedLengthFinding(Finding[FittedLengths]):
 
     key = "fitted_length"
     title = "Fitted length"
-    folded = True
     record = FittedLengths
 
     def find(self, study: Study) -> FittedLengths | None:
         return estimates_of(study.results, study.confidence, relative=study.relative)
-
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
-        fitted = self.of(report)
-        if fitted is None:
-            return ()
-        in_short = (self.title, _in_short(fitted))
-        # RULER's threshold is a share of right answers: it says little of prose, and where a baseline is what judges.
-        right_answers = not fitted.relative and report.analysis.safe_cap.quantity == "score"
-        return (in_short, ("Effective length", _effective(fitted.effective_length))) if right_answers else (in_short,)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)

@@ -10,10 +10,8 @@ from typing import Literal
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
-from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Table, Text
+from contextcliff.findings.finding import Block, Finding, Line, Lines, Text
 from contextcliff.findings.half_life import DANGER_BELOW, HalfLife, half_life_of
-from contextcliff.findings.phrases import shown_interval
 from contextcliff.records.amounts import span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -152,7 +150,6 @@ class GuideFinding(Finding[Guide]):
 
     key = "guide"
     title = "Operating guide"
-    title_note = "safe as far as the cap; longest prompt of each length"
     record = Guide
 
     def find(self, study: Study) -> Guide | None:
@@ -163,42 +160,8 @@ class GuideFinding(Finding[Guide]):
             return Guide(rows=(), advice=())
         return operating_guide(study.sequence, half_life_of(study))
 
-    def short(self, report: Report) -> tuple[Block, ...]:
-        guide = self.of(report)
-        if guide is None or not guide.rows:
-            return ()
-        return (Lines(lines=tuple(_lines(guide)), bullets=False),)
-
     def show(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)
-        if guide is None or not (guide.rows or guide.advice):
+        if guide is None or not guide.advice:
             return ()
-        rows = guide.rows
-        columns = (
-            Column(title="level", cells=tuple(f"{_MARKS[row.level]} {row.level}" for row in rows), words=True),
-            Column(title="asked tokens", cells=tuple(phrases.whole(row.asked_tokens) for row in rows)),
-            Column(title="prompt tokens", cells=tuple(phrases.whole(row.max_tokens) for row in rows)),
-            Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
-            Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
-            Column(title="interval", cells=tuple(shown_interval(report, row.ci_low, row.ci_high) for row in rows)),
-            Column(title="sure", cells=tuple("yes" if row.sure else "no" for row in rows)),
-        )
-        return (
-            Text(text=_SCALE),
-            *((Table(columns=columns),) if rows else ()),
-            Lines(lines=tuple(Line(text=line) for line in guide.advice)),
-        )
-
-
-def _lines(guide: Guide) -> Iterator[Line]:
-    for level, rows in _ranges(guide.rows):
-        first, last, n_sure = rows[0].tokens, rows[-1].tokens, sum(row.sure for row in rows)
-        sure = Note(", sure at {n_sure} of {n_lengths} lengths", n_sure=n_sure, n_lengths=len(rows))
-        text = Note(
-            "{mark} {level:<10} {lengths} tokens{doubt}",
-            mark=_MARKS[level],
-            level=_NAMES[level],
-            lengths=f"{first:,}" if len(rows) == 1 else f"{first:,} - {last:,}",
-            doubt="" if n_sure == len(rows) else sure if n_sure else Note(", not sure"),
-        )
-        yield Line(text=text, mood=_MOODS[level])
+        return (Text(text=_SCALE), Lines(lines=tuple(Line(text=line) for line in guide.advice)))

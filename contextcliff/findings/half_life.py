@@ -17,30 +17,8 @@ from numpy.typing import NDArray
 
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
-from contextcliff.findings import phrases
-from contextcliff.findings.drawing import (
-    BLUE,
-    LINE,
-    PURPLE,
-    RED,
-    LengthAxis,
-    blank,
-    heading,
-    interval_bars,
-    legend_below,
-    length_label,
-    length_ticks,
-    lengths_on_x,
-    line_across,
-    or_nan,
-    scores_on_y,
-    side_of,
-    silent_points,
-    told_bins,
-    write_above,
-)
+from contextcliff.findings import drawing, phrases
 from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Pairs, Shown, Text, from_finding
-from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -56,10 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HalfLife:
-    """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL); None with the reason.
+    """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL).
 
-    There is one only where the score is shown to fall. `censored`: it lies beyond the longest test. `ci_low` is kept
-    where there is no half-life but a lower bound.
+    `tokens` is None unless the score is shown to fall; `ci_low` may then still be a lower bound. `censored`: the
+    half-life lies beyond the longest test.
     """
 
     tokens: int | None
@@ -73,7 +51,7 @@ class HalfLife:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HalfLifeFits:
-    """The half-life by two fits: maximum likelihood, and least squares on the mean scores (None: there is none)."""
+    """The half-life by two fits: maximum likelihood, and least squares on the mean scores (None if that finds none)."""
 
     half_life: HalfLife
     half_life_lsq: int | None = None
@@ -88,11 +66,10 @@ FEWEST_LENGTHS = 3
 def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion: float = 1.0) -> HalfLife:
     """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `exponential_decay.py`.
 
-    Lengths are the bins' median measured prompts. `dispersion` (1 or more) is how many times the variance of
-    independent samples the scores have where samples share a text. Where recall is not shown to fall there is no
-    half-life, and `ci_low` may still rule short ones out: the estimate would be anywhere between there and infinity.
-    All of it leans on the decay being exponential, the more so beyond the longest test. Raises `ValueError` for a
-    dispersion below 1.
+    Lengths are the bins' median measured prompts. `dispersion` (1 or more) is the variance of the scores over that of
+    independent samples; it is above 1 where samples share a text. Where recall is not shown to fall there is no
+    half-life, and `ci_low` may still rule short ones out. All this supposes an exponential decay, the more so beyond
+    the longest test. Raises `ValueError` for a dispersion below 1.
 
     At a nominal 95% the interval covers between 94% and 97% from twenty samples at each of six lengths, R₀ = 1
     included, up to half-lives of twice the longest test. Longer ones show in a handful of wrong answers, and with R₀
@@ -105,13 +82,8 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     distinct, samples = len(set(lengths.tolist())), sum(len(result.scores) for result in scored)
     basis = Note("{lengths} lengths, {samples:,} samples", lengths=distinct, samples=samples)
     if distinct < FEWEST_LENGTHS:
-        return _none(
-            Note(
-                "a decay takes scores at {fewest} lengths or more, and there are {lengths}",
-                fewest=FEWEST_LENGTHS,
-                lengths=distinct,
-            )
-        )
+        counts = {"fewest": FEWEST_LENGTHS, "lengths": distinct}
+        return _none(Note("a decay takes scores at {fewest} lengths or more, and there are {lengths}", **counts))
     # Either side is summed by itself, and rounded: where all are right, nothing may be left over as wrong.
     right = np.array([round(math.fsum(result.scores), 9) for result in scored])
     wrong = np.array([round(math.fsum(1.0 - score for score in result.scores), 9) for result in scored])
@@ -133,13 +105,7 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
         )
     else:
         reason = _no_fall(basis, all_right=not wrong.any(), at_least=at_least, confidence=confidence)
-    return HalfLife(
-        tokens=None,
-        ci_low=at_least,
-        ci_high=None,
-        censored=at_least is not None and at_least > longest,
-        reason=reason,
-    )
+    return _none(reason, at_least=at_least, censored=at_least is not None and at_least > longest)
 
 
 def half_life_of(study: Study) -> HalfLife:
@@ -149,11 +115,11 @@ def half_life_of(study: Study) -> HalfLife:
 
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
-    """Half-life in tokens by least squares on the mean score of each length, every length counting alike.
+    """Half-life in tokens by least squares on the mean score of each length, all lengths with the same weight.
 
-    The fit of r₀·e^(−λL/1000) from r₀ = 1, λ = 0.1, for comparison with figures made that way: it knows neither how
-    many samples stand behind a mean nor that r₀ is at most 1. None below three lengths, where the means are all
-    alike, where the fit does not converge and where it does not fall.
+    It fits r₀·e^(−λL/1000) from r₀ = 1, λ = 0.1, to compare with figures that others made so: it ignores how many
+    samples a mean has, and that r₀ is at most 1. None below three lengths, where all means are equal, where the fit
+    does not converge and where it does not fall.
     """
     scored = _scored(results)
     lengths = _lengths(scored)
@@ -165,7 +131,9 @@ def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", OptimizeWarning)
-            (_, rate), _ = curve_fit(_decay, lengths, means, p0=(1.0, 0.1))
+            (_, rate), _ = curve_fit(
+                lambda at, initial, rate: initial * np.exp(-rate * at / 1_000.0), lengths, means, p0=(1.0, 0.1)
+            )
     except RuntimeError:
         return None
     if not math.isfinite(rate) or rate / 1_000.0 * float(lengths.max()) <= FLAT:
@@ -174,16 +142,12 @@ def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
 
 
 def _scored(results: Sequence[LengthResult]) -> list[LengthResult]:
-    """The levels with scores, but for one whose prompts a server counted at no tokens at all."""
+    """The lengths with scores, without one whose prompts have no tokens by a server's count."""
     return [result for result in results if result.scores and result.bin.median_tokens > 0]
 
 
 def _lengths(results: Sequence[LengthResult]) -> NDArray[np.float64]:
     return np.array([result.bin.median_tokens for result in results], dtype=float)
-
-
-def _decay(lengths: NDArray[np.float64], initial: float, rate: float) -> NDArray[np.float64]:
-    return np.asarray(initial * np.exp(-rate * lengths / 1_000.0))
 
 
 def _no_fall(basis: Note, *, all_right: bool, at_least: int | None, confidence: float) -> Note:
@@ -224,8 +188,8 @@ def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> H
     )
 
 
-def _none(reason: Note) -> HalfLife:
-    return HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=reason)
+def _none(reason: Note, *, at_least: int | None = None, censored: bool = False) -> HalfLife:
+    return HalfLife(tokens=None, ci_low=at_least, ci_high=None, censored=censored, reason=reason)
 
 
 def _halving(rate: float) -> int:
@@ -234,7 +198,7 @@ def _halving(rate: float) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DecayMisfit:
-    """Mean scores less the fitted curve, over the lengths that have a score, each length counting alike."""
+    """Mean scores minus the fitted curve, over the lengths that have a score, all with the same weight."""
 
     rms: float
     """Root of the mean squared difference, in score points, 0-1."""
@@ -243,7 +207,7 @@ class DecayMisfit:
     largest_at: int
     """Its length in tokens, the bin's measured median."""
     outside: int
-    """Lengths whose interval the curve misses."""
+    """Number of lengths whose interval the curve misses."""
     lengths: int
 
 
@@ -256,32 +220,36 @@ def decay_score(half_life: HalfLife, tokens: float) -> float | None:
 
 def decay_misfit(half_life: HalfLife, bins: Sequence[Bin]) -> DecayMisfit | None:
     """The misfit of a fit to these bins; None where there is no fit, or no length has a score."""
-    residuals: list[tuple[float, Bin]] = []
-    outside = 0
-    for each in bins:
-        fitted = decay_score(half_life, each.median_tokens)
-        if fitted is None or each.mean is None:
-            continue
-        residuals.append((each.mean - fitted, each))
-        if each.ci_low is not None and each.ci_high is not None and not each.ci_low <= fitted <= each.ci_high:
-            outside += 1
-    if not residuals:
+    found = _beside_curve(half_life, bins)
+    if not found:
         return None
-    largest, at = max(residuals, key=lambda found: abs(found[0]))
+    at, largest = max(((each, mean - fitted) for each, mean, fitted in found), key=lambda residual: abs(residual[1]))
     return DecayMisfit(
-        rms=math.sqrt(math.fsum(residual**2 for residual, _ in residuals) / len(residuals)),
+        rms=math.sqrt(math.fsum((mean - fitted) ** 2 for _, mean, fitted in found) / len(found)),
         largest=largest,
         largest_at=at.median_tokens,
-        outside=outside,
-        lengths=len(residuals),
+        outside=sum(
+            each.ci_low is not None and each.ci_high is not None and not each.ci_low <= fitted <= each.ci_high
+            for each, _, fitted in found
+        ),
+        lengths=len(found),
     )
+
+
+def _beside_curve(half_life: HalfLife, bins: Sequence[Bin]) -> list[tuple[Bin, float, float]]:
+    """Each scored length with its mean and the score of the fitted curve there; empty where nothing was fitted."""
+    return [
+        (each, each.mean, fitted)
+        for each in bins
+        if each.mean is not None and (fitted := decay_score(half_life, each.median_tokens)) is not None
+    ]
 
 
 _MEANING = "The length over which the score halves, were its fall exponential; the safe cap does not depend on it."
 
 
 def _has_decay(report: Report) -> bool:
-    """Whether evidence lay at depths, as needles do, and there is a fall to look for: two lengths or a half-life."""
+    """Whether evidence lies at depths, as needles do, and there are two scored lengths, or one and a half-life."""
     fits = report.analysis.finding(HalfLifeFits)
     scored = sum(b.mean is not None for b in report.analysis.bins)
     if fits is None or not report.analysis.cells:
@@ -290,11 +258,10 @@ def _has_decay(report: Report) -> bool:
 
 
 class HalfLifeFinding(Finding[HalfLifeFits]):
-    """The half-life by maximum likelihood. It is there also where recall does not fall, since that is a finding."""
+    """The half-life by maximum likelihood. A report has it also where recall does not fall, since that is a finding."""
 
     key = "half_life"
     title = "Half-life"
-    folded = True
     record = HalfLifeFits
     inline = True
     figures = (
@@ -302,10 +269,7 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
             name="decay_curve",
             caption="Decay by length",
             has_data=_has_decay,
-            draw=from_finding(
-                HalfLifeFits,
-                lambda report, fits: decay_figure(report, fits.half_life, words=_figure_words(fits.half_life)),
-            ),
+            draw=from_finding(HalfLifeFits, lambda report, fits: decay_figure(report, fits.half_life)),
         ),
     )
 
@@ -314,10 +278,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     def caps(self, finding: HalfLifeFits, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"half_life": finding.half_life.tokens}
-
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
-        fits = self.of(report)
-        return ((self.title, _in_short(fits.half_life)),) if fits is not None and report.analysis.bins else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fits = self.of(report)
@@ -331,10 +291,10 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         if half_life.tokens is None and half_life.ci_low is not None:
             rows.append(("At least", f"{half_life.ci_low:,} tokens"))
         rows.append(("Reason" if half_life.tokens is None else "Basis", half_life.reason))
-        misfit = _misfit_words(half_life, report.analysis.bins)
-        if misfit:
-            rows.append(("Misfit", misfit))
-        stopped = from_stopped_data(report, "The half-life and the score at length 0")
+        misfit = decay_misfit(half_life, report.analysis.bins)
+        if misfit is not None:
+            rows.append(("Misfit", _in_words(misfit)))
+        stopped = phrases.from_stopped_data(report, "The half-life and the score at length 0")
         return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *stopped, Image(figure="decay_curve"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -345,12 +305,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         yield Measurement(key="half_life/ci_low", value=fits.half_life.ci_low)
         yield Measurement(key="half_life/ci_high", value=fits.half_life.ci_high)
         yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
-
-
-def _figure_words(half_life: HalfLife) -> str:
-    if half_life.tokens is None:
-        return f"No half-life: {half_life.reason}"
-    return f"Half-life: {_in_short(half_life)}"
 
 
 def _in_short(half_life: HalfLife) -> Note:
@@ -367,100 +321,89 @@ def _in_short(half_life: HalfLife) -> Note:
     )
 
 
+def _in_words(misfit: DecayMisfit) -> str:
+    side, s = "below" if misfit.largest < 0.0 else "above", "" if misfit.lengths == 1 else "s"
+    return (
+        f"{misfit.rms:.2f} root mean square; at most {abs(misfit.largest):.2f}, at {misfit.largest_at:,} tokens, where"
+        f" the score is {side} the curve; the curve misses the intervals of {misfit.outside:,} of"
+        f" {misfit.lengths:,} length{s}"
+    )
+
+
 _HEIGHT = 3.6
 _FITTED = "#c2571a"
 _CLOSE = 0.06
-"""Two lines at scores nearer than this would have names over each other."""
+"""The names of two lines at scores nearer than this would overlap."""
 _REACH = 4
-"""A half-life up to so many times beyond the tested lengths widens the axis; one further off is only told."""
+"""A half-life up to this many times beyond the tested lengths widens the axis; one further off is only in the words."""
 _STEPS = 200
 
 
-def decay_figure(report: Report, half_life: HalfLife, *, words: str) -> Figure:
-    """Draw a report with a scored length: score over measured length in tokens; `words` say what the half-life is.
+def decay_figure(report: Report, half_life: HalfLife) -> Figure:
+    """Draw a report with a scored length: score over measured length in tokens, with the fitted curve.
 
-    The fit is dashed beyond the longest test, where nothing but its form speaks for it. A bar from it to each mean is
-    what it misses.
+    The curve is dashed beyond the longest test, where no score supports it. A bar goes from it to each mean.
     """
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
-    figure, axes = blank(width=width, height=_HEIGHT)
+    figure, axes = drawing.blank(width=width, height=_HEIGHT)
     tokens = [max(1, b.median_tokens) for b in bins]
     near = half_life.tokens is not None and tokens[0] / _REACH <= half_life.tokens <= tokens[-1] * _REACH
-    axis = lengths_on_x(
+    axis = drawing.lengths_on_x(
         axes,
-        lengths=length_ticks(bins),
+        lengths=drawing.length_ticks(bins),
         shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])],
         inches=width,
-        label=length_label(bins),
+        label=drawing.length_label(bins),
     )
-    scores_on_y(axes)
+    drawing.scores_on_y(axes)
     _levels(axes, phrases.threshold_score(report))
     _residuals(axes, half_life, bins)
     _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
-    _points(axes, bins, tokens=tokens, confidence=phrases.percent(report.analysis.safe_cap.confidence))
+    drawing.interval_bars(
+        axes,
+        places=tokens,
+        lows=[b.ci_low for b in bins],
+        highs=[b.ci_high for b in bins],
+        label=f"{phrases.percent(report.analysis.safe_cap.confidence)} interval",
+    )
+    means = [drawing.or_nan(b.mean) for b in bins]
+    (points,) = axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
+    drawing.told_bins(points, bins)
+    drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
     above = _half_life(axes, half_life, axis=axis)
-    heading(
+    none = half_life.tokens is None
+    words = f"No half-life: {half_life.reason}" if none else f"Half-life: {_in_short(half_life)}"
+    drawing.heading(
         axes,
         title=f"Decay by length: {report.run.model}",
         subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {words}",
         inches=width,
         above=above + 4,
     )
-    legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
+    drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
-
-
-def _misfit_words(half_life: HalfLife, bins: Sequence[Bin]) -> str:
-    """How far the curve lies from the scores; empty where there is none."""
-    misfit = decay_misfit(half_life, bins)
-    if misfit is None:
-        return ""
-    of = f"{misfit.lengths:,} length{'' if misfit.lengths == 1 else 's'}"
-    side = "below" if misfit.largest < 0.0 else "above"
-    return (
-        f"{misfit.rms:.2f} root mean square; at most {abs(misfit.largest):.2f}, at {misfit.largest_at:,} tokens, where"
-        f" the score is {side} the curve; the curve misses the intervals of {misfit.outside:,} of {of}"
-    )
 
 
 def _levels(axes: Axes, threshold: float | None) -> None:
     """The threshold of the cap, and the score under which the operating guide warns."""
     if threshold is not None:
-        line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=RED)
+        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
     if threshold is None or abs(threshold - DANGER_BELOW) >= _CLOSE:
-        line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
+        drawing.line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
 
 
 def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:
     """A bar from the curve to each mean score."""
-    found = [
-        (max(1, b.median_tokens), b.mean, fitted)
-        for b in bins
-        if b.mean is not None and (fitted := decay_score(half_life, b.median_tokens)) is not None
-    ]
     misfit = decay_misfit(half_life, bins)
     if misfit is not None:
-        places, means, fits = zip(*found, strict=True)
+        found, means, fits = zip(*_beside_curve(half_life, bins), strict=True)
+        places = [max(1, each.median_tokens) for each in found]
         label = f"misfit of the curve: {misfit.rms:.2f} root mean square, {abs(misfit.largest):.2f} at most"
         axes.vlines(places, fits, means, color=_FITTED, alpha=0.3, linewidth=6, label=label, zorder=2)
 
 
-def _points(axes: Axes, bins: Sequence[Bin], *, tokens: Sequence[int], confidence: str) -> None:
-    interval_bars(
-        axes,
-        places=tokens,
-        lows=[b.ci_low for b in bins],
-        highs=[b.ci_high for b in bins],
-        label=f"{confidence} interval",
-    )
-    means = [or_nan(b.mean) for b in bins]
-    (points,) = axes.plot(tokens, means, "o", color=BLUE, markersize=6, label="mean score", zorder=4)
-    told_bins(points, bins)
-    silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
-
-
-def _fit(axes: Axes, half_life: HalfLife, *, axis: LengthAxis, longest: int) -> None:
+def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: int) -> None:
     """R0 * exp(-lambda L) with lambda = ln 2 / half-life: solid where it was tested, dashed beyond."""
     if not half_life.tokens or half_life.initial is None:
         return
@@ -475,21 +418,21 @@ def _fit(axes: Axes, half_life: HalfLife, *, axis: LengthAxis, longest: int) -> 
     axes.plot(*curve(longest, axis.high), color=_FITTED, linewidth=1.6, linestyle="--", zorder=3)
 
 
-def _half_life(axes: Axes, half_life: HalfLife, *, axis: LengthAxis) -> float:
+def _half_life(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis) -> float:
     """Mark the half-life and its interval, as far as the axis reaches; return the height of the words over it."""
     if half_life.tokens is None:
         return 4.0
     low = axis.low if half_life.ci_low is None else max(axis.low, half_life.ci_low)
     high = axis.high if half_life.ci_high is None else min(axis.high, half_life.ci_high)
     if (half_life.ci_low, half_life.ci_high) != (None, None) and low < high:
-        axes.axvspan(low, high, color=PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
+        axes.axvspan(low, high, color=drawing.PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
     inside = axis.low <= half_life.tokens <= axis.high
     text = f"half-life {half_life.tokens:,}"
     if inside:
-        axes.axvline(half_life.tokens, color=PURPLE, linewidth=1.8, zorder=2)
+        axes.axvline(half_life.tokens, color=drawing.PURPLE, linewidth=1.8, zorder=2)
         at: float = half_life.tokens
     else:
         text, at = f"{text} (beyond this axis)", axis.low if half_life.tokens < axis.low else axis.high
-    align = side_of(axis.inches_at(at) / axis.inches)
-    write_above(axes, text, x=at, above=4.0, align=align, colour=PURPLE, bold=True)
-    return 4.0 + LINE
+    align = drawing.side_of(axis.inches_at(at) / axis.inches)
+    drawing.write_above(axes, text, x=at, above=4.0, align=align, colour=drawing.PURPLE, bold=True)
+    return 4.0 + drawing.LINE

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from contextcliff.analysis.items import evidence_of, items_of
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
+from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Text
 from contextcliff.findings.phrases import MISSING, from_stopped_data, percent, whole
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -87,6 +87,10 @@ def _disagreement(judged: Sequence[ScoredSample], right_from: int) -> Evidence:
     return evidence_of(items, binary=all(item.is_right_or_wrong for item in items))
 
 
+_OFTEN = 0.05
+"""A judge that is shown to disagree more often than this is worth a look."""
+
+
 class JudgeFinding(Finding[Judgement]):
     """A judge's ratings beside the exact scores."""
 
@@ -104,9 +108,11 @@ class JudgeFinding(Finding[Judgement]):
             confidence=study.confidence,
         )
 
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        return () if finding is None else ((self.title, _in_short(finding)),)
+        if finding is None or (finding.ci_low is not None and finding.ci_low < _OFTEN):
+            return ()
+        return (Line(label=self.title, text=_in_short(finding)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

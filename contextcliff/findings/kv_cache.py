@@ -14,10 +14,10 @@ from statistics import median
 from typing import ClassVar, Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.latency_cap import computed_tokens, fresh_requests, latency_cap
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Measurement, Pairs, Shown, Table
+from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Pairs, Shown, Table
+from contextcliff.findings.latency import computed_tokens, fresh_requests, latency_cap
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -149,7 +149,6 @@ class KVCacheFinding(Finding[KVCache]):
 
     key = "kv_cache"
     title = "KV cache"
-    folded = True
     record = KVCache
     cap_rules: ClassVar[Mapping[str, str]] = {
         "memory": "tokens whose KV cache fits beside the weights in model.memory_gib, or in nine tenths of the"
@@ -162,11 +161,11 @@ class KVCacheFinding(Finding[KVCache]):
     def caps(self, finding: KVCache, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"memory": finding.limits.memory}
 
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or (finding.limits.memory is None and not finding.limits.latency_is_set):
+        if finding is None or finding.limits.binding not in ("memory", "latency"):
             return ()
-        return (("Limits", limits_in_words(finding.limits)),)
+        return (Line(label="Limits", text=limits_in_words(finding.limits)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

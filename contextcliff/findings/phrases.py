@@ -55,14 +55,6 @@ def percent(value: float) -> str:
     return f"{round(100 * value, 1):g}%"
 
 
-def fall(share: float | None) -> str | None:
-    """How far a mean is below another, as a share of that: `31% lower`; None where it is compared with none."""
-    if share is None:
-        return None
-    figure = f"{abs(share):.0%}"
-    return "no lower" if figure == "0%" else f"{figure} {'higher' if share < 0.0 else 'lower'}"
-
-
 def p_value(value: float) -> str:
     """A p-value, 0-1; a tiny one isn't shown as zero."""
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
@@ -148,11 +140,6 @@ def threshold_name(cap: SafeCap) -> Note:
     if cap.relative_to_baseline:
         return Note("{share} of the shortest length's score{each}", share=share, each=each)
     return Note("a score of {threshold:.2f}{each}", threshold=cap.threshold, each=each)
-
-
-def threshold_figure(value: float) -> str:
-    """A threshold: two decimals, three where two would round it to another number."""
-    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")
 
 
 def confidence_figure(confidence: float) -> str:

@@ -35,6 +35,7 @@ from contextcliff.findings.finding import (
     FigureOf,
     Finding,
     Image,
+    Line,
     Measurement,
     Pairs,
     Shown,
@@ -213,7 +214,6 @@ class PositionFinding(Finding[PositionProfile]):
 
     key = "position"
     title = "Position"
-    folded = True
     record = PositionProfile
     inline = True
     figures = (
@@ -231,11 +231,11 @@ class PositionFinding(Finding[PositionProfile]):
             position=position_pattern(study.groups, study.confidence),
         )
 
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or finding.position.pattern is None:
+        if finding is None or finding.position.pattern in (None, "stable"):
             return ()
-        return ((self.title, _in_short(finding.position)),)
+        return (Line(label=self.title, text=finding.position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

@@ -42,10 +42,10 @@ from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Imag
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
 from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
+from contextcliff.records.amounts import threshold_figure
 from contextcliff.records.analysis import Bin, DepthCell, SafeCap
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.records.search_record import Search
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,6 +62,8 @@ _UNMEASURED = "0.85"
 _FRAME = (0, (2.2, 1.4))
 _TICK = 0.16
 """Least distance of two labels of the scale, in inches."""
+_MOST_ROWS = 12
+"""Rows of a table on the console, which has 24 lines."""
 
 
 class ScoreFinding(Finding[None]):
@@ -69,7 +71,6 @@ class ScoreFinding(Finding[None]):
 
     key = "score_by_length"
     title = "Score by length"
-    title_note = "tokens"
     figures = (
         FigureOf(
             name="score_by_length",
@@ -86,19 +87,20 @@ class ScoreFinding(Finding[None]):
     )
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        overall = Text(label="Overall", text=_overall(report), strong=True)
-        return (Table(columns=_columns(report, on_console=True)), overall) if report.analysis.bins else (overall,)
+        """Of writing, whose health is tested and not its score, the writing has the table."""
+        return () if report.analysis.safe_cap.quantity == "healthy" else self._table(report)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        none = Text(text="No length was tested.")
-        return (
-            Table(columns=_columns(report, on_console=False)) if report.analysis.bins else none,
-            *_footnote(report),
-            Text(label="Overall", text=_overall(report)),
-            Image(figure="score_by_length"),
-            *published_blocks(report.run.published),
-            Image(figure="heatmap"),
-        )
+        table = () if report.analysis.safe_cap.quantity == "score" else self._table(report)
+        published = published_blocks(report.run.published)
+        return (*table, Text(label="Overall", text=_overall(report)), Image(figure="heatmap"), *published)
+
+    def _table(self, report: Report) -> tuple[Block, ...]:
+        bins = report.analysis.bins
+        if not bins:
+            return (Text(text=Note("No length was tested.")),)
+        rows = _few(bins, cap=report.analysis.safe_cap.tokens)
+        return (Image(figure="score_by_length"), Table(columns=_columns(report), on_console=rows))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
@@ -110,17 +112,16 @@ class ScoreFinding(Finding[None]):
         yield Measurement(key="score/successes", value=report.analysis.successes)
 
 
-def _footnote(report: Report) -> tuple[Text, ...]:
-    if report.analysis.finding(Search) is None:
-        return ()
-    bound = "" if report.analysis.safe_cap.relative_to_baseline else ", and so does the tested bound"
-    return (
-        Text(
-            text="Each length was asked until it was decided. The intervals (confidence sequences) hold all the same"
-            f"{bound}; the mean scores are estimates from stopped data, on average further from the threshold than the"
-            " true ones."
-        ),
-    )
+def _few(bins: Sequence[Bin], *, cap: int | None) -> tuple[int, ...]:
+    """At most twelve lengths: the ends, the cap, the first one beyond it, and others evenly spread between them."""
+    passed = sum(cap is not None and each.clears_up_to <= cap for each in bins)
+    last = len(bins) - 1
+    needed = {0, max(0, passed - 1), min(passed, last), last}
+    shown = list(range(len(bins)))
+    while len(shown) > _MOST_ROWS:
+        inner = [at for at in range(1, len(shown) - 1) if shown[at] not in needed]
+        del shown[min(inner, key=lambda at: bins[shown[at + 1]].median_tokens / bins[shown[at - 1]].median_tokens)]
+    return tuple(shown)
 
 
 def _overall(report: Report) -> Note:
@@ -144,41 +145,34 @@ def _figures(each: Bin) -> Iterator[tuple[str, float | None]]:
     yield "rolling_variance", each.rolling_variance
 
 
-_Row = tuple[str, str, Callable[[Bin], str], int]
-"""A column's title on a console and on a page, its cell, and what gives way on a narrow console (see `Column`)."""
+def _columns(report: Report) -> tuple[Column, ...]:
+    bins = report.analysis.bins
 
+    def column(title: str, cell: Callable[[Bin], str], *, spare: int = 0, words: bool = False) -> Column:
+        return Column(title=title, cells=tuple(map(cell, bins)), spare=spare, words=words)
 
-def _columns(report: Report, *, on_console: bool) -> tuple[Column, ...]:
-    bins, bound = report.analysis.bins, phrases.bound_name(report.analysis.safe_cap)
-    asked: _Row = ("asked", "asked tokens", lambda b: phrases.whole(b.asked_tokens), 0)
-    measured = ("measured", "measured (median)")
-    if any(b.natural_lengths for b in bins):
-        # Nobody asked for the lengths of documents, and their bins have a range.
-        span = "shortest -\nlongest", "shortest - longest prompt"
-        asked, measured = (*span, lambda b: f"{b.min_tokens:,} - {b.max_tokens:,}", 0), ("median", "median prompt")
-    # Only where samples share texts: elsewhere each is a text of its own, and the column would say nothing.
-    shared = not on_console and any(b.n_clusters is not None for b in bins)
-    rows: tuple[_Row, ...] = (
-        asked,
-        (*measured, lambda b: phrases.whole(b.median_tokens), 2),
-        ("n", "n", lambda b: phrases.whole(b.n_samples), 0),
-        *([("", "shared texts", lambda b: phrases.whole(b.n_clusters), 0)] if shared else []),
-        ("un-\nscored", "unscored", lambda b: phrases.whole(b.n_unscored), 1),
-        ("score", "score", lambda b: phrases.score(b.mean), 0),
-        ("interval", "interval", lambda b: shown_interval(report, b.ci_low, b.ci_high), 3),
-        (bound.replace(" ", "\n"), bound, lambda b: phrases.bound(b.tested_low), 0),
-        ("commonest\nfailure", "commonest failure", phrases.commonest_failure, 4),
-        ("median\nTTFT", "median TTFT", lambda b: phrases.milliseconds(b.ttft_ms_median), 6),
-        ("median\nlatency", "median latency", lambda b: phrases.milliseconds(b.latency_ms_median), 5),
+    # Nobody asked for the lengths of documents, and their bins have a range.
+    natural = any(b.natural_lengths for b in bins)
+    asked = (
+        column("prompts", lambda b: f"{b.min_tokens:,} - {b.max_tokens:,}")
+        if natural
+        else column("asked", lambda b: phrases.whole(b.asked_tokens))
     )
-    return tuple(
-        Column(
-            title=short if on_console else title,
-            cells=tuple(map(cell, bins)),
-            spare=spare,
-            words=on_console and cell is phrases.commonest_failure,
-        )
-        for short, title, cell, spare in rows
+    # Where each sample is of a text of its own, their number would say nothing.
+    shared, unscored = any(b.n_clusters is not None for b in bins), any(b.n_unscored for b in bins)
+    bound = phrases.bound_name(report.analysis.safe_cap)
+    return (
+        asked,
+        column("median" if natural else "measured", lambda b: phrases.whole(b.median_tokens), spare=2),
+        column("n", lambda b: phrases.whole(b.n_samples)),
+        *([column("texts", lambda b: phrases.whole(b.n_clusters), spare=9)] if shared else []),
+        *([column("unscored", lambda b: phrases.whole(b.n_unscored), spare=1)] if unscored else []),
+        column("score", lambda b: phrases.score(b.mean)),
+        column("interval", lambda b: shown_interval(report, b.ci_low, b.ci_high), spare=3),
+        column(bound, lambda b: phrases.bound(b.tested_low), spare=7),
+        column("first token", lambda b: phrases.milliseconds(b.ttft_ms_median), spare=8),
+        column("time", lambda b: phrases.milliseconds(b.latency_ms_median), spare=5),
+        column("failure", phrases.commonest_failure, spare=4, words=True),
     )
 
 
@@ -376,7 +370,7 @@ def heatmap_figure(report: Report) -> Figure:
 def _sides(colours: ScoreColours, threshold: float | None) -> str:
     if threshold is None or not colours.is_split:
         return ""
-    return f"; {BELOW} is below the threshold {phrases.threshold_figure(threshold)}, {ABOVE} at it or above"
+    return f"; {BELOW} is below the threshold {threshold_figure(threshold)}, {ABOVE} at it or above"
 
 
 def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: float, height: float) -> None:
@@ -393,7 +387,7 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
     ]
     labels = {tick: f"{tick:.1f}" for tick in ticks}
     if marked and threshold is not None:
-        labels[threshold] = f"{phrases.threshold_figure(threshold)} threshold"
+        labels[threshold] = f"{threshold_figure(threshold)} threshold"
         axes.axhline(threshold, color="black", linewidth=2.0)
     places = sorted(labels)
     bar.set_ticks(places, labels=[labels[place] for place in places])

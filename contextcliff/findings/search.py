@@ -15,7 +15,6 @@ from contextcliff.findings.finding import (
     Finding,
     Image,
     Measurement,
-    Shown,
     Table,
     Text,
     from_finding,
@@ -71,12 +70,6 @@ class SearchFinding(Finding[Search]):
 
     def find(self, study: Study) -> Search | None:
         return study.search
-
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
-        search = self.of(report)
-        if search is None or not search.tested:
-            return ()
-        return ((self.title, standing_line(_standing(report, search))),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         search = self.of(report)

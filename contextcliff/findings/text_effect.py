@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.items import Item
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Column, Finding, Measurement, Shown, Table, Text
+from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Table, Text
 from contextcliff.findings.phrases import interval, score, whole
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -115,7 +115,6 @@ class TextEffectFinding(Finding[TextEffects]):
 
     key = "text_effect"
     title = "Text effect"
-    folded = True
     record = TextEffects
 
     def find(self, study: Study) -> TextEffects | None:
@@ -154,9 +153,9 @@ class TextEffectFinding(Finding[TextEffects]):
             lengths=lengths,
         )
 
-    def summary(self, report: Report) -> tuple[tuple[str, Shown], ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        return () if finding is None else ((self.title, finding.in_short),)
+        return () if finding is None or finding.ci_low <= 0.0 else (Line(label=self.title, text=finding.in_short),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

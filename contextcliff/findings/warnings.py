@@ -1,4 +1,4 @@
-"""Early warnings: what changes beside the mean score as prompts grow, and the cap by latency.
+"""Early warnings: what changes beside the mean score as prompts grow.
 
 `_KINDS` says what each warning is; it begins at the shortest length where the difference is large and shown.
 
@@ -32,11 +32,21 @@ from typing import Literal
 
 from contextcliff.analysis.bins import Group, is_failure
 from contextcliff.analysis.items import Item, evidence_of, items_of
-from contextcliff.analysis.latency_cap import LatencyCap, computed_tokens, fresh_requests, latency_cap
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Heading, Line, Lines, Measurement, Table, Text
+from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Table, Text
+from contextcliff.findings.latency import (
+    LatencyCap,
+    PrefillAtLength,
+    Times,
+    latency_cap,
+    prefill_by_length,
+    show_cap,
+    show_prefill,
+    spread_of,
+    times_by_length,
+)
 from contextcliff.findings.phrases import milliseconds, percent, whole
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
@@ -44,14 +54,7 @@ from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.clusters import Evidence, p_at_most_share
 from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
-from contextcliff.statistics.prefill_curve import (
-    PrefillCurve,
-    PrefillRate,
-    fitted_curve,
-    follows_a_curve,
-    predicted,
-    typical,
-)
+from contextcliff.statistics.prefill_curve import fitted_curve, follows_a_curve, predicted
 from contextcliff.statistics.ranks import holm, is_significant, p_larger
 from contextcliff.statistics.sequential import confidence_sequence
 
@@ -61,8 +64,6 @@ LEAST_SHARE = 0.1
 LEAST_SPREAD = 0.1
 JUMP = 1.5
 RISE = 1.2
-FEWEST = 4
-"""Requests at a length, below which its times are not looked at."""
 WarningName = Literal[
     "latency_canary", "latency_spread", "score_spread", "instability", "failure_spike", "unscored_spike"
 ]
@@ -80,23 +81,6 @@ class EarlyWarning:
     figures: Mapping[str, float]
     """What it rests on."""
     reason: Note
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PrefillAtLength:
-    """The time to the first token at one length, over the requests that the server had to read."""
-
-    context_tokens: int
-    """As asked."""
-    n_requests: int
-    ttft_ms: float
-    """A typical one: the Hodges-Lehmann estimate, at the median number of tokens that were read."""
-    predicted_ms: float | None
-    """By the prefill curve of the shorter lengths; None at the shortest."""
-    ms_per_token: float
-    """The same for each token that was read."""
-    spread: float
-    """Distance of the quartiles of the times over what the curve of all lengths predicts, as a share of the median."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -264,84 +248,16 @@ def _has_no_score(sample: ScoredSample) -> bool:
     return sample.score is None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Times:
-    """The requests of a length: their time per computed token, and what a prefill curve needs of them."""
-
-    length: Bin
-    rates: tuple[float, ...]
-    inverses: tuple[float, ...]
-    """1 / computed tokens of each request."""
-    backs: tuple[float, ...]
-    """Tokens before a computed one on average, of each request."""
-
-    @property
-    def computed(self) -> float:
-        """Median of the tokens that were computed."""
-        return 1.0 / statistics.median(self.inverses)
-
-    def rate(self, confidence: float) -> PrefillRate:
-        return PrefillRate(
-            inverse=statistics.median(self.inverses),
-            back=statistics.median(self.backs),
-            typical=typical(self.rates, confidence),
-        )
-
-    def against(self, curve: PrefillCurve) -> list[float]:
-        """The time of each request over what the curve predicts for it."""
-        return [
-            rate / curve.rate(inverse=inverse, back=back)
-            for rate, inverse, back in zip(self.rates, self.inverses, self.backs, strict=True)
-        ]
-
-
-def _times_of(groups: Sequence[Group], bins: Sequence[Bin]) -> Iterator[_Times]:
-    """The times of each length where enough requests streamed: else the first token comes with the last."""
-    for group, length in zip(groups, bins, strict=True):
-        timed = [
-            item.generation
-            for item in fresh_requests(group.samples)
-            if item.generation is not None and item.generation.streamed and item.generation.ttft_ms > 0.0
-        ]
-        if len(timed) >= FEWEST:
-            yield _Times(
-                length=length,
-                rates=tuple(each.ttft_ms / computed_tokens(each) for each in timed),
-                inverses=tuple(1.0 / computed_tokens(each) for each in timed),
-                backs=tuple(0.5 * (each.prompt_tokens + (each.cached_tokens or 0)) for each in timed),
-            )
-
-
-def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[PrefillAtLength, ...]:
-    """The times of every length with enough requests, shortest first; `bins` are those of the groups."""
-    times = tuple(_times_of(groups, bins))
-    if not times:
-        return ()
-    rates = [each.rate(0.0) for each in times]
-    curve = fitted_curve(rates)
-    return tuple(
-        PrefillAtLength(
-            context_tokens=each.length.asked_tokens,
-            n_requests=len(each.rates),
-            ttft_ms=rates[place].typical.value * each.computed,
-            predicted_ms=predicted(rates[:place], rates[place]) * each.computed if place else None,
-            ms_per_token=rates[place].typical.value,
-            spread=_spread_of(each.against(curve)),
-        )
-        for place, each in enumerate(times)
-    )
-
-
 def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
     """The canary, or else the growing spread, as far as they are shown at `confidence`."""
-    times = tuple(_times_of(groups, bins))
+    times = times_by_length(groups, bins)
     if len(times) < 2:
         return ()
     warning = _canary(times, confidence) or _wider_times(times, confidence)
     return () if warning is None else (warning,)
 
 
-def _canary(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
+def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
     each_length = 1.0 - (1.0 - confidence) / len(times)
     rates = [each.rate(each_length) for each in times]
     if follows_a_curve(rates):
@@ -373,10 +289,10 @@ def _canary(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
     return None
 
 
-def _wider_times(times: Sequence[_Times], confidence: float) -> EarlyWarning | None:
+def _wider_times(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
     curve = fitted_curve([each.rate(0.0) for each in times])
     ratios = [each.against(curve) for each in times]
-    spreads = [_spread_of(each) for each in ratios]
+    spreads = [spread_of(each) for each in ratios]
     medians = [statistics.median(each) for each in ratios]
     # As the logarithm of a ratio: half and twice the median are equally far from it.
     distances = [[abs(math.log(r / median)) for r in each] for each, median in zip(ratios, medians, strict=True)]
@@ -396,49 +312,28 @@ def _wider_times(times: Sequence[_Times], confidence: float) -> EarlyWarning | N
     return _warning("latency_spread", begins, reason, spread=spreads[place], baseline_spread=spreads[0])
 
 
-def _spread_of(ratios: Sequence[float]) -> float:
-    """Distance of the quartiles, as a share of the median."""
-    low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
-    return (high - low) / median
-
-
-_KINDS: Mapping[WarningName, tuple[str, str]] = {
-    "latency_canary": (
-        "Latency canary",
-        "from here on the typical time to the first token is at least 1.5 times what the time to read the prompt (a"
-        " fixed part, a part for each token and one for attention, fitted to the shorter lengths) predicts",
-    ),
-    "latency_spread": (
-        "Latency spread",
-        "the quartiles of the time to the first token are at least twice as far apart as at the shortest length,"
-        " relative to the median",
-    ),
-    "score_spread": (
-        "Score spread",
-        "the standard deviation of the scores is at least twice that of the shortest length; not for scores of 0 or 1,"
-        " whose spread follows from their mean, and not in a search",
-    ),
-    "instability": (
-        "Instability",
-        "the share of repeated questions whose score changes between repeats is more than twice that of the shortest"
-        " length and 10 points above it",
-    ),
-    "failure_spike": (
-        "Failure spike",
-        "the share of answers that fail is more than twice that of the shortest length and 10 points above it",
-    ),
-    "unscored_spike": (
-        "Unscored spike",
-        "the share of samples without an answer that can be scored is more than twice that of the shortest length and"
-        " 10 points above it",
-    ),
+_TITLES: Mapping[WarningName, str] = {
+    "latency_canary": "Latency canary",
+    "latency_spread": "Latency spread",
+    "score_spread": "Score spread",
+    "instability": "Instability",
+    "failure_spike": "Failure spike",
+    "unscored_spike": "Unscored spike",
 }
-"""What each kind is called, and what it is."""
-_READ = (
-    "Times to the first token (TTFT) over the requests of which the server read at least half of the prompt, each"
-    " prompt once; the others came out of a cache. The prediction is the curve of the shorter lengths. The spread is"
-    " the distance of the quartiles, as a share of the median."
-)
+_KINDS: Mapping[WarningName, str] = {
+    "latency_canary": "from here on the typical time to the first token is at least 1.5 times what the time to read"
+    " the prompt (a fixed part, a part for each token and one for attention, fitted to the shorter lengths) predicts",
+    "latency_spread": "the quartiles of the time to the first token are at least twice as far apart as at the shortest"
+    " length, relative to the median",
+    "score_spread": "the standard deviation of the scores is at least twice that of the shortest length; not for"
+    " scores of 0 or 1, whose spread follows from their mean, and not in a search",
+    "instability": "the share of repeated questions whose score changes between repeats is more than twice that of the"
+    " shortest length and 10 points above it",
+    "failure_spike": "the share of answers that fail is more than twice that of the shortest length and 10 points"
+    " above it",
+    "unscored_spike": "the share of samples without an answer that can be scored is more than twice that of the"
+    " shortest length and 10 points above it",
+}
 
 
 class WarningsFinding(Finding[EarlyWarnings]):
@@ -465,12 +360,10 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {} if finding.latency_slo is None else {"latency": finding.latency_slo.tokens}
 
-    def short(self, report: Report) -> tuple[Block, ...]:
+    def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or not finding.warnings:
-            return ()
-        lines = (Line(label=_KINDS[each.name][0], text=each.reason, mood="doubtful") for each in finding.warnings)
-        return (Lines(lines=tuple(lines)),)
+        warnings = () if finding is None else finding.warnings
+        return tuple(Line(label=_TITLES[each.name], text=each.reason, mood="doubtful") for each in warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
@@ -482,9 +375,9 @@ class WarningsFinding(Finding[EarlyWarnings]):
             shown = f"Each is shown at {confidence} confidence against the shortest length, over all lengths together."
             blocks = [Text(text=shown), *self.short(report), _table(finding.warnings, report)]
         if len(finding.prefill) > 1:
-            blocks += [Heading(text="Time to read the prompt"), Text(text=_READ), _read_table(finding.prefill)]
+            blocks += show_prefill(finding.prefill)
         if finding.latency_slo is not None:
-            blocks += _limit(finding.latency_slo, confidence)
+            blocks += show_cap(finding.latency_slo, confidence)
         return tuple(blocks)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -513,10 +406,10 @@ class WarningsFinding(Finding[EarlyWarnings]):
 def _table(warnings: Sequence[EarlyWarning], report: Report) -> Table:
     return Table(
         columns=(
-            Column(title="warning", cells=tuple(_KINDS[each.name][0] for each in warnings), words=True),
+            Column(title="warning", cells=tuple(_TITLES[each.name] for each in warnings), words=True),
             Column(title="begins at tokens", cells=tuple(whole(each.median_tokens) for each in warnings)),
             Column(title="zone", cells=tuple(_zone_at(each.median_tokens, report) for each in warnings), words=True),
-            Column(title="what it is", cells=tuple(_KINDS[each.name][1] for each in warnings), words=True),
+            Column(title="what it is", cells=tuple(_KINDS[each.name] for each in warnings), words=True),
         )
     )
 
@@ -525,34 +418,3 @@ def _zone_at(tokens: int, report: Report) -> str:
     """The zone that a length lies in; the zones are ranges of measured lengths."""
     zones = report.analysis.zones
     return next((zone.name for zone in zones if zone.min_tokens <= tokens <= zone.max_tokens), phrases.MISSING)
-
-
-def _read_table(rows: Sequence[PrefillAtLength]) -> Table:
-    return Table(
-        columns=(
-            Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
-            Column(title="n", cells=tuple(whole(row.n_requests) for row in rows)),
-            Column(title="typical TTFT", cells=tuple(milliseconds(row.ttft_ms) for row in rows)),
-            Column(title="predicted", cells=tuple(milliseconds(row.predicted_ms) for row in rows)),
-            Column(title="ms per token", cells=tuple(f"{row.ms_per_token:.3g}" for row in rows)),
-            Column(title="spread", cells=tuple(percent(row.spread) for row in rows)),
-        )
-    )
-
-
-def _limit(cap: LatencyCap, confidence: str) -> list[Block]:
-    rows = cap.lengths
-    meaning = (
-        f"A length clears where at least {percent(cap.share)} of its requests are shown to end within"
-        f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
-    )
-    table = Table(
-        columns=(
-            Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
-            Column(title="requests", cells=tuple(whole(row.n_requests) for row in rows)),
-            Column(title="in time", cells=tuple(whole(row.n_within) for row in rows)),
-            Column(title="tested bound", cells=tuple(phrases.score(row.ci_low) for row in rows)),
-            Column(title="clears", cells=tuple("yes" if row.clears else "no" for row in rows), words=True),
-        )
-    )
-    return [Heading(text="Limit on latency"), Text(text=meaning), table]

@@ -34,6 +34,11 @@ class SampleCount:
     shared_by: SharedBy = "texts"
 
 
+def threshold_figure(value: float) -> str:
+    """A threshold: two decimals, three where two would round it to another number."""
+    return f"{value:.2f}" if abs(value - round(value, 2)) < 1e-9 else f"{value:.3f}".rstrip("0")
+
+
 def amount(n: int, noun: Noun) -> Note:
     """`1 sample`, `1,200 samples`."""
     return Note("{n:{noun}}", n=n, noun=Note(noun))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from contextcliff.records.amounts import Quantity
-from contextcliff.records.cap_reason import CapReason
 from contextcliff.records.note import Note
 
 T = TypeVar("T")
@@ -129,7 +128,7 @@ class SafeCap:
     relative_to_baseline: bool
     confidence: float
     verdict: VerdictName
-    reason: CapReason
+    reason: Note
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""
     every_depth: bool = False

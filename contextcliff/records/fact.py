@@ -27,8 +27,3 @@ class Fact:
         return core_schema.union_schema(
             [accepted, core_schema.no_info_after_validator_function(as_it_is, core_schema.str_schema())]
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NoSamples(Fact):
-    """There are no samples to analyse."""

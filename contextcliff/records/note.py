@@ -31,7 +31,7 @@ class Note(Fact):
     - `{n:is/are}`: the first word for one, the second for every other number;
     - `{value:percent}`: as many digits as it needs (`95%`, `99.5%`).
     A figure may be a note itself, or a sequence: its items stand behind commas, with `{items:and}` the last behind
-    `and`.
+    `and`, with `{items:·}` all behind dots.
     """
 
     template: str
@@ -64,6 +64,10 @@ class Note(Fact):
         )
 
 
+class MethodNote(Note):
+    """A note on how the numbers were made, which asks nothing of the reader."""
+
+
 def as_it_is(text: str) -> Note:
     """A sentence that is known in English only, as one from a file."""
     return Note("{text}", text=text)
@@ -78,7 +82,7 @@ class _Said(Formatter):
             return ""
         if isinstance(value, Note):
             said = value.said(self._catalogue)
-            return said[:-1] if format_spec == "one" else said
+            return said[:-1] if format_spec == "one" else format(said, format_spec)
         if isinstance(value, Sequence) and not isinstance(value, str):
             return self._listed([self.format_field(each, "") for each in value], last=format_spec)
         if "/" in format_spec:
@@ -91,6 +95,8 @@ class _Said(Formatter):
         return format(value, format_spec)
 
     def _listed(self, words: Sequence[str], *, last: str) -> str:
+        if last == "·":
+            return " · ".join(words)
         comma = self._catalogue.get(", ", ", ")
         if last != "and" or len(words) < 2:
             return comma.join(words)

@@ -24,16 +24,17 @@ from contextcliff.findings.finding import (
     Text,
     sections_of,
 )
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.reporting.outside_text import broken, has_full_width, shown
 from contextcliff.reporting.words import english
 from contextcliff.reporting.words.language import Language, text_of
 
-_TITLE = "Failure risk report"
-_PAGES = "report.md, report.json, samples.jsonl, manifest.json, figures/"
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _INDENT = 2
 _NARROWEST_TAG = 8
+_FIRST_TO_GO = 6
+"""Columns that are this spare give way before a tag is cut."""
 
 
 def render_console(
@@ -45,40 +46,25 @@ def render_console(
     html: bool = True,
     language: Language = english,
 ) -> None:
-    """Print the risk report. `folder` is where the files lie; `tracking_command` opens the tracking UI.
+    """Print the answer, one table by length, warnings, and where the rest is: an ordinary run's fit 24 lines.
 
-    With `html` there are pages for a browser among the files.
+    `folder` is where the files lie, a page for a browser among them with `html`; `tracking_command` opens the tracker.
     """
     page = _Page(console=console, language=language)
-    sections = sections_of(report)
-    answer, *others = sections
-    page.title(_TITLE)
-    page.blocks(answer.short(report))
-    console.print()
-    # One line a finding, right under the answer; whatever has more to say has a place of its own below.
-    beside = [row for section in sections for row in section.summary(report)]
-    if beside:
-        page.heading("Beside the cap")
-        page.pairs(beside)
-        console.print()
-    for section in others:
-        blocks = section.short(report)
-        if blocks:
-            page.heading(section.title, note=section.title_note)
+    findings = sections_of(report)
+    for finding in findings:
+        if blocks := finding.short(report):
             page.blocks(blocks)
             console.print()
+    warnings = tuple(line for finding in findings for line in finding.look(report) if line.mood == "doubtful")
+    if warnings:
+        page.heading("Warnings")
+        page.blocks((Lines(lines=warnings),))
+        console.print()
     # Paths and commands are copied: they may run over the edge, but no line break may enter them.
-    page.heading("Files", note=_PAGES)
-    _line(console, f"  {folder}", whole=True)
-    if html:
-        pages = [section.page_name for section in sections if section.page_name and section.of(report) is not None]
-        _line(console, f"  {language.label('for a browser')}: {', '.join((PAGE_NAME, *pages))}")
-    for section in sections:
-        if names := section.names_of_files(report):
-            _line(console, f"  {names}")
+    page.copied("Report", str(folder / (PAGE_NAME if html else "report.md")))
     if tracking_command is not None:
-        page.heading("Compare runs in MLflow")
-        _line(console, f"  {tracking_command}", whole=True)
+        page.copied("Compare", tracking_command)
 
 
 def render_summary(report: Report, *, console: Console, folder: Path, language: Language = english) -> None:
@@ -86,12 +72,11 @@ def render_summary(report: Report, *, console: Console, folder: Path, language: 
     page = _Page(console=console, language=language)
     page.blocks([block for block in _answer(report) if isinstance(block, Text)])
     page.pairs([("Reason", report.analysis.safe_cap.reason)])
-    _line(console, f"  {folder}", whole=True)
+    page.copied("Report", str(folder))
 
 
 def render_cap(report: Report, *, console: Console, language: Language = english) -> None:
     """Print the line of the safe cap once more."""
-    console.print()
     *_, cap = (block for block in _answer(report) if isinstance(block, Text))
     _Page(console=console, language=language).blocks([cap])
 
@@ -107,14 +92,11 @@ class _Page:
     console: Console
     language: Language
 
-    def title(self, text: str) -> None:
-        title = self._loud(text)
-        _line(self.console, title, style="bold")
-        _line(self.console, "-" * cell_len(title))
+    def heading(self, text: str) -> None:
+        _line(self.console, self._loud(text), style="bold")
 
-    def heading(self, text: str, *, note: str = "") -> None:
-        said = f" ({self.language.label(note)})" if note else ""
-        _line(self.console, f"{self._loud(text)}{said}", style="bold")
+    def copied(self, label: str, text: str) -> None:
+        _line(self.console, f"{self.language.label(label)}: {text}", whole=True)
 
     def blocks(self, blocks: Sequence[Block]) -> None:
         for position, block in enumerate(blocks):
@@ -126,8 +108,9 @@ class _Page:
         said = [(self.language.label(name), text_of(value, self.language)) for name, value in pairs]
         _rows(self.console, [(f"{name}:", value) for name, value in said])
 
-    def _named(self, column: Column) -> Column:
-        return replace(column, title=self.language.label(column.title))
+    def _named(self, column: Column, rows: tuple[int, ...] | None) -> Column:
+        cells = column.cells if rows is None else tuple(column.cells[row] for row in rows)
+        return replace(column, title=self.language.label(column.title), cells=cells)
 
     def _block(self, block: Block) -> None:
         console = self.console
@@ -145,8 +128,14 @@ class _Page:
                 for line in lines:
                     said = self._labelled(self.language.label(line.label), line.text)
                     _line(console, f"  {said}", style=_STYLES.get(line.mood, ""))
-            case Table(columns=columns):
-                console.print(fitted([self._named(column) for column in columns], console=console), highlight=False)
+            case Table(columns=columns, on_console=rows):
+                console.print(
+                    fitted([self._named(column, rows) for column in columns], console=console), highlight=False
+                )
+                left_out = len(columns[0].cells) - len(rows or columns[0].cells)
+                if left_out:
+                    more = Note("{n:further lengths} {n:is/are} in the report", n=left_out)
+                    _line(console, self._labelled("", more))
             case Code(text=text):
                 _line(console, f"  {text}", whole=True)
 
@@ -190,7 +179,8 @@ def fitted(columns: Sequence[Column], *, console: Console) -> PrintedTable:
     available = console.width
     while _total(kept) > available:
         tags = next((column for column in kept if column.words), None)
-        if tags is not None and _total(kept) - _width(tags) + _NARROWEST_TAG <= available:
+        whole = any(column.spare >= _FIRST_TO_GO for column in kept)
+        if tags is not None and not whole and _total(kept) - _width(tags) + _NARROWEST_TAG <= available:
             shorter = _shorten(kept, by=_total(kept) - available)
             if _total(shorter) < _total(kept):
                 kept = shorter

@@ -12,7 +12,21 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from contextcliff.findings.finding import Block, Code, Heading, Image, Lines, Pairs, Shown, Table, Text, sections_of
+from contextcliff.findings.finding import (
+    Block,
+    Code,
+    Finding,
+    Heading,
+    Image,
+    Line,
+    Lines,
+    Pairs,
+    Shown,
+    Table,
+    Text,
+    sections_of,
+)
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.words import english
@@ -32,34 +46,53 @@ class Chapter:
 
 
 def chapters(report: Report, *, figures: Sequence[str], language: Language = english) -> tuple[Chapter, ...]:
-    """What there is to read of a report, in order: the one place that says so for files and pages.
+    """What there is to read of a report, in order: the answer and the scores, what deserves a look, and the details.
 
     `figures` are paths of images relative to what is shown, as in `figures/heatmap.png`.
     """
     paths = {PurePosixPath(path).stem: path for path in figures}
-    shown = []
-    for section in sections_of(report):
+    first: list[str] = []
+    looks: list[Line] = []
+    quiet: list[Note] = []
+    details: list[str] = []
+    for finding in sections_of(report):
         images = {
             figure.name: image(paths[figure.name], caption=figure.caption)
-            for figure in section.figures
+            for figure in finding.figures
             if figure.name in paths
         }
-        text = markdown_of_all(section.show(report), images, language=language)
+        first.append(markdown_of_all(finding.short(report), images, language=language))
+        look, text = finding.look(report), markdown_of_all(finding.show(report), images, language=language)
+        looks += look
+        if text and not look and type(finding).look is not Finding.look:
+            quiet.append(Note(finding.title))
         if text:
-            title = language.label(section.title) if section.title else ""
-            shown.append(Chapter(key=section.key, title=title, text=text, folded=section.folded))
-    return tuple(shown)
+            lower = re.sub(r"^###(?= )", "####", text, flags=re.MULTILINE)
+            details.append(f"### {inline(language.label(finding.title))}\n\n{lower}")
+    if quiet:
+        looks.append(Line(text=Note("Nothing stands out in: {findings}", findings=quiet)))
+    told = markdown_of(Lines(lines=tuple(looks)), {}, language=language) if looks else ""
+    return (
+        Chapter(key="answer", title="", text="\n\n".join(filter(None, first))),
+        *([Chapter(key="look", title=language.label("Worth a look"), text=told)] if told else []),
+        Chapter(key="details", title=language.label("Method and details"), text="\n\n".join(details), folded=True),
+    )
 
 
 def render_markdown(report: Report, *, figures: Sequence[str]) -> str:
     """`report.md`."""
-    return joined(f"Failure risk report: {report.run.model}", chapters(report, figures=figures))
+    return joined(f"{report.run.model}: {report.run.task}", chapters(report, figures=figures))
 
 
 def joined(title: str, chapters: Iterable[Chapter]) -> str:
     """A whole page of chapters."""
-    headed = (f"## {inline(each.title)}\n\n{each.text}" if each.title else each.text for each in chapters)
-    return "\n\n".join((f"# {inline(title)}", *headed)) + "\n"
+    return "\n\n".join((f"# {inline(title)}", *map(_with_heading, chapters))) + "\n"
+
+
+def _with_heading(chapter: Chapter) -> str:
+    if chapter.folded:
+        return f"<details>\n<summary>{inline(chapter.title)}</summary>\n\n{chapter.text}\n\n</details>"
+    return f"## {inline(chapter.title)}\n\n{chapter.text}" if chapter.title else chapter.text
 
 
 def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, language: Language = english) -> str:

@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Mapping
 
+from contextcliff.findings.answer import AnswerFinding
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import markdown_of
-from contextcliff.reporting.sections.answer_section import AnswerSection
 from contextcliff.tracking.run_title import model_title
 from contextcliff.tracking.tracker import RunTitle
 
@@ -28,4 +28,4 @@ def title_of(report: Report, parameters: Mapping[str, str]) -> RunTitle:
 
 def description(report: Report) -> str:
     """Markdown: the safe cap, why it ends there, and what was tested."""
-    return "\n\n".join(text for block in AnswerSection().show(report) for text in [markdown_of(block, {})] if text)
+    return "\n\n".join(text for block in AnswerFinding().show(report) for text in [markdown_of(block, {})] if text)

@@ -20,7 +20,7 @@ from contextcliff.reporting.comparison.comparison import (
 from contextcliff.reporting.data_files import Row
 from contextcliff.reporting.run_names import RunFacts, file_name
 from contextcliff.writing.comparison_figures import core_figure, measures_figure
-from contextcliff.writing.contest import WritingContest, compare_writing, contest_sentence
+from contextcliff.writing.contest import WritingContest, WritingSide, compare_writing, contest_sentence
 from contextcliff.writing.context_tester import (
     ImportedRun,
     imported_writing,
@@ -43,7 +43,6 @@ from contextcliff.writing.paired import (
 )
 from contextcliff.writing.phrases import COMPOSITE_TITLES
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing
-from contextcliff.writing.rules import WritingSide
 from contextcliff.writing.task.continuation import Continuation
 
 WORD_LIST, LEAST_LENGTH = "task.word_list", "task.min_tokens_fraction"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import LINES, SMALL, drawable, heading, lengths_on_x, or_nan, width_of
+from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.panels import (
@@ -22,7 +23,6 @@ from contextcliff.writing.panels import (
 )
 from contextcliff.writing.phrases import better, title
 from contextcliff.writing.prose_findings import Writing
-from contextcliff.writing.rules import WritingSide
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

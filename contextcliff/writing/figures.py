@@ -13,8 +13,11 @@ from contextcliff.findings.drawing import (
     GREY,
     LINE,
     LINES,
+    ON_DARK,
+    ON_LIGHT,
     RED,
     SMALL,
+    LengthAxis,
     blank,
     counts_above,
     heading,
@@ -26,33 +29,25 @@ from contextcliff.findings.drawing import (
     width_of,
 )
 from contextcliff.records.report import Report
-from contextcliff.reporting.report_facts import Headline
-from contextcliff.reporting.words.english import say
 from contextcliff.statistics.ranks import SLACK, is_significant
 from contextcliff.writing.levels import as_shown, level_of, shown_lengths
-from contextcliff.writing.measures.measure import MEASURES
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.panels import (
+    GREEN,
     PANEL_HEIGHT,
     PANEL_WIDTH,
-    about,
-    context_axis,
     core_measures,
     grid,
-    interval_lines,
-    mean_line,
-    measure_panel,
     nothing_here,
-    page_heading,
     panel_title,
     quiet_axes,
-    settle,
-    shared_legend,
     stand_in,
 )
-from contextcliff.writing.phrases import title
-from contextcliff.writing.prose_findings import Health, Writing, WritingTest
+from contextcliff.writing.phrases import title, way
+from contextcliff.writing.prose_findings import CompositeLevel, Health, MeasureLevel, Writing, WritingTest
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -62,12 +57,125 @@ def core_figure(report: Report, writing: Writing) -> Figure:
     writing = as_shown(writing)
     figure, page, panels = grid(rows=2, columns=2)
     for axes, measure in zip(panels, core_measures(writing), strict=True):
-        measure_panel(axes, writing, measure)
-        mean_line(axes, writing, measure)
-        settle(axes)
-    shared_legend(page, panels)
-    page_heading(page, report, title="Writing by length", subtitle=f"{about(report, writing)}{stand_in(writing)}")
+        _measure_panel(axes, writing, measure)
+        _mean_line(axes, writing, measure)
+        _settle(axes)
+    _shared_legend(page, panels)
+    _page_heading(page, report, title="Writing by length", subtitle=f"{_about(report, writing)}{stand_in(writing)}")
     return figure
+
+
+def _measure_panel(axes: Axes, writing: Writing, measure: str) -> LengthAxis:
+    """A panel's axes and title, the original's line and the author's band; the caller draws what was measured."""
+    axis = _context_axis(axes, writing)
+    worse = way(measure)
+    panel_title(axes, f"{title(measure)} ({worse})" if worse else title(measure))
+    known = BY_NAME.get(measure)
+    axes.set_ylabel(known.unit if known else "", fontsize=9)
+    quiet_axes(axes)
+    tokens = [tier.context_tokens for tier in writing.tiers]
+    levels = [level_of(tier, measure) for tier in writing.tiers]
+    # From edge to edge: with a single length, line and band would have no width.
+    places = [axis.low, *tokens, axis.high]
+    originals = [or_nan(level.original) for level in levels]
+    lows, highs = [], []
+    for level in levels:
+        known_author = level.author_mean is not None and level.author_std is not None
+        lows.append((level.author_mean or 0.0) - (level.author_std or 0.0) if known_author else math.nan)
+        highs.append((level.author_mean or 0.0) + (level.author_std or 0.0) if known_author else math.nan)
+    axes.fill_between(
+        places, _widened(lows), _widened(highs), color=GREEN, alpha=0.12, linewidth=0, label="author's mean ± sd"
+    )
+    axes.plot(
+        places, _widened(originals), color=GREEN, linestyle="--", linewidth=1.4, label="the original's next words"
+    )
+    if all(level.mean is None for level in levels):
+        nothing_here(axes)
+    return axis
+
+
+def _widened(values: Sequence[float]) -> list[float]:
+    return [values[0], *values, values[-1]] if values else [math.nan, math.nan]
+
+
+def _mean_line(axes: Axes, writing: Writing, measure: str) -> None:
+    """The means of a measure, joined, each with its bootstrap interval."""
+    tokens = [tier.context_tokens for tier in writing.tiers]
+    levels = [level_of(tier, measure) for tier in writing.tiers]
+    _interval_lines(
+        axes,
+        tokens=tokens,
+        levels=levels,
+        colour=BLUE,
+        label=f"mean of the rounds with its {phrases.percent(writing.confidence)} interval",
+    )
+
+
+def _interval_lines(
+    axes: Axes,
+    *,
+    tokens: Sequence[int],
+    levels: Sequence[MeasureLevel | CompositeLevel],
+    colour: str,
+    label: str,
+    style: str = "o-",
+) -> None:
+    """Means joined by a line, gaps where there is none, with the ends of their intervals."""
+    known = [
+        (at, level.ci_low, level.ci_high)
+        for at, level in zip(tokens, levels, strict=True)
+        if level.mean is not None and level.ci_low is not None and level.ci_high is not None
+    ]
+    axes.vlines(
+        [at for at, *_ in known], [low for _, low, _ in known], [high for *_, high in known], color=colour,
+        linewidth=5, alpha=0.3,
+    )  # fmt: skip
+    axes.plot(
+        tokens, [or_nan(level.mean) for level in levels], style, color=colour, markersize=5, linewidth=1.7, label=label
+    )
+
+
+def _context_axis(axes: Axes, writing: Writing) -> LengthAxis:
+    """Make x the axis of a panel's context lengths."""
+    lengths = [tier.context_tokens for tier in writing.tiers]
+    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=shown_lengths(writing).name)
+    axes.xaxis.labelpad = 3
+    return axis
+
+
+def _settle(axes: Axes) -> None:
+    """Keep the ticks of y that lie on the axis: ticks beyond its ends are not drawn, but take space."""
+    low, high = axes.get_ylim()
+    axes.set_yticks([tick for tick in axes.get_yticks() if low <= tick <= high])
+
+
+def _shared_legend(page: Axes, panels: Sequence[Axes]) -> None:
+    """One legend under all panels, each name once."""
+    handles: dict[str, Artist] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    if handles:
+        page.legend(
+            list(handles.values()), list(handles), loc="lower left", bbox_to_anchor=(0.0, 0.0), borderaxespad=0.0,
+            ncols=5, frameon=False, fontsize=SMALL, handlelength=1.8, columnspacing=1.6,
+        )  # fmt: skip
+
+
+def _page_heading(page: Axes, report: Report, *, title: str, subtitle: str) -> None:
+    """The figure's title with the model's name, over all panels."""
+    figure = page.figure
+    heading(page, title=f"{title}: {report.run.model}", subtitle=subtitle, inches=figure.get_figwidth(), above=4)  # type: ignore[union-attr]
+
+
+def _about(report: Report, writing: Writing) -> str:
+    """What was continued and how often."""
+    rounds = sorted({tier.n_rounds for tier in writing.tiers})
+    counted = f"{rounds[0]:,}" if len(set(rounds)) == 1 else f"{rounds[0]:,} to {rounds[-1]:,}" if rounds else "no"
+    return (
+        f"{writing.document_id} from character {writing.continuation_point:,} on, {counted} rounds a length,"
+        f" KV policy {report.run.kv_policy}{f', RoPE {report.run.rope}' if report.run.rope else ''}"
+    )
 
 
 _UNDER = 1.4
@@ -96,31 +204,31 @@ def dashboard_figure(report: Report, writing: Writing) -> Figure:
     _variation(panels[1], writing)
     _effects(panels[2], writing, height=heights[1])
     _tests(panels[3], writing, tested)
-    page_heading(
-        page, report, title="Degradation of the writing", subtitle=f"{about(report, writing)}{stand_in(writing)}"
+    _page_heading(
+        page, report, title="Degradation of the writing", subtitle=f"{_about(report, writing)}{stand_in(writing)}"
     )
     return figure
 
 
 def _composites(axes: Axes, writing: Writing) -> None:
-    axis = context_axis(axes, writing)
+    axis = _context_axis(axes, writing)
     quiet_axes(axes)
     panel_title(axes, "Composite, 0-100 (up is worse)")
     tiers, tokens = writing.tiers, [tier.context_tokens for tier in writing.tiers]
     calibrated, classic = [tier.composite for tier in tiers], [tier.composite_classic for tier in tiers]
-    interval_lines(axes, tokens=tokens, levels=calibrated, colour=BLUE, label="calibrated")
-    interval_lines(axes, tokens=tokens, levels=classic, colour="0.45", label="classic", style="s--")
+    _interval_lines(axes, tokens=tokens, levels=calibrated, colour=BLUE, label="calibrated")
+    _interval_lines(axes, tokens=tokens, levels=classic, colour="0.45", label="classic", style="s--")
     if all(tier.composite.mean is None and tier.composite_classic.mean is None for tier in writing.tiers):
         nothing_here(axes)
         return
     # Room for a whole mark at either end.
     axes.set_ylim(-3, 103)
-    settle(axes)
+    _settle(axes)
     legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=2)
 
 
 def _variation(axes: Axes, writing: Writing) -> None:
-    axis = context_axis(axes, writing)
+    axis = _context_axis(axes, writing)
     quiet_axes(axes)
     panel_title(axes, "Spread between rounds: sd / mean")
     tokens = [tier.context_tokens for tier in writing.tiers]
@@ -136,12 +244,12 @@ def _variation(axes: Axes, writing: Writing) -> None:
         return
     axes.axhline(_CV_LIMIT, color=RED, linestyle="--", linewidth=1.1, label=f"limit {_CV_LIMIT}")
     axes.set_ylim(0, highest * 1.08)
-    settle(axes)
+    _settle(axes)
     legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=3)
 
 
 def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
-    axis = context_axis(axes, writing)
+    axis = _context_axis(axes, writing)
     quiet_axes(axes)
     panel_title(axes, "Effect against the shortest length (1: every round is worse)")
     tokens = [tier.context_tokens for tier in writing.tiers]
@@ -190,7 +298,7 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
             marks = _MARK[test is not None and test.degraded] + ("a" if (length, measure) in author else "")
             dark = colours[cells[row][column]] in _COLOURS[:2]
             axes.text(
-                column, row, marks, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black",
+                column, row, marks, ha="center", va="center", fontsize=SMALL, color=ON_DARK if dark else ON_LIGHT,
                 fontweight="bold",
             )  # fmt: skip
     axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
@@ -275,7 +383,7 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     heading(
         axes,
         title=f"Healthy rounds by length: {report.run.model}",
-        subtitle=f"{writing.document_id}. Safe cap: {say(Headline(cap=report.analysis.safe_cap))}",
+        subtitle=f"{writing.document_id}. Safe cap: {phrases.headline(report.analysis.safe_cap)}",
         inches=_WIDTH,
         above=above + LINE,
     )

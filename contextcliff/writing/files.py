@@ -56,27 +56,6 @@ _OF_ROUND = (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTH
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
-def tier_rows(
-    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
-) -> list[Row]:
-    """A row a context length, Context-Tester's columns first.
-
-    `scored` are all rounds, for what they were allowed to write; `parameters` is the flattened configuration.
-    """
-    run = _run(report, writing, parameters=parameters)
-    health = {level.context_tokens: level for level in writing.health.levels} if writing.health is not None else {}
-    allowed = {item.sample.context_tokens: item.sample.answer_tokens for item in scored}
-    return [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier, health)} for tier in writing.tiers]
-
-
-def round_rows(
-    report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
-) -> list[Row]:
-    """A row a round, by length and round, unscored ones too."""
-    run = _run(report, writing, parameters=parameters)
-    return [{**run, **_allowed(item.sample.answer_tokens), **_round(item)} for item in in_order(scored)]
-
-
 def _allowed(answer_tokens: int | None) -> Row:
     """The most tokens of a round: a small window allows fewer than the configuration."""
     return {} if answer_tokens is None else {"max_tokens": answer_tokens}
@@ -175,12 +154,16 @@ def writing_files(
 ) -> dict[str, str]:
     """What a run's prose was, as texts of files by name.
 
-    `context_N_results.json` a length, `writing.csv` (a row a length), `writing_detailed.csv` (a row a round),
+    `context_N_results.json` a length, `writing.csv` (a row a length, Context-Tester's columns first),
+    `writing_detailed.csv` (a row a round, unscored ones too),
     `degradation_analysis.json` and `generations.txt`. `parameters` is the flattened configuration
     (`sampling.temperature` …). Raises `ValueError` where a number is not finite.
     """
-    tiers = tier_rows(report, writing, scored=scored, parameters=parameters)
-    rounds = round_rows(report, writing, scored=scored, parameters=parameters)
+    run = _run(report, writing, parameters=parameters)
+    health = {level.context_tokens: level for level in writing.health.levels} if writing.health is not None else {}
+    allowed = {item.sample.context_tokens: item.sample.answer_tokens for item in scored}
+    tiers = [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier, health)} for tier in writing.tiers]
+    rounds = [{**run, **_allowed(item.sample.answer_tokens), **_round(item)} for item in in_order(scored)]
     return {
         **{results_name(tier.context_tokens): json_text(_results(report, tier, scored)) for tier in writing.tiers},
         "writing.csv": csv_text(tiers),

@@ -26,7 +26,6 @@ from contextcliff.analysis.bins import median_tokens
 from contextcliff.analysis.items import Item, items_of, scores_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import SafeCap
-from contextcliff.records.cap_reason import CapReason, NoneScored, Stop, TooFewPlanned, TooFewToClear, TooFewToReject
 from contextcliff.records.generation import ScoredSample
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
@@ -341,15 +340,6 @@ def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
         at=next(beyond, None) if cap.ci_high is None else next(below, levels[-1]),
         levels=levels,
     )
-
-
-def settling_rounds(reason: CapReason) -> int | None:
-    """Rounds a length that would settle what stopped the walk; None where it is settled, or no number would."""
-    match reason:
-        case Stop(cause=NoneScored() | TooFewPlanned() | TooFewToClear() | TooFewToReject() as cause):
-            return None if cause.needed is None else cause.needed.n
-        case _:
-            return None
 
 
 def _level(result: LengthResult) -> HealthLevel:

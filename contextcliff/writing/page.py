@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from contextcliff.findings.answer import AnswerFinding
 from contextcliff.findings.finding import Block, Pairs, Text
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
@@ -15,7 +16,6 @@ from contextcliff.reporting.markdown import markdown_of_all
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.page.markup import markup_of, rendered
 from contextcliff.reporting.run_names import run_parameters, with_file_names
-from contextcliff.reporting.sections.answer_section import AnswerSection
 from contextcliff.writing.files import in_order, original_text, outcome, round_number
 from contextcliff.writing.levels import as_shown, shown_lengths
 from contextcliff.writing.prose_findings import COMPLETE, Writing
@@ -39,7 +39,7 @@ def writing_page(
         package=PACKAGE,
         run=report.run,
         writing=writing,
-        answer=_html(AnswerSection().show(report)),
+        answer=_html(AnswerFinding().show(report)),
         verdict=_html((Text(label="Writing", text=writing.verdict),)),
         figures=_html(health_table(as_shown(writing))),
         original=None if original is None else _cut(original.strip(), limit=limit),

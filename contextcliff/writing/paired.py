@@ -21,15 +21,15 @@ from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.pairs import Units, p_better, p_worse, shift_interval
 from contextcliff.statistics.ranks import holm, is_significant
-from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
-from contextcliff.writing.phrases import digits_of, in_sentence, title
-from contextcliff.writing.prose_findings import Scale
-from contextcliff.writing.rules import (
+from contextcliff.writing.contest import (
     COMPOSITES,
     WritingSide,
     different_rules,
     unequal_lengths,
 )
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
+from contextcliff.writing.phrases import digits_of, in_sentence, title
+from contextcliff.writing.prose_findings import Scale
 
 WORSE_UP = {**dict.fromkeys(COMPOSITES, 1), **{measure.name: int(measure.worse) for measure in MEASURES}}
 """Both composites and every measure, with the direction that is worse: 1 up, -1 down, 0 neither."""

@@ -27,7 +27,7 @@ from contextcliff.records.report import Report
 from contextcliff.writing import tables
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.files import writing_files
-from contextcliff.writing.levels import as_shown, health_of, settling_rounds
+from contextcliff.writing.levels import as_shown, health_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.page import writing_page
 from contextcliff.writing.phrases import change, title, value, way
@@ -54,9 +54,9 @@ _TREND_TEST = (
 )
 
 
-def _lists(writing: Writing, *, in_short: bool) -> tuple[Block, ...]:
+def _lists(writing: Writing) -> tuple[Block, ...]:
     blocks: list[Block] = []
-    for heading, lines in tables.lists(writing, in_short=in_short).items():
+    for heading, lines in tables.lists(writing).items():
         if lines:
             blocks += [Heading(text=heading), Lines(lines=tuple(Line(text=line) for line in lines))]
     return tuple(blocks)
@@ -112,8 +112,7 @@ class WritingFinding(Finding[Writing]):
     """How the prose of a continuation run changes with the context, and whether it gets worse."""
 
     key = "writing"
-    title = "Writing by length"
-    title_note = "tokens"
+    title = "Writing"
     record = Writing
     page_name = "writing.html"
     figures = (
@@ -152,7 +151,7 @@ class WritingFinding(Finding[Writing]):
             continuation_point=scored[0].sample.reference.evidence[0].start,
             author=task.author(texts, document) if texts and document is not None else {},
             health=health_of(study.sequence.results, cap),
-            settling_rounds=settling_rounds(cap.reason),
+            settling_rounds=study.settled_by,
             embeddings=study.facts.embedder if embeds else None,
         )
 
@@ -161,20 +160,17 @@ class WritingFinding(Finding[Writing]):
         return {"writing": study.safe_cap.tokens}
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        """The verdict with its figures at the console's width."""
+        """Healthy rounds by length."""
+        found = self.of(report)
+        return () if found is None else tables.health_table(as_shown(found))
+
+    def look(self, report: Report) -> tuple[Line, ...]:
+        """The verdict, and what keeps the tests from showing more."""
         found = self.of(report)
         if found is None:
             return ()
-        writing = as_shown(found)
-        trends = tables.trend_lines(writing)
-        return (
-            *tables.health_table(writing),
-            Heading(text="Measures, means of all rounds"),
-            Table(columns=tuple(tables.tier_columns(writing))),
-            Pairs(rows=tables.summary(writing)),
-            *((Heading(text=_TRENDS), Pairs(rows=tuple(trends))) if trends else ()),
-            *_lists(writing, in_short=True),
-        )
+        warnings = (Line(label="Writing", text=warning) for warning in found.warnings)
+        return (Line(label="Writing", text=found.verdict), *warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         """Every table and figure."""
@@ -182,17 +178,16 @@ class WritingFinding(Finding[Writing]):
         if found is None:
             return ()
         writing = as_shown(found)
-        head, rows = tables.tier_table(writing)
         return (
-            *tables.health_blocks(writing),
             Pairs(rows=tables.summary(writing)),
-            _table(head, rows, words={len(head) - 1}) if rows else Text(text="No length was tested."),
+            tables.tier_table(writing) if writing.tiers else Text(text="No length was tested."),
             Image(figure="core_metrics"),
             Image(figure="writing_dashboard"),
             *_trends(writing),
-            *_lists(writing, in_short=False),
+            *_lists(writing),
             *_measures(writing),
             Text(text=_METHOD),
+            *((Text(text=tables.HEALTH),) if writing.health is not None else ()),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -231,10 +226,6 @@ class WritingFinding(Finding[Writing]):
         if writing is None:
             return None
         return writing_page(run.report, writing, scored=run.scored, parameters=run.parameters)
-
-    def names_of_files(self, report: Report) -> str:
-        """The files that a reader opens first."""
-        return "" if self.of(report) is None else "of the writing: writing.csv, generations.txt"
 
 
 def _figures(tier: WritingTier) -> Iterator[tuple[str, float | None]]:

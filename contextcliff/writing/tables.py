@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Image, Table, Text
-from contextcliff.statistics.ranks import is_significant
+from contextcliff.findings.finding import Block, Column, Image, Table
 from contextcliff.writing.levels import level_of, shown_lengths
-from contextcliff.writing.measures.measure import BY_NAME
-from contextcliff.writing.phrases import change, shift, title, value
+from contextcliff.writing.phrases import shift, title, value
 from contextcliff.writing.prose_findings import (
     COMPLETE,
     CompositeLevel,
@@ -18,7 +15,6 @@ from contextcliff.writing.prose_findings import (
     Writing,
     WritingTest,
     WritingTier,
-    WritingTrend,
 )
 
 _NAMED = 4
@@ -26,67 +22,35 @@ _NAMED = 4
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 
 
-def tier_columns(writing: Writing) -> list[Column]:
-    """The table of lengths, in columns of which the least important give way."""
+def tier_table(writing: Writing) -> Table:
+    """The measures of prose by length."""
     tiers = writing.tiers
 
-    def measured(heading: str, measure: str, digits: int, *, spare: int = 0) -> Column:
-        return _column(heading, [_decimals(level_of(tier, measure).mean, digits) for tier in tiers], spare=spare)
+    def mean(measure: str, digits: int) -> list[str]:
+        return [_decimals(level_of(tier, measure).mean, digits) for tier in tiers]
 
-    def spread(measure: str, digits: int, *, spare: int) -> Column:
-        return _column("sd", [_decimals(level_of(tier, measure).std, digits) for tier in tiers], spare=spare)
+    def spread(measure: str, digits: int) -> list[str]:
+        return [_decimals(level_of(tier, measure).std, digits) for tier in tiers]
 
-    return [
-        _column(shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
-        measured("cloze", "cloze_score", 2),
-        spread("cloze_score", 2, spare=3),
-        _column("level", [tier.reading_level or phrases.MISSING for tier in tiers], spare=5),
-        _column("un-\nfam.", [_share(level_of(tier, "pct_unfamiliar_words").mean) for tier in tiers], spare=7),
-        measured("sent.\nwords", "avg_sentence_length", 1, spare=8),
-        measured("sent.\nvar.", "sentence_length_variance", 1, spare=6),
-        measured("vocab.\ndiv.", "vocabulary_diversity", 3, spare=1),
-        spread("vocabulary_diversity", 3, spare=4),
-        _column("compo-\nsite", [_decimals(tier.composite.mean, 1) for tier in tiers]),
-        _column("interval", [composite_interval(tier.composite) for tier in tiers], spare=2),
-        _column("n", [phrases.whole(tier.n_rounds) for tier in tiers]),
+    columns = [
+        (shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
+        ("cloze score", mean("cloze_score", 2)),
+        ("sd", spread("cloze_score", 2)),
+        ("level", [tier.reading_level or phrases.MISSING for tier in tiers]),
+        ("unfamiliar", [_share(level_of(tier, "pct_unfamiliar_words").mean) for tier in tiers]),
+        ("sentence length", mean("avg_sentence_length", 1)),
+        ("length variance", mean("sentence_length_variance", 1)),
+        ("vocabulary diversity", mean("vocabulary_diversity", 3)),
+        ("sd", spread("vocabulary_diversity", 3)),
+        ("composite", [_decimals(tier.composite.mean, 1) for tier in tiers]),
+        ("interval", [_composite_interval(tier.composite) for tier in tiers]),
+        ("classic composite", [_decimals(tier.composite_classic.mean, 1) for tier in tiers]),
+        ("rounds", [_rounds(tier) for tier in tiers]),
+        ("draws", [phrases.whole(tier.n_distinct) for tier in tiers]),
+        ("outcomes", [phrases.tally(dict(tier.outcomes)) or phrases.MISSING for tier in tiers]),
     ]
-
-
-def tier_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The same table whole, for a page: head and rows."""
-    head = (
-        *(
-            shown_lengths(writing).column,
-            "cloze score",
-            "sd",
-            "level",
-            "unfamiliar",
-            "sentence length",
-            "length variance",
-        ),
-        *("vocabulary diversity", "sd", "composite", "interval", "classic composite", "rounds", "draws", "outcomes"),
-    )
-    return head, [_row(tier) for tier in writing.tiers]
-
-
-def _row(tier: WritingTier) -> tuple[str, ...]:
-    cloze, diversity = level_of(tier, "cloze_score"), level_of(tier, "vocabulary_diversity")
-    return (
-        phrases.whole(tier.context_tokens),
-        _decimals(cloze.mean, 2),
-        _decimals(cloze.std, 2),
-        tier.reading_level or phrases.MISSING,
-        _share(level_of(tier, "pct_unfamiliar_words").mean),
-        _decimals(level_of(tier, "avg_sentence_length").mean, 1),
-        _decimals(level_of(tier, "sentence_length_variance").mean, 1),
-        _decimals(diversity.mean, 3),
-        _decimals(diversity.std, 3),
-        _decimals(tier.composite.mean, 1),
-        composite_interval(tier.composite),
-        _decimals(tier.composite_classic.mean, 1),
-        rounds(tier),
-        phrases.whole(tier.n_distinct),
-        phrases.tally(dict(tier.outcomes)) or phrases.MISSING,
+    return Table(
+        columns=tuple(Column(title=title, cells=tuple(cells), words=title == "outcomes") for title, cells in columns)
     )
 
 
@@ -111,14 +75,13 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
 
 
 def summary(writing: Writing) -> tuple[tuple[str, str], ...]:
-    """Verdict, outcomes and warnings, as pairs of a name and a sentence."""
-    rows = [("Verdict", str(writing.verdict))]
+    """What would settle the cap, outcomes and embeddings, as pairs of a name and a sentence."""
+    rows = []
     if writing.settling_rounds is not None:
         rows.append(("To settle the cap", f"about {writing.settling_rounds:,} rounds a length, in a new run"))
     outcomes = outcome_lines(writing)
     if outcomes:
         rows.append(("Outcomes", "; ".join(outcomes)))
-    rows += [("Warning", str(warning)) for warning in writing.warnings]
     rows.append(("Embeddings", writing.embeddings or "none; coherence was not measured"))
     return tuple(rows)
 
@@ -137,37 +100,6 @@ def _ended(tier: WritingTier) -> str:
     return phrases.tally(counts | ({"unscored": tier.n_unscored} if tier.n_unscored else {}))
 
 
-def trend_lines(writing: Writing) -> list[tuple[str, str]]:
-    """From the shortest to the longest length, as pairs of a measure and its change; the rest of them in a line."""
-    shown = [trend for trend in writing.trends if _is_headline(trend) or _is_shown(trend, writing.confidence)]
-    lines = [(title(trend.measure), trend_words(trend)) for trend in shown]
-    rest = len(writing.trends) - len(shown)
-    if rest:
-        level = phrases.percent(1.0 - writing.confidence)
-        lines.append((f"{rest:,} further", f"no trend shown at {level}, corrected"))
-    return lines
-
-
-def _is_headline(trend: WritingTrend) -> bool:
-    known = BY_NAME.get(trend.measure)
-    return known is not None and known.headline
-
-
-def _is_shown(trend: WritingTrend, confidence: float) -> bool:
-    """Whether a trend is significant after the correction for how many were tested."""
-    return trend.p_holm is not None and is_significant(trend.p_holm, confidence)
-
-
-def trend_words(trend: WritingTrend) -> str:
-    """Start, end and change of the measure itself, and what the test says, which may be of its z-scores."""
-    moved = f"{value(trend.start)} -> {value(trend.end)} ({change(trend.measure, trend.end - trend.start)})"
-    if trend.p_value is None:
-        return f"{moved}; not tested"
-    p_value = phrases.p_value(trend.p_value)
-    tested = p_value if trend.p_holm is None else f"corrected {phrases.p_value(trend.p_holm)}"
-    return f"{moved}; {tested}{' at equal length' if trend.scale == 'z' else ''}"
-
-
 def degraded_lines(tests: Sequence[WritingTest]) -> list[str]:
     """Every measure that a test found worse, at which length and by how much."""
     return [
@@ -184,17 +116,6 @@ def _by(test: WritingTest) -> str:
         return f"by {shift(test.measure, test.shift, test.scale)}"
     # Ranks were tested: a single round far off can turn the means.
     return "in most rounds, though not on average"
-
-
-def degraded_in_short(tests: Sequence[WritingTest]) -> list[str]:
-    """A line for each length and baseline, with the measures that a test found worse, by p-value."""
-    places: defaultdict[tuple[str, int], list[WritingTest]] = defaultdict(list)
-    for test in sorted((test for test in tests if test.degraded), key=lambda test: (test.p_holm, -test.effect)):
-        places[test.against, test.context_tokens].append(test)
-    return [
-        f"at {phrases.whole(tokens)}, than {_AGAINST.get(against, against)}: {_named(worse)}"
-        for (against, tokens), worse in sorted(places.items(), key=lambda place: (place[0][0] != "shortest", place[0]))
-    ]
 
 
 def _named(tests: Sequence[WritingTest]) -> str:
@@ -221,22 +142,22 @@ def outlier_lines(writing: Writing) -> list[str]:
     ]
 
 
-def lists(writing: Writing, *, in_short: bool = False) -> Mapping[str, list[str]]:
+def lists(writing: Writing) -> Mapping[str, list[str]]:
     """Lines under their headings; an empty list has nothing to show."""
     return {
-        "Worse (corrected p)": degraded_in_short(writing.tests) if in_short else degraded_lines(writing.tests),
+        "Worse (corrected p)": degraded_lines(writing.tests),
         "Steps between neighbouring lengths (fixed limits, no test)": step_lines(writing),
         "Outlying rounds (kept)": outlier_lines(writing),
     }
 
 
-def rounds(tier: WritingTier) -> str:
+def _rounds(tier: WritingTier) -> str:
     """Rounds that were answered, of those that were planned where some were not."""
     planned = tier.n_rounds + tier.n_unscored
     return f"{tier.n_rounds:,}" if not tier.n_unscored else f"{tier.n_rounds:,} of {planned:,}"
 
 
-def composite_interval(level: CompositeLevel) -> str:
+def _composite_interval(level: CompositeLevel) -> str:
     """Both ends of a composite's interval."""
     if level.ci_low is None or level.ci_high is None:
         return phrases.MISSING
@@ -255,7 +176,7 @@ def _share(number: float | None) -> str:
     return phrases.MISSING if number is None else f"{100 * number:.1f}%"
 
 
-_HEALTH = (
+HEALTH = (
     "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
     " as in a loop (more than half of its three-word sequences have occurred before), else as beyond the author. The"
     " author's passages are windows of the text about as long as the round, each judged by what the other windows do;"
@@ -265,15 +186,9 @@ _HEALTH = (
 
 
 def health_table(writing: Writing) -> tuple[Block, ...]:
-    """The table alone, at the console's width; nothing where nobody judged the rounds."""
+    """Healthy rounds by length with their figure; nothing where nobody judged the rounds."""
     columns = _columns(writing)
-    return (Table(columns=tuple(columns)),) if columns else ()
-
-
-def health_blocks(writing: Writing) -> tuple[Block, ...]:
-    """The table with its figure, and how rounds are counted."""
-    table = health_table(writing)
-    return (*table, Text(text=_HEALTH), Image(figure="healthy_rounds")) if table else ()
+    return (Image(figure="healthy_rounds"), Table(columns=tuple(columns))) if columns else ()
 
 
 _FAULTS = {"too_short": "too short", "loop": "in a loop", "beyond_author": "beyond the author", "unmeasured": "unknown"}

@@ -94,16 +94,6 @@ def test_model_engine_and_texts_are_shown_as_the_run_has_them(one: tuple[Path, s
     assert {key for key in there if there[key] != here.get(key)} == {"action._target_", "analysis.threshold"}
 
 
-@pytest.mark.slow
-def test_the_run_of_an_experiment_is_analysed_by_what_it_asked(tmp_path: Path) -> None:
-    run(tmp_path, "experiment=quick", "dataset=synthetic", *SIMULATED)
-    (name,) = folders(tmp_path)
-    run(tmp_path, *ANALYZE, f"run={name}")
-    after = report(tmp_path, name)
-    assert "task.lengths=[256,512,1024]" in after["command"]
-    assert "experiment=quick" not in after["command"]
-
-
 def test_a_run_id_and_a_folder_by_another_rule_name_it_too(one: tuple[Path, str]) -> None:
     folder, name = one
     run(folder, *ANALYZE, f"run={name}", "analysis.threshold=0.9")
@@ -121,34 +111,6 @@ def test_the_store_is_found_from_the_folder_wherever_one_stands(one: tuple[Path,
 
 
 @pytest.mark.slow
-def test_an_option_that_is_typed_takes_the_place_of_the_recorded_keys_of_its_group(one: tuple[Path, str]) -> None:
-    folder, name = one
-    tracked = ("tracking=mlflow", "tracking.uri=sqlite:///kept/mlflow.db", "analysis.confidence=0.9")
-    run(folder, *ANALYZE, f"run={name}", *tracked)
-    by_confidence = f"{name}-confidence-0.9"
-    run(folder, *ANALYZE, f"run={by_confidence}", "tracking=none", "analysis=default", "analysis.threshold=0.7")
-    command = report(folder, f"{name}-threshold-0.7")["command"]
-    assert "tracking.uri" not in command
-    assert "analysis.confidence" not in command
-
-
-@pytest.mark.slow
-def test_several_rules_are_swept_over_one_run(one: tuple[Path, str]) -> None:
-    folder, name = one
-    run(folder, *ANALYZE, f"run={name}", "analysis.threshold=0.6,0.9")
-    assert folders(folder) == [name, f"{name}-threshold-0.6", f"{name}-threshold-0.9"]
-
-
-@pytest.mark.slow
-def test_the_job_of_a_sweep_is_analysed_alone(tmp_path: Path) -> None:
-    run(tmp_path, *RUN, "kv_policy=none,q8_0")
-    plain = folders(tmp_path)
-    run(tmp_path, *ANALYZE, f"run={plain[1]}", "analysis.threshold=0.9")
-    assert folders(tmp_path) == sorted([*plain, f"{plain[1]}-threshold-0.9"])
-    assert report(tmp_path, f"{plain[1]}-threshold-0.9")["kv_policy"] == report(tmp_path, plain[1])["kv_policy"]
-
-
-@pytest.mark.slow
 def test_jobs_of_an_experiment_that_sweeps_and_pairs_them_are_analysed_alone(tmp_path: Path) -> None:
     asked = ("experiment=kv_quantization", "dataset=synthetic", "task.lengths=[512,1024]", "kv_policy=none,q8_0")
     run(tmp_path, *SIMULATED, *asked)
@@ -160,46 +122,6 @@ def test_jobs_of_an_experiment_that_sweeps_and_pairs_them_are_analysed_alone(tmp
     first = next(name for name in plain if "task.like" not in report(tmp_path, name)["command"])
     run(tmp_path, *ANALYZE, f"run={first}", "analysis.threshold=0.6,0.7", "reporting.compare=false")
     assert len(folders(tmp_path)) == 6
-
-
-@pytest.mark.slow
-def test_a_run_that_stayed_paired_is_analysed_where_the_other_one_is_gone(tmp_path: Path) -> None:
-    searched = (*SIMULATED, "dataset=synthetic", "task.lengths=[512,1024]")
-    run(tmp_path, *searched)
-    (first,) = folders(tmp_path)
-    run(tmp_path, *searched, "kv_policy=q8_0", f"task.like={first}")
-    (second,) = (name for name in folders(tmp_path) if name != first)
-    shutil.rmtree(tmp_path / "outputs" / "contextcliff" / first)
-    run(tmp_path, *ANALYZE, f"run={second}", "analysis.threshold=0.9")
-    after = report(tmp_path, f"{second}-threshold-0.9")
-    assert after["counts"]["replayed"] + after["counts"]["planned"] > 0
-    assert refused(tmp_path, f"run={second}", "task.like=another") == (
-        f"run=outputs/contextcliff/{second}: would ask something else: task.like={first} there and another here; an "
-        "analysis asks nothing, so leave that out, or ask it with action=run"
-    )
-
-
-@pytest.mark.slow
-def test_neither_the_text_nor_the_weights_have_to_be_there_any_more(tmp_path: Path) -> None:
-    words = " ".join(f"The clerk wrote the number {number} in the book of the harbour." for number in range(900))
-    (tmp_path / "text.txt").write_text(words, encoding="utf-8")
-    run(tmp_path, *RUN[:-3], "dataset.path=text.txt", "task.lengths=[512]", "task.trials=1")
-    (name,) = folders(tmp_path)
-    (tmp_path / "text.txt").write_text(words.upper(), encoding="utf-8")
-    run(tmp_path, *ANALYZE, f"run={name}", "analysis.threshold=0.9")
-    (tmp_path / "text.txt").unlink()
-    run(tmp_path, *ANALYZE, f"run={name}", "analysis.threshold=0.7")
-    assert folders(tmp_path) == [name, f"{name}-threshold-0.7", f"{name}-threshold-0.9"]
-
-
-@pytest.mark.slow
-def test_a_key_of_the_task_that_only_scores_may_be_typed(tmp_path: Path) -> None:
-    prose = ("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.start_context=512")
-    run(tmp_path, *SIMULATED, *prose, "task.max_context=1024")
-    (name,) = folders(tmp_path)
-    (tmp_path / "words.txt").write_text("\n".join(f"word{i}" for i in range(300)), encoding="utf-8")
-    run(tmp_path, *ANALYZE, f"run={name}", "task.word_list=words.txt")
-    assert len(folders(tmp_path)) == 2
 
 
 @pytest.mark.slow
@@ -274,13 +196,6 @@ def test_a_run_goes_with_no_other_action(one: tuple[Path, str], action: str) -> 
     ended = contextcliff(f"action={action}", f"run={name}", *SIMULATED, cwd=folder)
     assert ended.returncode == 2
     assert ended.stderr == f"error: run={name}: names a stored run to analyse; add action=analyze, or leave it out\n"
-
-
-def test_a_misspelt_key_is_told_as_ever(one: tuple[Path, str]) -> None:
-    folder, name = one
-    assert refused(folder, f"run={name}", "analysis.treshold=0.9") == (
-        "analysis.treshold: unknown key; did you mean analysis.threshold?"
-    )
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +22,6 @@ def test_an_experiment_is_all_that_a_calibration_takes(tmp_path: Path) -> None:
     folder = tmp_path / "outputs" / "calibration"
     assert sorted(path.name for path in folder.iterdir()) == ["calibration.json", "calibration.md", "calibration.png"]
     assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["calibration"]
-
-
-@pytest.mark.slow
-def test_the_same_seed_writes_the_same_files_and_another_seed_does_not(tmp_path: Path) -> None:
-    def results(seed: int) -> list[dict[str, object]]:
-        done = contextcliff(*QUICK, *QUIET, f"seed={seed}", f"output_dir=of-{seed}", cwd=tmp_path)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-        stored = json.loads((tmp_path / f"of-{seed}" / "calibration" / "calibration.json").read_text(encoding="utf-8"))
-        return list(stored["results"])
-
-    assert results(1) == results(1)
-    assert results(1) != results(2)
 
 
 def test_the_shipped_calibration_is_that_of_2000_runs_of_every_law_and_design() -> None:

@@ -99,13 +99,6 @@ def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
     assert [one["run_id"] for one in comparison(folder, "picked")["runs"]] == [first, second]
 
 
-def test_a_runs_parameters_are_those_of_its_configuration(folder: Path) -> None:
-    run(folder, *COMPARE, "task=niah")
-    parameters = comparison(folder)["runs"][0]["parameters"]
-    assert parameters["task.trials"] == "1"
-    assert parameters["engine.law"] == "cliff"
-
-
 @pytest.mark.parametrize(
     "broken", ["{", "[" * 50_000, "[]", "{}", '{"configuration": ["task.trials"]}', "x" * (2 << 20)]
 )
@@ -178,33 +171,6 @@ def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> No
     assert {"comparison.html", "writing_core.png", "writing_measures.png"} <= written(folder)
 
 
-def test_old_runs_are_compared_with_each_other_by_their_own_rules(folder: Path) -> None:
-    result_folder(folder / "old" / "worse", drawn_rounds([512, 1024], cloze=40.0, seed=2), model="worse")
-    run(folder, *COMPARE, "task=continuation", "action.baseline=old/glm", "action.candidates=[old/worse]")
-    cloze = next(measure for measure in comparison(folder)["measures"] if measure["measure"] == "cloze_score")
-    assert cloze["winner"] == "org/GLM-4-9B"
-    assert any("does not cover the choice among" in note for note in comparison(folder)["notes"])
-
-
-@pytest.mark.slow
-def test_texts_that_context_tester_kept_can_be_measured_by_our_rules(folder: Path) -> None:
-    first, _ = ids(folder, "continuation")
-    run(
-        folder,
-        *COMPARE,
-        "task=continuation",
-        f"action.baseline={first}",
-        "action.candidates=[old/glm]",
-        "action.remeasure=true",
-    )
-    found = comparison(folder)
-    cloze = next(measure for measure in found["measures"] if measure["measure"] == "cloze_score")
-    assert "rules" not in cloze["reason"]
-    mtld = next(measure for measure in found["measures"] if measure["measure"] == "compression_ratio")
-    assert len(mtld["ranges"]) == 2
-    assert any("measured by our rules" in note for note in found["notes"])
-
-
 @pytest.mark.slow
 def test_texts_are_measured_anew_by_the_familiar_words_of_the_task(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
@@ -235,32 +201,12 @@ def changed(folder: Path, run_id: str, file: str, **changes: Any) -> None:
 
 
 @pytest.mark.slow
-def test_runs_that_were_measured_by_different_settings_have_no_winner_there(folder: Path) -> None:
-    first, second = ids(folder, "continuation")
-    changed(folder, first, "manifest.json", **{"task.word_list": "/a/words.txt", "task.min_tokens_fraction": "0.5"})
-    changed(folder, second, "manifest.json", **{"task.word_list": "/b/words.txt", "task.min_tokens_fraction": "0.8"})
-    run(folder, *COMPARE, "task=continuation")
-    cloze, composite = measure(folder, "cloze_score"), measure(folder, "composite")
-    assert (cloze["winner"], composite["winner"]) == (None, None)
-    assert "familiar words by words.txt; familiar words by words.txt (2)" in cloze["reason"]
-    assert "text missing under 0.5 of an answer" in composite["reason"]
-    assert "measured by different rules" not in measure(folder, "mtld")["reason"]
-
-
-@pytest.mark.slow
 def test_runs_from_different_points_are_told_what_a_point_depends_on(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
     changed(folder, first, "report.json", continuation_point=1)
     run(folder, *COMPARE, "task=continuation")
     (note,) = (note for note in comparison(folder)["notes"] if "different points" in note)
     assert note.endswith("runs with the same text, tokenizer, longest context and task.max_tokens share theirs")
-
-
-@pytest.mark.slow
-def test_our_runs_are_compared_by_their_z_scores(folder: Path) -> None:
-    run(folder, *COMPARE, "task=continuation")
-    assert measure(folder, "mtld")["scale"] == "z"
-    assert measure(folder, "composite")["scale"] == "raw"
 
 
 @pytest.mark.slow

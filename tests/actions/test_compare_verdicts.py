@@ -104,16 +104,6 @@ def test_a_search_that_finds_the_baseline_alone_is_refused(sweep: Path) -> None:
 
 
 @pytest.mark.slow
-def test_runs_of_other_tasks_get_no_verdict_and_the_reason(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES, *QUIET)
-    run(tmp_path, *NEEDLES, *QUIET, "task=tracing")
-    first, second = (next(tmp_path.glob(f"outputs/*/{task}-*")).name for task in ("niah", "tracing"))
-    ended = run(tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{second}]")
-    assert "since they were not asked the same: task niah there and tracing here" in " ".join(ended.stdout.split())
-    assert comparison(tmp_path)["candidates"][0]["decision"] is None
-
-
-@pytest.mark.slow
 def test_a_repeated_sweep_is_the_latest_one_again(sweep: Path) -> None:
     run(sweep, *NEEDLES, *QUIET, "engine.cliff_tokens=700,9000")
     run(sweep, *COMPARE)

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
+from tests.commands import QUIET, contextcliff, samples
 from tests.engines.fake_server import FakeServer, serving
 
 ORDINALS = ("first", "second")
@@ -62,23 +60,3 @@ def test_a_server_gets_every_turn_as_a_message_and_the_run_keeps_them(tokenizer:
         ((before, evidence, _),) = excerpts[line["sample_id"]]
         assert line["answers"][0].startswith(evidence.removesuffix("…"))
         assert before.startswith("Write a ")
-
-
-@pytest.mark.parametrize(
-    ("law", "cap"),
-    [
-        (("engine.cliff_tokens=2500",), (2_048, 2_500)),
-        pytest.param(("engine.law=flat", "engine.ceiling=1.0"), (4_096, 4_096), marks=pytest.mark.slow),
-        pytest.param(("engine.ceiling=0.0", "engine.floor=0.0"), None, marks=pytest.mark.slow),
-    ],
-)
-def test_the_cap_of_a_simulated_model_is_where_its_cliff_is(
-    law: tuple[str, ...], cap: tuple[int, int] | None, tmp_path: Path
-) -> None:
-    done = contextcliff("task=mrcr", *SIMULATED, *law, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    (report,) = reports(tmp_path)
-    tokens = report["safe_cap"]["tokens"]
-    assert tokens is None if cap is None else cap[0] * 0.98 <= tokens <= cap[1]
-    asked = {row["value"] for row in report["facets"] if row["facet"] == "asked"}
-    assert cap is None or asked == {"1", "2"}

@@ -25,20 +25,6 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
     return report
 
 
-def test_a_cliff_just_beyond_the_trained_positions_is_found_there(tmp_path: Path) -> None:
-    found = run(tmp_path, TRAINED)["extrapolation"]
-    assert (found["trained_tokens"], found["positions"]["source"]) == (1_024, "given")
-    assert 1_024 < found["fails_at_tokens"] <= 1_280
-    assert found["within"]["mean"] > 0.9 > 0.1 > found["beyond"]["mean"]
-    assert found["reason"].startswith("extrapolation begins to fail at 1,2")
-
-
-def test_a_scaling_that_moves_the_cliff_is_seen_to_hold(tmp_path: Path) -> None:
-    found = run(tmp_path, TRAINED, "model.rope.type=yarn", "model.rope.scale=4")["extrapolation"]
-    assert (found["positions"]["scaling"], found["positions"]["factor"]) == ("yarn", 4.0)
-    assert (found["fails_at_tokens"], found["cleared_beyond_tokens"]) == (None, found["longest_tokens"])
-
-
 def test_without_the_trained_positions_nothing_is_found_and_they_can_be_given_afterwards(tmp_path: Path) -> None:
     assert run(tmp_path)["extrapolation"] is None
     afterwards = run(tmp_path, TRAINED, "action=analyze")

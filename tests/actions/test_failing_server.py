@@ -93,29 +93,6 @@ def test_a_small_run_without_an_answer_says_the_fault_how_often_and_what_to_do(t
 
 
 @pytest.mark.slow
-def test_several_faults_are_told_each_with_the_words_of_the_commonest(tmp_path: Path) -> None:
-    with serving(fake(fault=lambda number: "oom" if number <= 2 else "429" if number == 3 else "refused")) as server:
-        done = contextcliff(*asking(server), cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith(
-        "error: none of 6 samples was answered (bad_request 3, server_error 2, rate_limit 1): Error code: 400 - this "
-        "is not to my liking; look at the server's log, and at what is sent beside the prompt"
-    )
-
-
-@pytest.mark.slow
-def test_the_same_is_said_where_another_run_is_stored_already(tmp_path: Path) -> None:
-    with serving(fake()) as server:
-        assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0
-        server.fault = lambda _: "oom"
-        done = contextcliff(*asking(server, "task.lengths=[300]"), cwd=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr.startswith(
-        "error: none of 6 samples was answered (server_error 6): Error code: 500 - CUDA out of"
-    )
-
-
-@pytest.mark.slow
 def test_a_line_tells_its_tokens_and_how_often_it_was_tried_again(tmp_path: Path) -> None:
     def fault(number: int) -> str | None:
         return "429" if number in (1, 2) or 5 <= number <= 7 else None
@@ -146,16 +123,6 @@ def test_prompts_that_the_engine_answers_with_nothing_are_unscored_where_shorter
     notes = " ".join(report["notes"])
     assert "the engine generated nothing: see the server's log and its window" in notes
     assert "tokens on is empty: is that the end of the server's window?" in notes
-
-
-@pytest.mark.slow
-def test_a_model_that_ends_at_once_gives_empty_answers_of_its_own(tmp_path: Path) -> None:
-    with serving(fake(speaks=lambda _: 0)) as server:
-        assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0
-        assert len(server.bodies) == 12
-    (report,) = reports(tmp_path)
-    assert (report["mean"], report["counts"]["completed"], report["counts"]["errors"]) == (0.0, 12, {})
-    assert "server's window" not in " ".join(report["notes"])
 
 
 @pytest.mark.slow

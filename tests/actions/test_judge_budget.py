@@ -46,18 +46,6 @@ def test_the_dollars_of_a_run_are_the_judges_too_and_its_tokens_stand_apart(tmp_
     assert again["usage"]["prompt_tokens"] == usage["prompt_tokens"]
 
 
-def test_the_report_and_the_tracker_say_what_part_the_judge_took(tmp_path: Path) -> None:
-    done = contextcliff(*JUDGED[:2], *FEW, *PRICED, cwd=tmp_path, env={"COLUMNS": "120"})
-    assert done.returncode == 0
-    (report,) = reports(tmp_path)
-    (page,) = tmp_path.rglob("report.md")
-    judge = report["usage"]["judge"]
-    tokens = f"12 requests, {judge['prompt_tokens']:,} prompt and {judge['completion_tokens']:,} completion tokens, 0.0"
-    for shown in (done.stdout, page.read_text(encoding="utf-8")):
-        assert tokens in shown
-        assert "USD of the cost" in shown
-
-
 @pytest.mark.slow
 def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run_takes(tmp_path: Path) -> None:
     assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
@@ -76,18 +64,6 @@ def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run
     # What is rated is asked no more.
     assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
     assert (plan(tmp_path)["judge"]["requests"], plan(tmp_path)["usd"]) == (0, 0)
-
-
-@pytest.mark.slow
-def test_a_plan_with_one_price_missing_says_whose(tmp_path: Path) -> None:
-    told = {
-        "model.price.input=null": "the cost is the judge's alone: give model.price.input and model.price.output",
-        "judge.model.price.input=null": "the cost leaves the judge out: give judge.model.price.input and "
-        "judge.model.price.output",
-    }
-    for override, note in told.items():
-        assert contextcliff(*JUDGED, override, "action=plan", cwd=tmp_path).returncode == 0
-        assert note in plan(tmp_path)["notes"]
 
 
 @pytest.mark.slow
@@ -169,13 +145,3 @@ def test_the_longest_request_is_no_shorter_than_any_that_an_answer_makes() -> No
         )
         (request,) = judge.requests([scored], served=None).values()
         assert request.sample.built_tokens <= longest.sample.built_tokens
-
-
-@pytest.mark.slow
-def test_an_answer_that_several_samples_share_is_paid_once(tmp_path: Path) -> None:
-    rounds = ("task=continuation", "sampling=greedy", "task.max_context=512", "task.start_context=512", "task.rounds=3")
-    small = ("task.max_tokens=64", "model.price.input=1", "model.price.output=1")
-    assert contextcliff(*SIMULATED, *rounds, *small, cwd=tmp_path).returncode == 0
-    (report,) = reports(tmp_path)
-    assert (report["counts"]["planned"], kept(tmp_path / "outputs" / "state.db")) == (3, 1)
-    assert report["usage"]["prompt_tokens"] < 600

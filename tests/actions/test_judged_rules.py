@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, reports
-from tests.engines.fake_server import FakeServer, serving
+from tests.commands import SIMULATED, contextcliff
 from tests.execution.test_store import edited
 
 QUICK = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "reporting.dpi=50")
@@ -36,12 +35,6 @@ def folders(folder: Path) -> list[str]:
     return sorted(file.parent.name for file in (folder / "outputs" / "contextcliff").glob("*/report.json"))
 
 
-def thresholds(folder: Path) -> dict[str, float]:
-    """The threshold of each report, by its folder."""
-    files = (folder / "outputs" / "contextcliff").glob("*/report.json")
-    return {file.parent.name: json.loads(file.read_text("utf-8"))["safe_cap"]["threshold"] for file in files}
-
-
 def uploads(folder: Path, stage: str = "active") -> list[tuple[str, str]]:
     """Every MLflow run at this stage of its life: name and threshold."""
     with sqlite3.connect(folder / "mlruns" / "mlflow.db") as store:
@@ -60,30 +53,6 @@ def compared(folder: Path, name: str = "comparison") -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- what a report replaces
-
-
-@pytest.mark.slow
-def test_a_report_by_another_rule_lies_beside_the_first_and_the_same_rule_replaces_its_own(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES)
-    (first,) = folders(tmp_path)
-    again = (*NEEDLES, "action=analyze", "reporting.console=full")
-    told = run(tmp_path, *again, "analysis.threshold=0.9")
-    assert thresholds(tmp_path) == {first: 0.8, f"{first}-threshold-0.9": 0.9}
-    assert f"outputs/contextcliff/{first}-threshold-0.9" in told
-    run(tmp_path, *again, "analysis.threshold=0.9")
-    run(tmp_path, *again)
-    assert thresholds(tmp_path) == {first: 0.8, f"{first}-threshold-0.9": 0.9}
-    assert {report["run_id"] for report in reports(tmp_path)} == {first}
-    assert {report["judged_by"]["analysis.threshold"] for report in reports(tmp_path)} == {"0.8", "0.9"}
-
-
-@pytest.mark.slow
-def test_a_run_by_another_rule_asks_nothing_and_replaces_nothing(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES)
-    (first,) = folders(tmp_path)
-    run(tmp_path, *NEEDLES, "analysis.confidence=0.9")
-    assert folders(tmp_path) == [first, f"{first}-confidence-0.9"]
-    assert sorted(report["counts"]["reused"] for report in reports(tmp_path)) == [0, 22]
 
 
 @pytest.mark.slow
@@ -111,32 +80,6 @@ def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp
     run(tmp_path, *TRACKED, "action=analyze")
     assert uploads(tmp_path) == both
     assert uploads(tmp_path, "deleted") == both
-
-
-@pytest.mark.slow
-def test_the_same_command_again_is_no_new_upload_though_a_server_is_no_longer_asked(
-    tmp_path: Path, tokenizer: str
-) -> None:
-    refuses = {"min_p": "Unrecognized field: min_p"}
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
-        asked = (
-            *("engine=vllm", f"engine.base_url={server.address}", "model=served", "reporting.progress=false"),
-            *("reporting.console=none", "tokenizer=huggingface", f"tokenizer.name={tokenizer}", "reporting.dpi=50"),
-            *(
-                "task.lengths=[512]",
-                "task.depths=[0.5]",
-                "task.trials=2",
-                "dataset=synthetic",
-                "sampling.max_tokens=16",
-            ),
-        )
-        run(tmp_path, *asked)
-        (before,) = reports(tmp_path / "outputs")
-        run(tmp_path, *asked)
-    told = "min_p is refused and left out: the server's own default holds"
-    assert told in before["server"]
-    assert reports(tmp_path / "outputs")[0]["server"] == before["server"]
-    assert len(uploads(tmp_path)) == 1
 
 
 # ---------------------------------------------------------------- what is compared
@@ -198,31 +141,6 @@ def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
     assert found["notes"][0] == (
         f"left out, since judged by another rule (analysis.threshold=0.9): {plain[0]}-threshold-0.9; "
         "action.baseline=FOLDER action.candidates=[FOLDER] compares those"
-    )
-
-
-def test_where_two_rules_judged_as_many_runs_the_latest_reports_rule_is_taken(
-    policies: tuple[Path, list[str]],
-) -> None:
-    folder, plain = policies
-    run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
-    for name, created in ((plain[0], "2026-01-01"), (plain[1], "2026-01-02")):
-        file = folder / "outputs" / "contextcliff" / name / "report.json"
-        file.write_text(json.dumps({**json.loads(file.read_text("utf-8")), "created_at": created}), encoding="utf-8")
-    run(folder, *COMPARE)
-    assert sorted(one["source"] for one in compared(folder)["runs"]) == [f"{name}-threshold-0.9" for name in plain]
-
-
-@pytest.mark.slow
-def test_tasks_with_rules_of_their_own_stand_together_and_that_is_said(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES, "task=niah,tracing")
-    run(tmp_path, *NEEDLES, "task=niah_multi", "analysis.threshold=0.6")
-    base, *others = folders(tmp_path)
-    run(tmp_path, *COMPARE, f"action.baseline={base}", f"action.candidates=[{','.join(others)}]")
-    (note,) = (note for note in compared(tmp_path)["notes"] if "rules of their own" in note)
-    assert note == (
-        "tasks are judged by rules of their own (niah by analysis.threshold=0.8; niah_multi by analysis.threshold=0.6; "
-        "tracing by analysis.threshold=0.8): a cap of one is not to be held against another's"
     )
 
 

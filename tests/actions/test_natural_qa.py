@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.records.corpus import Corpus
-from tests.commands import SIMULATED, contextcliff, reports, samples
+from tests.commands import SIMULATED, contextcliff, reports
 
 QA = ("task=qa", *SIMULATED)
 
@@ -91,55 +90,3 @@ def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_
     assert cap["tokens"] == passed[-1]["min_tokens"]
     assert len(passed) in (position, position + 1)
     assert cap["ci_low"] <= cliff <= cap["ci_high"]
-
-
-@pytest.mark.slow
-def test_repeats_are_no_further_evidence(tmp_path: Path) -> None:
-    once, thrice = tmp_path / "once", tmp_path / "thrice"
-    for folder, repeats in ((once, 1), (thrice, 3)):
-        folder.mkdir()
-        run(folder, *QA, "engine.law=flat", "engine.ceiling=1.0", f"task.repeats={repeats}")
-    (first,), (second,) = reports(once), reports(thrice)
-    assert [b["tested_low"] for b in first["bins"]] == [b["tested_low"] for b in second["bins"]]
-    assert second["counts"]["planned"] == 3 * first["counts"]["planned"]
-
-
-@pytest.mark.slow
-def test_a_pilot_fills_only_the_bins_round_the_transition_and_says_what_that_saved(tmp_path: Path) -> None:
-    source = own_set(tmp_path, documents=120)
-    planted = (
-        *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen", "engine.cliff_tokens=1200", "engine.ceiling=1.0",
-        "engine.floor=0.0", "analysis.bins=10", "task.repeats=1", "task.pilot=4",
-    )  # fmt: skip
-    report = run(tmp_path, *planted)
-    assert report["counts"]["pilot"] == 40
-    assert 2 <= len(report["bins"]) <= 4
-    assert any(found["min_tokens"] <= 1_200 <= found["max_tokens"] for found in report["bins"])
-    assert any("pointed to bins" in note and "which saved" in note for note in report["notes"])
-    again = run(tmp_path, *planted)
-    assert again["counts"]["reused"] == report["counts"]["completed"]
-    assert again["bins"] == report["bins"]
-
-
-@pytest.mark.slow
-def test_two_models_are_drawn_into_one_figure(tmp_path: Path) -> None:
-    sweep = ("model=qwen3_0_6b,qwen3_4b", "task.repeats=1", "task.samples_per_bin=8")
-    ended = contextcliff(*QA, *sweep, "reporting.figures=true", cwd=tmp_path)
-    assert ended.returncode == 0
-    assert next(tmp_path.rglob("runs-qa.png")).stat().st_size > 10_000
-
-
-def test_a_corpus_is_data_alone() -> None:
-    assert Corpus(documents=()).questions == ()
-
-
-@pytest.mark.slow
-def test_stored_answers_are_scored_anew_by_analyze(tmp_path: Path) -> None:
-    quiet = (*QA, "engine.law=flat", "task.repeats=1", "task.samples_per_bin=8")
-    run(tmp_path, *quiet)
-    before = samples(tmp_path)
-    (lines,) = tmp_path.rglob("samples.jsonl")
-    lines.write_text("", encoding="utf-8")  # as an earlier version left them, without the new tags
-    assert contextcliff(*quiet, "action=analyze", cwd=tmp_path).returncode == 0
-    assert samples(tmp_path) == before
-    assert all(line["contains_reference"] in (True, False) for line in before)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.composing import conf_dir
 from tests.commands import SIMULATED, contextcliff, reports
 from tests.compositions import built
 from tests.execution.test_store import edited
@@ -58,49 +57,6 @@ def test_two_options_of_one_task_are_told_apart_everywhere(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_two_options_of_one_dataset_are_told_apart(tmp_path: Path) -> None:
-    told = run(tmp_path, *NEEDLES, "reporting.console=full", "dataset=essays,essays_ja")
-    english, japanese = sorted(reports(tmp_path), key=lambda report: str(report["dataset"]))
-    assert (english["dataset"], english["dataset_kind"], english["texts"]) == ("essays", "essays", "The Tide Clerk")
-    assert (japanese["dataset"], japanese["dataset_kind"]) == ("essays_ja", "essays")
-    assert "-essays_ja-" in japanese["run_id"]
-    assert "essays (The Tide Clerk)" in told
-    assert "essays_ja (" in told
-
-
-@pytest.mark.slow
-def test_files_of_ones_own_are_named_beside_the_option(tmp_path: Path) -> None:
-    story = (conf_dir().parent / "contextcliff" / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")
-    for name in ("first", "second"):
-        (tmp_path / f"{name}.txt").write_text(f"{name.title()}.\n\n{story}", encoding="utf-8")
-    run(tmp_path, *NEEDLES, "dataset.path=first.txt,second.txt")
-    assert [(report["dataset"], report["texts"]) for report in sorted(reports(tmp_path), key=lambda r: r["texts"])] == [
-        ("essays", "first"),
-        ("essays", "second"),
-    ]
-    run(tmp_path, "action=compare", "tracking=none", "reporting.dpi=50")
-    file = tmp_path / "outputs" / "contextcliff" / "comparisons" / "comparison" / "comparison.json"
-    names = [one["name"] for one in json.loads(file.read_text(encoding="utf-8"))["runs"]]
-    assert sorted(name.rpartition(" · ")[2] for name in names) == ["first", "second"]
-
-
-@pytest.mark.slow
-def test_a_task_of_ones_own_with_equal_values_asks_the_same_questions_under_its_name(tmp_path: Path) -> None:
-    (tmp_path / "my" / "task").mkdir(parents=True)
-    shipped = (conf_dir() / "task" / "niah.yaml").read_text(encoding="utf-8")
-    (tmp_path / "my" / "task" / "my_niah.yaml").write_text(shipped, encoding="utf-8")
-    run(tmp_path, *NEEDLES, "task=niah")
-    run(tmp_path, "--config-dir=my", *NEEDLES, "task=my_niah")
-    mine, shipped_one = sorted(reports(tmp_path), key=lambda report: str(report["task"]))
-    assert [report["task"] for report in (mine, shipped_one)] == ["my_niah", "niah"]
-    assert mine["fingerprint"] == shipped_one["fingerprint"]
-    assert mine["counts"]["reused"] == mine["counts"]["planned"] == 11
-    assert mine["run_id"].startswith("my_niah-")
-    ids = [[(line["sample_id"], line["prompt_sha256"]) for line in asked(tmp_path, name)] for name in folders(tmp_path)]
-    assert ids[0] == ids[1]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("action", ["analyze", "run"])
 def test_a_run_that_was_stored_under_its_kind_is_found_by_its_questions(tmp_path: Path, action: str) -> None:
     asking = (*NEEDLES, "task=niah_static", "task.haystacks=1")
@@ -125,11 +81,3 @@ def test_a_task_of_its_own_words_has_no_dataset_whatever_was_chosen(task: str) -
     assert (english.dataset_name, japanese.dataset_name) == ("none", "none")
     assert japanese.identify().run_id.startswith(f"{japanese.task_name}-SmolLM2")
     assert built("task=niah", "dataset=essays_ja").dataset_name != "none"
-
-
-@pytest.mark.slow
-def test_the_report_of_such_a_task_names_none(tmp_path: Path) -> None:
-    told = run(tmp_path, *SIMULATED, "task=repeat", "reporting.console=full", "task.trials=1")
-    (report,) = reports(tmp_path)
-    assert (report["dataset"], report["dataset_kind"], report["texts"]) == ("none", "none", "")
-    assert "The Tide Clerk" not in told

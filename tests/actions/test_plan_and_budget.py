@@ -49,41 +49,6 @@ def test_a_plan_says_what_a_run_then_sends(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_counts_only_what_is_not_stored(tmp_path: Path) -> None:
-    contextcliff(*SIMULATED, *FIXED, "task.trials=1", cwd=tmp_path)
-    contextcliff(*SIMULATED, *FIXED, "task.trials=2", "action=plan", cwd=tmp_path)
-    planned = plan(tmp_path)
-    assert (planned["samples"], planned["stored"]) == (30, 30)
-    assert planned["wall_s"] > 0
-
-
-@pytest.mark.slow
-def test_the_cost_of_a_plan_is_its_tokens_at_their_prices(tmp_path: Path) -> None:
-    contextcliff(*SIMULATED, *PRICED, "action=plan", cwd=tmp_path)
-    planned = plan(tmp_path)
-    computed = planned["prompt_tokens"] - planned["cached_prompt_tokens"]
-    dollars = (computed * 2 + planned["cached_prompt_tokens"] * 0.5 + planned["completion_tokens"] * 10) / 1e6
-    assert planned["usd"] == pytest.approx(dollars, abs=7e-6)  # tokens are told rounded, to half a token each
-
-
-@pytest.mark.slow
-def test_the_time_of_a_plan_comes_from_a_rate_that_is_given(tmp_path: Path) -> None:
-    contextcliff(*SIMULATED, "action=plan", "action.prefill_tokens_per_s=100", cwd=tmp_path)
-    planned = plan(tmp_path)
-    computed = planned["prompt_tokens"] - planned["cached_prompt_tokens"]
-    assert planned["wall_s"] == pytest.approx(computed / 100, abs=0.02)
-
-
-@pytest.mark.slow
-def test_a_plan_is_shown_as_a_table(tmp_path: Path) -> None:
-    given = ("engine=simulated", "tracking=none", "action=plan")
-    done = contextcliff(*given, *FIXED, cwd=tmp_path, env={"COLUMNS": "120"})
-    assert done.stdout.startswith("PLAN (nothing was sent)")
-    for shown in ("120 to send, 0 stored already", "a prefix cache can save", "2,048", "no price is known", "at 0.98"):
-        assert shown in done.stdout
-
-
-@pytest.mark.slow
 @pytest.mark.llm
 def test_a_plan_on_the_embedded_model_knows_its_cache_and_its_tokens(tmp_path: Path) -> None:
     done = contextcliff(
@@ -130,27 +95,6 @@ def test_dollars_need_a_price(tmp_path: Path) -> None:
         "error: budget.usd=1: this model has no price; give model.price.input and model.price.output, "
         "or take budget.tokens\n"
     )
-
-
-def test_a_run_beyond_its_dollars_is_refused(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, *FIXED, *PRICED, "budget.usd=0.1", cwd=tmp_path)
-    assert done.returncode == 4
-    assert done.stderr.startswith("error: budget.usd=0.1: this run can cost 0.344 USD; nothing was sent")
-
-
-@pytest.mark.slow
-def test_a_small_sum_is_never_shown_as_nothing(tmp_path: Path) -> None:
-    one = ("task.trials=1", "task.lengths=[512]", "task.depths=[0.5]", "model.price.input=1", "model.price.output=1")
-    done = contextcliff(*SIMULATED, *one, "budget.usd=0.0001", cwd=tmp_path)
-    assert done.stderr.startswith("error: budget.usd=0.0001: this run can cost 0.000557 USD; nothing was sent")
-    shown = contextcliff("engine=simulated", "tracking=none", *one, "action=plan", cwd=tmp_path)
-    assert "at most 0.000557 USD, with a prefix cache" in shown.stdout
-
-
-@pytest.mark.slow
-def test_what_is_stored_costs_nothing_again(tmp_path: Path) -> None:
-    assert contextcliff(*SIMULATED, cwd=tmp_path).returncode == 0
-    assert contextcliff(*SIMULATED, "budget.tokens=1", cwd=tmp_path).returncode == 0
 
 
 def meter(**limits: float) -> Meter:

@@ -20,15 +20,6 @@ def plan(folder: Path, *overrides: str) -> dict[str, Any]:
     return made
 
 
-@pytest.mark.slow
-def test_the_memory_that_is_given_admits_a_context_by_the_policys_bits(tmp_path: Path) -> None:
-    plain = plan(tmp_path, "model.memory_gib=0.15")
-    q4 = plan(tmp_path, "model.memory_gib=0.15", "kv_policy=q4_0")
-    assert plain["memory_gib"] == 0.15
-    assert plain["memory_cap_tokens"] == int((0.15 * 2**30 - weights()) / 23_040)
-    assert q4["memory_cap_tokens"] == int((0.15 * 2**30 - weights()) / 6_480)
-
-
 def weights() -> int:
     from contextcliff.models.weights import Gguf
 
@@ -40,9 +31,3 @@ def test_a_length_that_does_not_fit_is_named(tmp_path: Path) -> None:
     assert made["memory_cap_tokens"] in (799, 800)
     (note,) = [note for note in made["notes"] if "KV cache" in note]
     assert note.startswith("from 1,024 tokens on the KV cache (")
-
-
-@pytest.mark.slow
-def test_without_memory_to_go_by_there_is_no_such_line(tmp_path: Path) -> None:
-    made = plan(tmp_path)
-    assert (made["memory_gib"], made["memory_cap_tokens"]) == (None, None)

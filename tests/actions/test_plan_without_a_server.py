@@ -11,7 +11,6 @@ import pytest
 
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
 from tests.commands import QUIET, contextcliff
-from tests.engines.fake_server import FakeServer, serving
 
 # Nothing answers behind this proxy: a request to a hosted service would fail, and be seen to.
 NO_NETWORK = {
@@ -38,15 +37,6 @@ def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: P
     assert any(note.startswith("the run will stop at once: engine.api_key_env: ") for note in plan["notes"])
 
 
-@pytest.mark.slow
-def test_the_tokenizer_that_is_given_counts(tmp_path: Path, tokenizer: str) -> None:
-    given = ("tokenizer=huggingface", f"tokenizer.name={tokenizer}")
-    done, plan = planned(tmp_path, "engine=openai", "model=gpt", *given)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert plan["tokenizer"] == f"huggingface:{tokenizer}"
-    assert not any("estimated" in note for note in plan["notes"])
-
-
 def test_a_tokenizer_that_is_asked_for_and_not_to_be_had_is_an_error(tmp_path: Path) -> None:
     done, _ = planned(tmp_path, "engine=openai", "model=gpt", "tokenizer=tiktoken")
     assert done.returncode == 1
@@ -66,14 +56,3 @@ def test_a_server_that_is_not_there_and_has_to_tell_its_model_is_an_error(tmp_pa
     done, plan = planned(tmp_path, "engine=vllm", "model=served", "engine.base_url=http://127.0.0.1:9")
     assert (done.returncode, plan) == (1, {})
     assert done.stderr.startswith("error: engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
-
-
-@pytest.mark.slow
-def test_a_server_that_is_there_is_asked(tmp_path: Path) -> None:
-    with serving(FakeServer(counts="/tokenize")) as server:
-        done, plan = planned(tmp_path, "engine=vllm", "model=served", f"engine.base_url={server.address}",
-                             "task.lengths=[300]")  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert (plan["tokenizer"], plan["model"]) == ("vllm:only-model", "only-model")
-    assert plan["run_id"].startswith("niah-only-model-none-")
-    assert server.bodies == []

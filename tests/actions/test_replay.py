@@ -125,36 +125,12 @@ def test_a_replay_that_is_stored_costs_nothing_and_analyze_says_the_same(beside:
 
 
 @pytest.mark.slow
-def test_a_run_may_be_named_by_its_folder_of_another_store(tmp_path: Path, baseline: Path) -> None:
-    (first,) = reports(baseline)
-    paired = run(tmp_path / "elsewhere", *CANDIDATE, f"task.like={baseline / RUNS / first['run_id']}")
-    assert prompts(tmp_path / "elsewhere", paired).items() >= prompts(baseline, first).items()
-
-
-@pytest.mark.slow
 def test_a_run_is_like_itself_without_asking_more(beside: tuple[Path, str]) -> None:
     folder, name = beside
     before = generations(folder)
     done = contextcliff(*BASELINE, f"task.like={name}", cwd=folder)
     assert (done.returncode, generations(folder)) == (0, before)
     assert replays(reports(folder)[0]) == []
-
-
-@pytest.mark.slow
-def test_the_first_job_of_a_sweep_is_the_baseline_of_the_others(tmp_path: Path) -> None:
-    done = contextcliff(*MODEL, "kv_policy=none,q8_0,q4_0", "task.like=first", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    runs = {report["kv_policy"]: report for report in reports(tmp_path)}
-    first = runs.pop("none")
-    assert replays(first) == []
-    for report in runs.values():
-        assert prompts(tmp_path, report).items() >= prompts(tmp_path, first).items()
-        assert report["command"].endswith(f" task.like={first['run_id']}")
-    # The command of a report repeats it by itself.
-    before, (report, _) = generations(tmp_path), runs.values()
-    command = report["command"].replace("'", "").split()[3:]
-    assert contextcliff(*command, "action=analyze", cwd=tmp_path).returncode == 0
-    assert generations(tmp_path) == before
 
 
 @pytest.mark.slow
@@ -204,17 +180,6 @@ def test_a_plan_counts_what_will_be_replayed(beside: tuple[Path, str]) -> None:
     assert report["usage"]["prompt_tokens"] <= both["most"]["prompt_tokens"]
     after = planned(folder, *model, f"task.like={name}")
     assert (after["least"]["samples"], after["samples"]) == (0, 0)
-
-
-@pytest.mark.slow
-def test_the_plan_of_a_sweep_says_that_its_first_job_has_not_run(tmp_path: Path) -> None:
-    swept = (*MODEL, "kv_policy=none,q4_0", "task.like=first")
-    note = "task.like=first: the first job has not run yet, and what it will ask is not counted here"
-    assert note in planned(tmp_path, *swept)["notes"]
-    run(tmp_path, *BASELINE)
-    notes = planned(tmp_path, *swept)["notes"]
-    assert note not in notes
-    assert any(each.startswith("task.like: the decisions of niah-") for each in notes)
 
 
 @pytest.mark.slow
@@ -273,24 +238,6 @@ def test_a_replay_that_was_killed_goes_on_and_pays_nothing_twice(tmp_path: Path)
     assert prompts(tmp_path, report).items() >= prompts(tmp_path, first).items()
 
 
-@pytest.mark.slow
-def test_fixed_samples_are_the_same_without_a_replay(tmp_path: Path) -> None:
-    fixed = (*MODEL, "task.trials=3")
-    first = run(tmp_path, *fixed)
-    report = run(tmp_path, *fixed, "kv_policy=q4_0", f"task.like={first['run_id']}")
-    assert prompts(tmp_path, report) == prompts(tmp_path, first)
-    assert (report["counts"]["replayed"], replays(report)) == (0, [])
-
-
-@pytest.mark.slow
-def test_a_run_that_stopped_is_named_as_such(tmp_path: Path) -> None:
-    slow = ("engine.delay_ms=60", "budget.minutes=0.02", "engine.concurrency=2", "engine.speculation=0")
-    assert contextcliff(*BASELINE, *slow, cwd=tmp_path).returncode == 5
-    (first,) = reports(tmp_path)
-    report = run(tmp_path, *CANDIDATE, "engine.cliff_tokens=100", f"task.like={first['run_id']}")
-    assert f"paired with {first['run_id']}, which stopped before its end (task.like)" in replays(report)[0]
-
-
 def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
     plain, like = built(*BASELINE), built(*BASELINE, "task.like=another")
     assert plain.identify() == like.identify()
@@ -305,10 +252,7 @@ def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
             "task.like={name}: asks something else: task.depths=[0.0, 0.5, 1.0] there and [0.0, 1.0] here; give the "
             "same",
         ),
-        (
-            ("task.trials=4",),
-            "task.like={name}: asks something else: task.trials=auto there and 4 here; give the same",
-        ),
+        (("task.trials=4",), "task.like={name}: asks something else: task.trials=auto there and 4 here; give the same"),
         (
             ("task=niah_multi",),
             "task.like={name}: is a run of another task: task=niah there and niah_multi here; give the same task",
@@ -335,20 +279,6 @@ def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], overrid
     assert generations(folder) == before
 
 
-@pytest.mark.slow
-def test_another_tokenizer_cuts_other_prompts(beside: tuple[Path, str]) -> None:
-    folder, name = beside
-    (first,) = reports(folder)
-    with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server:
-        line = refusal(folder, *asking(server, "task.controls=true", f"task.like={name}"))
-    n = first["counts"]["planned"]
-    assert line == (
-        f"task.like={name}: {n} of its {n} prompts are other ones here: the tokenizer words there and vllm:m here; "
-        "give the same, or take another run"
-    )
-    assert server.bodies == []
-
-
 def test_a_name_that_is_no_run_is_refused(beside: tuple[Path, str]) -> None:
     folder, _ = beside
     assert refusal(folder, *CANDIDATE, "task.like=niah-nobody") == (
@@ -360,33 +290,6 @@ def test_a_name_that_is_no_run_is_refused(beside: tuple[Path, str]) -> None:
         "run's folder, or leave it out"
     )
     assert refusal(folder, *CANDIDATE, "task.like=''") == "task.like=: must not be empty"
-
-
-@pytest.mark.slow
-def test_files_of_a_run_that_cannot_be_read_are_named(beside: tuple[Path, str]) -> None:
-    folder, name = beside
-    place = RUNS / name
-    file = folder / place / "samples.jsonl"
-    text = file.read_text("utf-8").splitlines()
-    like = f"task.like={name}"
-    file.write_text("\n".join([text[0], text[1][:40], *text[2:]]), encoding="utf-8")
-    assert refusal(folder, *CANDIDATE, like) == (
-        f"task.like={name}: {place}/samples.jsonl line 2 is no sample; write it again with action=analyze"
-    )
-    file.write_bytes(b"\xff\xfe")
-    assert refusal(folder, *CANDIDATE, like) == (
-        f"task.like={name}: {place}/samples.jsonl line 1 is no sample; write it again with action=analyze"
-    )
-    file.unlink()
-    assert refusal(folder, *CANDIDATE, like) == (
-        f"task.like={name}: {place}/samples.jsonl: No such file or directory; write it again with action=analyze"
-    )
-    report = folder / place / "report.json"
-    report.write_text(json.dumps({**json.loads(report.read_text("utf-8")), "schema_version": 99}), encoding="utf-8")
-    assert refusal(folder, *CANDIDATE, like) == (
-        f"task.like={name}: {place}/report.json is of schema 99, this ContextCliff reads 1: upgrade, or make it anew "
-        "with action=analyze"
-    )
 
 
 def test_a_pilot_asks_what_its_own_answers_point_to(tmp_path: Path) -> None:
@@ -403,3 +306,10 @@ def test_an_analysis_asks_nothing(beside: tuple[Path, str]) -> None:
         f"task.like={name}: the stored run {alone['run_id']} asked no other run's samples; run it again with this "
         "task.like (action=run), or leave it out"
     )
+
+
+@pytest.mark.slow
+def test_a_run_may_be_named_by_its_folder_of_another_store(tmp_path: Path, baseline: Path) -> None:
+    (first,) = reports(baseline)
+    paired = run(tmp_path / "elsewhere", *CANDIDATE, f"task.like={baseline / RUNS / first['run_id']}")
+    assert prompts(tmp_path / "elsewhere", paired).items() >= prompts(baseline, first).items()

@@ -59,46 +59,11 @@ def test_no_cap_at_all_is_below_whatever_is_required(tmp_path: Path) -> None:
     assert done.stderr == f"error: analysis.require_cap=1: there is no safe cap; {folder}/report.md says why\n"
 
 
-@pytest.mark.slow
-def test_a_budget_that_ran_out_before_the_cap_was_shown_does_not_pass(tmp_path: Path) -> None:
-    # A score at the threshold decides nothing, so that what a model without a mistake takes is used up.
-    given = (*SEARCH, "engine.law=flat", "engine.ceiling=0.8", "task.max_trials=600", "engine.concurrency=1")
-    assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
-    least = json.loads((tmp_path / "outputs" / "plan.json").read_text("utf-8"))["least"]
-    budget = f"budget.tokens={least['prompt_tokens'] + 48 * least['samples']}"
-    done = contextcliff(*given, budget, "analysis.require_cap=800", cwd=tmp_path)
-    folder, cap = only_run(tmp_path)
-    assert cap is None
-    assert done.returncode == 3
-    assert done.stderr.splitlines()[-1] == (
-        "error: analysis.require_cap=800: there is no safe cap so far, since the run stopped before its end; "
-        f"{folder}/report.md says why"
-    )
-
-
-@pytest.mark.slow
-def test_a_requirement_asks_nothing_and_judges_nothing(tmp_path: Path) -> None:
-    assert contextcliff(*SEARCH, cwd=tmp_path).returncode == 0
-    before = only_run(tmp_path)
-    assert contextcliff(*SEARCH, "analysis.require_cap=390", cwd=tmp_path).returncode == 0
-    (report,) = reports(tmp_path)
-    assert only_run(tmp_path) == before
-    assert report["counts"]["reused"] == report["counts"]["planned"]
-    assert "analysis.require_cap" not in report["judged_by"]
-
-
 @pytest.mark.parametrize("cliffs", ["500,100", pytest.param("100,500", marks=pytest.mark.slow)])
 def test_a_sweep_ends_with_3_where_one_of_its_runs_is_below(tmp_path: Path, cliffs: str) -> None:
     done = contextcliff(*SEARCH, f"engine.cliff_tokens={cliffs}", "analysis.require_cap=300", cwd=tmp_path)
     assert (done.returncode, len(reports(tmp_path))) == (3, 2)
     assert done.stderr.count("error:") == 1
-
-
-@pytest.mark.slow
-def test_a_traceback_is_no_answer_to_a_cap_that_is_too_low(tmp_path: Path) -> None:
-    given = (*SEARCH, "engine.cliff_tokens=100", "analysis.require_cap=1")
-    done = contextcliff(*given, cwd=tmp_path, env={"HYDRA_FULL_ERROR": "1"})
-    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
 
 
 @pytest.mark.slow
@@ -117,15 +82,25 @@ def test_a_plan_and_a_run_say_beforehand_that_no_answers_could_reach_it(tmp_path
     assert "require_cap" not in (tmp_path / "outputs" / "plan.json").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("value", "line"),
-    [
-        ("0", "analysis.require_cap=0: must be greater than 0"),
-        ("32k", "analysis.require_cap=32k: must be a valid integer, unable to parse string as an integer"),
-        ("[1]", "analysis.require_cap=[1]: must be a valid integer"),
-    ],
-)
-def test_what_is_no_number_of_tokens_is_refused(tmp_path: Path, value: str, line: str) -> None:
-    done = contextcliff(*SEARCH, f"analysis.require_cap={value}", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (2, f"error: {line}\n")
-    assert reports(tmp_path) == []
+@pytest.mark.slow
+def test_a_traceback_is_no_answer_to_a_cap_that_is_too_low(tmp_path: Path) -> None:
+    given = (*SEARCH, "engine.cliff_tokens=100", "analysis.require_cap=1")
+    done = contextcliff(*given, cwd=tmp_path, env={"HYDRA_FULL_ERROR": "1"})
+    assert (done.returncode, done.stderr.count("\n")) == (3, 1)
+
+
+@pytest.mark.slow
+def test_a_budget_that_ran_out_before_the_cap_was_shown_does_not_pass(tmp_path: Path) -> None:
+    # A score at the threshold decides nothing, so that what a model without a mistake takes is used up.
+    given = (*SEARCH, "engine.law=flat", "engine.ceiling=0.8", "task.max_trials=600", "engine.concurrency=1")
+    assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
+    least = json.loads((tmp_path / "outputs" / "plan.json").read_text("utf-8"))["least"]
+    budget = f"budget.tokens={least['prompt_tokens'] + 48 * least['samples']}"
+    done = contextcliff(*given, budget, "analysis.require_cap=800", cwd=tmp_path)
+    folder, cap = only_run(tmp_path)
+    assert cap is None
+    assert done.returncode == 3
+    assert done.stderr.splitlines()[-1] == (
+        "error: analysis.require_cap=800: there is no safe cap so far, since the run stopped before its end; "
+        f"{folder}/report.md says why"
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sqlite3
 import subprocess
@@ -12,41 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import DRAWN, QUIET, SIMULATED, contextcliff, reports, samples
-
-FIXED = (*SIMULATED, "task.trials=4", "task.haystacks=1")
-
-
-@pytest.mark.slow
-def test_without_figures_none_is_drawn_and_those_of_an_earlier_report_are_removed(tmp_path: Path) -> None:
-    few = (*SIMULATED, "task.trials=1", "task.lengths=[512,1024]")
-    contextcliff(*few, *DRAWN, cwd=tmp_path)
-    (page,) = tmp_path.rglob("report.md")
-    assert list(tmp_path.rglob("*.png"))
-    assert "figures/score_by_length.png" in page.read_text(encoding="utf-8")
-    contextcliff(*few, "action=analyze", "reporting.figures=false", cwd=tmp_path)
-    assert not list(tmp_path.rglob("*.png"))
-    assert "figures/" not in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_more_trials_ask_only_what_is_new(tmp_path: Path) -> None:
-    contextcliff(*SIMULATED, "task.trials=1", cwd=tmp_path)
-    contextcliff(*SIMULATED, "task.trials=2", cwd=tmp_path)
-    reused = {report["counts"]["planned"]: report["counts"]["reused"] for report in reports(tmp_path)}
-    assert reused == {33: 0, 66: 33}
-
-
-@pytest.mark.slow
-def test_policies_are_asked_the_same_prompts(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, "kv_policy=none,q8_0,q4_0", "task.trials=1", cwd=tmp_path)
-    assert done.returncode == 0
-    asked = []
-    for file in sorted(tmp_path.rglob("samples.jsonl")):
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        asked.append({(line["sample_id"], line["prompt_sha256"]) for line in lines})
-    assert asked[0] == asked[1] == asked[2]
-    assert {report["kv_policy"] for report in reports(tmp_path)} == {"none", "q8_0", "q4_0"}
+from tests.commands import SIMULATED, contextcliff, reports, samples
 
 
 @pytest.mark.slow
@@ -66,56 +31,11 @@ def test_a_label_with_another_configuration_is_refused_before_anything_is_sent(t
         assert store.execute("SELECT count(*) FROM generations").fetchone() == before
 
 
-@pytest.mark.slow
-def test_analyze_judges_again_without_a_model(tmp_path: Path) -> None:
-    contextcliff(*FIXED, "engine.law=flat", "engine.ceiling=0.93", cwd=tmp_path)
-    (before,) = reports(tmp_path)
-    done = contextcliff(
-        *FIXED,
-        "engine.law=flat",
-        "engine.ceiling=0.93",
-        "action=analyze",
-        "analysis.threshold=0.5",
-        cwd=tmp_path,
-    )
-    # The report by the first rule stays, in the run's own folder.
-    first, after = sorted(reports(tmp_path), key=lambda report: -float(report["safe_cap"]["threshold"]))
-    assert (done.returncode, done.stderr) == (0, "")
-    assert first == before
-    assert (before["safe_cap"]["threshold"], after["safe_cap"]["threshold"]) == (0.8, 0.5)
-    assert before["bins"][0]["mean"] == after["bins"][0]["mean"]
-    assert after["counts"]["reused"] == after["counts"]["planned"] == 132
-    assert after["usage"]["wall_s"] == before["usage"]["wall_s"]
-
-
 def test_analyze_without_a_run_says_so(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, "action=analyze", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: action=analyze: outputs/state.db holds no run of this configuration (niah-")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_tracker_that_is_down_costs_a_warning_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "db").write_text("no database", encoding="utf-8")
-    overrides = ("engine=simulated", *QUIET[1:], "tracking.uri=sqlite:///db", "task.trials=1")
-    done = contextcliff(*overrides, cwd=tmp_path)
-    assert done.returncode == 0
-    at_once, at_the_end = done.stderr.splitlines()
-    why = "can't track in sqlite:///db: file is not a database"
-    assert at_once == f"warning: {why}; the run goes on, and is uploaded at its end"
-    assert at_the_end.startswith(f"warning: {why}")
-    again = "python -m contextcliff action=gather tracking.uri=sqlite:///db"
-    assert done.stderr.endswith(f"upload them later with: {again}\n")
-    assert reports(tmp_path)[0]["counts"]["completed"] == 33
-    (tmp_path / "db").unlink()
-    later = contextcliff(*again.split()[3:], cwd=tmp_path)
-    assert (later.returncode, later.stderr) == (0, "")
-    with sqlite3.connect(tmp_path / "db") as store:
-        steps = store.execute(
-            "SELECT DISTINCT step FROM metrics WHERE key = 'by_length/score' ORDER BY step"
-        ).fetchall()
-    assert steps == [(512,), (1024,), (2048,)]
 
 
 def _hear_ctrl_c() -> None:

@@ -13,13 +13,12 @@ import pytest
 from contextcliff.actions.prepare_run import deployment, prepare
 from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.execution.store import Store
 from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling
 from contextcliff.statistics.power import sequential_power
 from tests import compositions
 from tests.commands import SIMULATED, contextcliff, reports
-from tests.tasks.needles import build, niah
 
 PERFECT = ("engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
 SMALL = ("task.lengths=[300,600]", "task.depths=[0.0,0.5,1.0]", "task.max_trials=60")
@@ -90,57 +89,6 @@ def test_a_model_without_a_mistake_takes_the_least(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_plan_goes_on_where_a_search_was_stopped(tmp_path: Path) -> None:
-    whole = planned(tmp_path, *PERFECT)
-    done = contextcliff(*SIMULATED, *SMALL, *PERFECT, "budget.minutes=0.005", "engine.delay_ms=60", cwd=tmp_path)
-    assert done.returncode == 5
-    rest = planned(tmp_path, *PERFECT)
-    assert 0 < rest["stored"] < whole["least"]["samples"]
-    assert rest["least"]["samples"] == whole["least"]["samples"] - rest["stored"]
-    assert rest["most"]["samples"] < whole["most"]["samples"]
-    assert rest["samples"] < whole["samples"]
-    assert rest["prompt_tokens"] < whole["prompt_tokens"]
-
-
-@pytest.mark.slow
-def test_a_search_is_refused_only_where_its_least_run_does_not_fit(tmp_path: Path) -> None:
-    least = planned(tmp_path)["least"]
-    enough = least["prompt_tokens"] + 48 * least["samples"]
-    done = contextcliff(*SIMULATED, *SMALL, f"budget.tokens={enough - 1}", cwd=tmp_path)
-    assert done.returncode == 4
-    assert done.stderr == (
-        f"error: budget.tokens={enough - 1:,}: even the search of a model without a mistake can take {enough:,} "
-        "tokens; nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
-        "take)\n"
-    )
-    assert contextcliff(*SIMULATED, *SMALL, *PERFECT, f"budget.tokens={enough}", cwd=tmp_path).returncode == 0
-
-
-@pytest.mark.slow
-def test_a_plan_says_where_the_expected_run_is_longer_than_the_budget(tmp_path: Path) -> None:
-    rate = "action.prefill_tokens_per_s=100"
-    wall_s = planned(tmp_path, rate)["wall_s"]
-    ample = planned(tmp_path, rate, f"budget.minutes={1.1 * wall_s / 60:.3f}")
-    assert not any(note.startswith("budget.") for note in ample["notes"])
-    short = planned(tmp_path, rate, "budget.minutes=2")
-    (note,) = [note for note in short["notes"] if note.startswith("budget.")]
-    assert note.startswith("budget.minutes=2: the run would take about 4 min ")
-    assert note.endswith(" s; what is decided when the budget is used up is the answer")
-
-
-@pytest.mark.slow
-def test_a_plan_fits_a_narrow_terminal(tmp_path: Path) -> None:
-    given = ("engine=simulated", "tracking=none", "action=plan", *PRICED, "action.prefill_tokens_per_s=100")
-    done = contextcliff(*given, cwd=tmp_path, env={"COLUMNS": "80"})
-    assert done.returncode == 0
-    lines = [line.rstrip() for line in done.stdout.splitlines()]
-    assert max(map(len, lines)) <= 80
-    (expected,) = [line.split() for line in lines if line.startswith(" 0.98 at every length")]
-    assert expected[6:] == ["0.243", "USD", "16", "min", "30", "s"]  # no column is broken
-    assert any(line.split()[:2] == ["at", "worst"] for line in lines)
-
-
-@pytest.mark.slow
 def test_when_the_minutes_are_over_nothing_more_is_sent_and_the_report_says_where_it_stopped(tmp_path: Path) -> None:
     given = (*SIMULATED, *SMALL, *PERFECT, "engine.delay_ms=100", "engine.concurrency=1")
     assert contextcliff(*given, "task.lengths=[300]", "engine.delay_ms=0", cwd=tmp_path).returncode == 0
@@ -172,12 +120,6 @@ def longest(folder: Path) -> dict[str, Any]:
     return max(reports(folder), key=lambda report: report["bins"][-1]["max_tokens"])
 
 
-PLANNED = [
-    PlannedSample(sample=sample, prompt_sha256=str(i), key=str(i))
-    for i, sample in enumerate(build(niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=1)))
-]
-
-
 class Clock:
     """Seconds that a test sets."""
 
@@ -190,17 +132,6 @@ class Clock:
 
 def timed(clock: Clock) -> Meter:
     return Meter(Budget(minutes=2), Price(), sampling=Sampling(), clock=clock)
-
-
-def test_a_request_goes_out_up_to_the_last_moment() -> None:
-    clock = Clock()
-    meter = timed(clock)
-    clock.now_s = 119.9
-    assert meter.reserve(PLANNED[0])
-    assert meter.remaining().minutes == pytest.approx(0.1 / 60, rel=0.01)
-    clock.now_s = 120.0
-    assert not meter.reserve(PLANNED[1])
-    assert meter.ran_out
 
 
 def test_a_request_that_failed_is_not_repeated_after_the_last_moment() -> None:
@@ -228,3 +159,17 @@ def test_what_is_stored_counts_neither_in_the_least_nor_in_the_most(tmp_path: Pa
 
     least, first = asyncio.run(ahead())
     assert sorted(least) == sorted(first)
+
+
+@pytest.mark.slow
+def test_a_search_is_refused_only_where_its_least_run_does_not_fit(tmp_path: Path) -> None:
+    least = planned(tmp_path)["least"]
+    enough = least["prompt_tokens"] + 48 * least["samples"]
+    done = contextcliff(*SIMULATED, *SMALL, f"budget.tokens={enough - 1}", cwd=tmp_path)
+    assert done.returncode == 4
+    assert done.stderr == (
+        f"error: budget.tokens={enough - 1:,}: even the search of a model without a mistake can take {enough:,} "
+        "tokens; nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
+        "take)\n"
+    )
+    assert contextcliff(*SIMULATED, *SMALL, *PERFECT, f"budget.tokens={enough}", cwd=tmp_path).returncode == 0

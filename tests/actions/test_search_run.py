@@ -141,24 +141,6 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
-    with serving(falling_short(pause_s=0.1)) as server:
-        how = asking(server, "engine.concurrency=4")
-        process = started(tmp_path, *how)
-        once(process, lambda: generations(tmp_path) >= 7)
-        process.send_signal(number)
-        assert ended(process)[0] == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
-        (partial_report,) = reports(tmp_path)
-        assert partial_report["partial"] is True
-        assert search_of(tmp_path, *how).is_open
-        server.pause_s = 0.0
-        assert run(tmp_path, *how)["partial"] is False
-        assert not search_of(tmp_path, *how).is_open
-        assert len(server.bodies) <= generations(tmp_path) + 4
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 16])
 def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tmp_path: Path, concurrency: int) -> None:
     how = (*CLIFF, f"engine.concurrency={concurrency}", "engine.speculation=0")
@@ -192,14 +174,6 @@ def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_p
 
 
 @pytest.mark.slow
-def test_controls_are_sent_once(tmp_path: Path) -> None:
-    with serving(served()) as server:
-        report = run(tmp_path, *asking(server, "task.controls=true", "engine.concurrency=8"))
-        assert set(prompts(server).values()) == {1}
-    assert report["counts"]["controls"] > 0
-
-
-@pytest.mark.slow
 def test_a_length_whose_prompts_are_cut_ends_at_once_and_the_search_goes_on_below_what_the_server_reads(
     tmp_path: Path,
 ) -> None:
@@ -217,25 +191,18 @@ def test_a_length_whose_prompts_are_cut_ends_at_once_and_the_search_goes_on_belo
 
 
 @pytest.mark.slow
-def test_another_threshold_is_judged_on_the_blocks_that_are_stored(tmp_path: Path) -> None:
-    how = (*CLIFF, "engine.speculation=0")
-    cap = run(tmp_path, *how)["safe_cap"]["tokens"]
-    before = generations(tmp_path)
-    caps = {}
-    for threshold in (0.5, 0.8, 0.95):
-        done = contextcliff(*how, "action=analyze", f"analysis.threshold={threshold}", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        for report in reports(tmp_path):
-            caps[report["safe_cap"]["threshold"]] = report["safe_cap"]["tokens"]
-    assert caps[0.5] > 0
-    assert caps[0.8] == cap
-    assert caps[0.95] is None
-    assert generations(tmp_path) == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("launcher", [(), ("hydra/launcher=joblib", "hydra.launcher.n_jobs=2")], ids=["one", "joblib"])
-def test_searches_can_be_swept(tmp_path: Path, launcher: tuple[str, ...]) -> None:
-    done = contextcliff(*CLIFF, "engine.ceiling=0.98,0.5", *launcher, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert [report["safe_cap"]["tokens"] is None for report in reports(tmp_path)].count(True) == 1
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
+def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
+    with serving(falling_short(pause_s=0.1)) as server:
+        how = asking(server, "engine.concurrency=4")
+        process = started(tmp_path, *how)
+        once(process, lambda: generations(tmp_path) >= 7)
+        process.send_signal(number)
+        assert ended(process)[0] == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+        (partial_report,) = reports(tmp_path)
+        assert partial_report["partial"] is True
+        assert search_of(tmp_path, *how).is_open
+        server.pause_s = 0.0
+        assert run(tmp_path, *how)["partial"] is False
+        assert not search_of(tmp_path, *how).is_open
+        assert len(server.bodies) <= generations(tmp_path) + 4

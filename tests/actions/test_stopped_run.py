@@ -166,17 +166,6 @@ def test_a_signal_while_another_process_has_the_turn_is_one_line(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_plan_that_is_terminated_is_one_line(tmp_path: Path) -> None:
-    process = started(tmp_path, *SIMULATED, "dataset=synthetic", "model=qwen", "task.lengths=[30000]",
-                      "task.trials=20000", "action=plan")  # fmt: skip
-    time.sleep(6)
-    assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    code, told = ended(process)
-    assert (code, told) == (143, "error: terminated; what was answered is kept, the same command goes on\n")
-
-
-@pytest.mark.slow
 @BOTH
 def test_the_jobs_that_are_left_of_a_sweep_are_not_begun(tmp_path: Path, number: signal.Signals) -> None:
     with serving(slow_server()) as server:

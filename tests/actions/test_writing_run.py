@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -74,18 +73,6 @@ def test_the_default_run_goes_on_from_one_point_fourteen_times_at_every_tier(fin
     assert len({line["seed"] for line in lines}) == 42
 
 
-def test_every_measure_is_finite_or_said_to_be_unmeasured(finished: Path) -> None:
-    (report,) = reports(finished)
-    writing = report["writing"]
-    assert set(writing["unmeasured"]) == COHERENCE
-    assert writing["embeddings"] is None
-    for tier in writing["tiers"]:
-        found = {level["name"]: level["mean"] for level in tier["measures"]}
-        assert {measure.name for measure in MEASURES} - COHERENCE == set(found)
-        assert all(math.isfinite(value) for value in found.values())
-        assert 0.0 <= tier["composite"]["mean"] <= 100.0
-
-
 def test_the_score_of_a_round_is_what_its_composite_leaves(finished: Path) -> None:
     scores = {line["sample_id"]: line["score"] for line in samples(finished)}
     rounds = table(finished, "writing_detailed.csv")
@@ -110,51 +97,6 @@ def test_the_files_of_the_writing_are_there(finished: Path) -> None:
     assert [row["context_length"] for row in means] == ["2048", "4096", "8192"]
     assert {row["num_rounds"] for row in means} == {"14"}
     assert {row["adjacent_coherence"] for row in means} == {""}
-
-
-def test_a_model_that_keeps_writing_well_is_capped_at_its_longest_context(finished: Path) -> None:
-    (report,) = reports(finished)
-    assert report["safe_cap"]["verdict"] == "flat"
-    assert report["safe_cap"]["quantity"] == "healthy"
-    assert report["safe_cap"]["relative_to_baseline"] is False
-    assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][-1]["max_tokens"]
-    assert report["writing"]["verdict"].startswith("every length is shown to have at least 30% of the rounds healthy; ")
-
-
-def test_the_health_of_the_report_is_that_of_its_rounds(finished: Path) -> None:
-    (report,) = reports(finished)
-    rounds = table(finished, "writing_detailed.csv")
-    for level in report["writing"]["health"]["levels"]:
-        own = [row for row in rounds if int(row["context_length"]) == level["context_tokens"]]
-        assert (
-            level["healthy"] == sum(float(row["healthy"]) for row in own) == level["n"] - sum(level["faults"].values())
-        )
-        assert all(float(row["composite"]) <= float(row["author_limit"]) for row in own if row["healthy"] == "1.0")
-
-
-@pytest.mark.slow
-def test_three_rounds_show_nothing_and_say_what_would(tmp_path: Path) -> None:
-    ended = contextcliff(*FLAT, "analysis.threshold=0.5", "task.rounds=3", "reporting.progress=true", cwd=tmp_path)
-    assert ended.returncode == 0
-    assert "3 samples a length cannot show a healthy share of 0.50" in ended.stderr
-    assert "task.rounds=5 (5 samples a length) would be enough" in ended.stderr
-    (report,) = reports(tmp_path)
-    assert report["caps"]["writing"] is report["safe_cap"]["tokens"] is None
-    assert report["writing"]["settling_rounds"] == 5
-    assert "no number of rounds" not in json.dumps(report)
-    assert any("3 rounds against 3 can reach p = 0.05 at best" in line for line in report["writing"]["warnings"])
-
-
-@pytest.mark.slow
-def test_writing_that_collapses_is_found_where_it_does(tmp_path: Path) -> None:
-    report = run(tmp_path, *OWN_PROSE, "engine.cliff_tokens=5000")
-    assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][1]["max_tokens"]
-    assert report["writing"]["health"]["outcome"] == "below"
-    assert report["writing"]["health"]["levels"][-1]["faults"].get("loop", 0) >= 5
-    degraded = [test for test in report["writing"]["tests"] if test["degraded"] and test["against"] == "shortest"]
-    assert {test["context_tokens"] for test in degraded} == {8192}
-    assert {"mtld", "bigram_repetition_rate"} <= {test["measure"] for test in degraded}
-    assert report["writing"]["tiers"][-1]["outcomes"].get("repetition", 0) >= 5
 
 
 @pytest.mark.slow
@@ -183,34 +125,6 @@ def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("state.db"))
 
 
-@pytest.mark.slow
-def test_analyze_judges_the_stored_text_again_by_another_word_list(tmp_path: Path) -> None:
-    before = run(tmp_path, *FLAT, "task.rounds=2")
-    (tmp_path / "words.txt").write_text("the\nand\nof\n", encoding="utf-8")
-    after = run(tmp_path, *FLAT, "task.rounds=2", "action=analyze", "task.word_list=words.txt")
-    assert after["run_id"] == before["run_id"]
-
-    def cloze(report: dict[str, Any]) -> float:
-        levels = report["writing"]["tiers"][0]["measures"]
-        return float(next(level["mean"] for level in levels if level["name"] == "cloze_score"))
-
-    assert cloze(after) < cloze(before) - 20
-
-
-@pytest.mark.slow
-def test_a_share_of_the_shortest_lengths_health_can_be_asked_for(tmp_path: Path) -> None:
-    report = run(tmp_path, *FLAT, "analysis.relative_to_baseline=true")
-    assert report["safe_cap"]["relative_to_baseline"] is True
-    assert report["caps"]["writing"] == report["safe_cap"]["tokens"] == report["bins"][-1]["max_tokens"]
-    assert "30% of the shortest length's healthy share" in report["writing"]["verdict"]
-
-
-@pytest.mark.slow
-def test_lengths_may_be_given_and_the_window_bounds_them(tmp_path: Path) -> None:
-    report = run(tmp_path, *FLAT, "task.rounds=1", "task.lengths=[1000,1500]")
-    assert [found["asked_tokens"] for found in report["bins"]] == [1000, 1500]
-
-
 # ---------------------------------------------------------------- embeddings
 
 
@@ -222,10 +136,7 @@ def hashed(text: str) -> list[float]:
 @pytest.mark.slow
 def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
     with serving(FakeServer(embeds=hashed)) as server:
-        embedding = (
-            *("embedding=openai", "embedding.model=embedder"),
-            f"embedding.base_url={server.address}/v1",
-        )
+        embedding = (*("embedding=openai", "embedding.model=embedder"), f"embedding.base_url={server.address}/v1")
         short = (*FLAT, "task.rounds=2", "task.max_context=2048", *embedding)
         first = run(tmp_path, *short)
         asked = list(server.embedded)
@@ -276,21 +187,6 @@ def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp
     assert set(report["writing"]["unmeasured"]) == COHERENCE
 
 
-@pytest.mark.slow
-def test_without_an_embedder_no_composite_counts_coherence(tmp_path: Path) -> None:
-    with serving(FakeServer(embeds=lambda text: [1.0, 0.0])) as server:
-        short = (*FLAT, "task.rounds=2", "task.max_context=2048")
-        plain = run(tmp_path, *short)
-        with_it = run(
-            tmp_path,
-            *short,
-            *("embedding=openai", f"embedding.base_url={server.address}/v1"),
-        )
-    levels = [report["writing"]["tiers"][0]["composite"]["mean"] for report in (plain, with_it)]
-    # One part more, and it is perfect: the composite goes down.
-    assert levels[1] < levels[0]
-
-
 # ---------------------------------------------------------------- bad input
 
 
@@ -314,30 +210,3 @@ def test_a_text_shorter_than_the_smallest_context_names_both_numbers(tmp_path: P
 def test_a_file_that_holds_no_prose_is_refused(content: bytes, told: str, tmp_path: Path) -> None:
     (tmp_path / "nothing.txt").write_bytes(content)
     assert refused(tmp_path, *WRITING, "dataset.path=nothing.txt").startswith(told)
-
-
-def test_three_divisions_are_refused(tmp_path: Path) -> None:
-    assert refused(tmp_path, *WRITING, "task.divisions=3") == (
-        "task.divisions=3: must be 0 or a power of two; take 2 or 4"
-    )
-
-
-@pytest.mark.slow
-def test_a_model_that_answers_nothing_is_scored_and_said(tmp_path: Path) -> None:
-    class Silent(FakeServer):
-        def answer(self, prompt: str) -> str:
-            return ""
-
-    window = {"/api/extra/true_max_context_length": {"value": 8192}}
-    with serving(Silent(counts="/api/extra/tokencount", routes=window)) as server:
-        report = run(
-            tmp_path,
-            *("task=continuation", "task.rounds=2", "task.max_tokens=256", "task.max_context=2048", "model=served"),
-            *("engine=koboldcpp", f"engine.base_url={server.address}/v1", "tokenizer=server"),
-            *SIMULATED[1:],
-        )
-    assert report["mean"] == 0.0
-    assert report["bins"][0]["failures"] == {"empty": 2}
-    assert report["safe_cap"]["tokens"] is None
-    assert report["writing"]["tiers"][0]["outcomes"] == {"empty": 2}
-    json.dumps(report, allow_nan=False)

@@ -17,6 +17,7 @@ from contextcliff.findings.entropy import (
     attention_entropy,
     entropy_figure,
 )
+from contextcliff.findings.finding import Text
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import scored_sample
 from tests.simulated_reports import edited, simulated
@@ -93,8 +94,9 @@ def test_where_nothing_was_measured_there_is_no_finding() -> None:
     ],
 )
 def test_it_is_said_in_short(changes: dict[str, Any], said: str) -> None:
-    ((_, short),) = EntropyFinding().summary(edited(simulated(), attention_entropy=replace(ENTROPY, **changes)))
-    assert str(short) == said
+    first, *_ = EntropyFinding().show(edited(simulated(), attention_entropy=replace(ENTROPY, **changes)))
+    assert isinstance(first, Text)
+    assert str(first.text) == said
 
 
 def test_the_figure_has_the_threshold_and_every_layer() -> None:

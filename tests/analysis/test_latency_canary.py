@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.latency_cap import fresh_requests
-from contextcliff.findings.warnings import EarlyWarnings, latency_warnings, prefill_by_length
+from contextcliff.findings.latency import fresh_requests, prefill_by_length
+from contextcliff.findings.warnings import EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, finding, scored_sample
 from tests.analysis.clustered_samples import of

@@ -12,9 +12,9 @@ from scipy import stats
 
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest, fixed_sequence_test
 from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.reason import settling_samples
 from contextcliff.analysis.settled import evidence_of
 from contextcliff.analysis.shape import Shape, shape_of
-from contextcliff.analysis.stop_reason import settling_samples
 from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.records.analysis import ShapeName
 from tests.analysis.made_levels import counted

@@ -9,7 +9,7 @@ import pytest
 
 from contextcliff.datasets.documents import Documents
 from contextcliff.errors import ConfigError
-from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, json_lines, printed_pdf
+from tests.datasets.made_files import encrypted_pdf, json_lines, printed_pdf
 
 pytest.importorskip("docx", reason="the extra docs-in is not installed")
 pytest.importorskip("pypdfium2", reason="the extra docs-in is not installed")
@@ -90,11 +90,6 @@ def test_a_name_is_the_same_however_its_accents_are_written(folder: Path) -> Non
     assert corpus.questions[0].document_id == "r\u00e9sum\u00e9.txt"
 
 
-def test_without_questions_there_are_texts_alone(folder: Path) -> None:
-    corpus = Documents(path=str(folder)).corpus(tokens=1, seed=0)
-    assert (len(corpus.documents), corpus.questions) == (3, ())
-
-
 def test_a_folder_of_scans_alone_is_refused(folder: Path) -> None:
     for name in ("a.txt", "b.HTML", "c.pdf"):
         (folder / name).unlink()
@@ -114,12 +109,6 @@ def test_what_is_no_folder_of_documents_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_a_questions_file_has_to_be_there(folder: Path) -> None:
-    assert refusal(Documents(path=str(folder), questions="absent.jsonl")) == (
-        "dataset.questions=absent.jsonl: there is no such file; give a .jsonl file"
-    )
-
-
 def test_the_identity_is_the_contents_of_files_and_questions(folder: Path) -> None:
     copied = folder.parent / "copy"
     shutil.copytree(folder, copied)
@@ -129,9 +118,3 @@ def test_the_identity_is_the_contents_of_files_and_questions(folder: Path) -> No
     (copied / "a.txt").write_text("Changed.")
     assert Documents(path=str(copied), questions=path).identity() != first
     assert Documents(path=str(folder)).identity() != first
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)
-def test_real_documents_can_all_be_read(tmp_path: Path) -> None:
-    corpus = Documents(path=str(SHARED / "documents")).corpus(tokens=1, seed=0)
-    assert (len(corpus.documents), corpus.notes) == (6, ())

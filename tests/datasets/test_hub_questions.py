@@ -143,15 +143,6 @@ def test_narrativeqa_asks_of_the_summary_or_of_the_story() -> None:
     assert len(identities) == 2
 
 
-@shared
-def test_a_set_without_stories_says_to_take_the_summaries() -> None:
-    path = str(SHARED / "narrativeqa_summaries_300.parquet")
-    assert len(read(NarrativeQA(path=path)).questions) == 300
-    with pytest.raises(ConfigError) as raised:
-        read(NarrativeQA(path=path, text="story"))
-    assert str(raised.value) == f"dataset.path={path}: row 1: has no story; take dataset.text=summary"
-
-
 def test_quality_has_choices_of_which_one_is_right(tmp_path: Path) -> None:
     rows = [QUALITY, QUALITY | {"question_unique_id": "7_2", "gold_label": 4, "difficult": 0}]
     corpus = read(Quality(path=json_lines(tmp_path / "a.jsonl", rows)))
@@ -248,13 +239,6 @@ def test_a_row_that_can_not_be_asked_is_named(tmp_path: Path, case: str) -> None
     with pytest.raises(ConfigError) as raised:
         read(Squad(path=path))
     assert str(raised.value) == f"dataset.path={path}: {message}"
-
-
-def test_a_question_id_that_stands_twice_is_refused(tmp_path: Path) -> None:
-    path = json_lines(tmp_path / "a.jsonl", [SQUAD, SQUAD])
-    with pytest.raises(ConfigError) as raised:
-        read(Squad(path=path))
-    assert str(raised.value) == f"dataset.path={path}: row 2: question id s1 is used twice; give each question its own"
 
 
 def test_a_missing_column_is_named_with_those_that_are_there(tmp_path: Path) -> None:

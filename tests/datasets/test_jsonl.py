@@ -88,11 +88,6 @@ def test_choices_need_no_answers_beside_them(tmp_path: Path) -> None:
     assert (question.kind, question.choices, question.answers) == ("choice", ("a", "b"), ("b",))
 
 
-def test_a_limit_takes_the_first_questions(tmp_path: Path) -> None:
-    rows = [ROW | {"id": str(number)} for number in range(5)]
-    assert [q.question_id for q in read(json_lines(tmp_path / "a.jsonl", rows), limit=2).questions] == ["0", "1"]
-
-
 REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "no context": ({"context": None}, "line 1: context is missing"),
     "no answers": ({"answers": None}, "line 1: answers is missing"),
@@ -201,14 +196,6 @@ def test_a_parquet_file_without_a_context_names_what_it_has(tmp_path: Path) -> N
     assert refusal(path) == (
         f"dataset.path={path}: has no column context; it has text, question, and needs context, question"
     )
-
-
-def test_without_a_file_there_is_nothing_to_read() -> None:
-    message = "dataset.path: missing; give dataset.path=FILE, a JSON Lines or Parquet file of questions"
-    for asking in (lambda: Jsonl().identity(), lambda: Jsonl().corpus(tokens=1, seed=0)):
-        with pytest.raises(ConfigError) as raised:
-            asking()
-        assert str(raised.value) == message
 
 
 def test_the_identity_holds_what_determines_a_question(tmp_path: Path) -> None:

@@ -55,14 +55,6 @@ def test_an_error_names_the_key_of_the_part_and_leaves_paths_alone() -> None:
         assert str(raised.value) == message
 
 
-def test_a_way_out_names_the_key_of_the_part_too() -> None:
-    with pytest.raises(ConfigError) as raised:
-        Mixed(parts={"own": Jsonl()}).identity()
-    assert str(raised.value) == (
-        "dataset.parts.own.path: missing; give dataset.parts.own.path=FILE, a JSON Lines or Parquet file of questions"
-    )
-
-
 def test_the_identity_is_that_of_the_parts() -> None:
     one = Mixed(parts={"a": Squad(split="train")}).identity()
     assert one == {"dataset": "mixed", "parts": {"a": dict(Squad(split="train").identity())}}

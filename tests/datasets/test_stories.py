@@ -27,20 +27,9 @@ def test_texts_begin_with_their_title_and_have_unix_lines() -> None:
         assert "\r" not in document.text
 
 
-def test_there_are_texts_of_a_page_and_of_several_chapters() -> None:
-    lengths = sorted(map(len, TEXTS.values()))
-    assert lengths[0] < 1_000
-    assert lengths[-1] > 20_000
-
-
 def test_every_text_is_asked_about_and_every_question_has_evidence() -> None:
     assert {question.document_id for question in CORPUS.questions} == set(TEXTS)
     for question in CORPUS.questions:
         assert question.evidence
         assert question.metadata["domain"]
         assert question.level in (1, 2)
-
-
-def test_the_identity_is_a_digest() -> None:
-    assert Stories().identity() == Stories().identity()
-    assert set(Stories().identity()) == {"dataset", "sha256"}

@@ -13,8 +13,6 @@ from contextcliff.datasets import essays
 from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
-from contextcliff.text.tokenizers import WordTokenizer
-from tests.datasets.made_files import SHARED, WHY_SHARED, printed_pdf
 
 STORY = Essays().corpus(tokens=1, seed=0).documents[0].text
 PARAGRAPHS = STORY.strip().split("\n\n")
@@ -30,10 +28,6 @@ def test_the_story_is_long_and_in_titled_chapters() -> None:
 def test_the_story_is_plain_text_in_paragraphs_parted_by_blank_lines() -> None:
     assert all(paragraph == paragraph.strip() and "\n" not in paragraph for paragraph in PARAGRAPHS)
     assert "\r" not in STORY
-
-
-def test_no_paragraph_of_the_story_repeats() -> None:
-    assert len(set(PARAGRAPHS)) == len(PARAGRAPHS)
 
 
 def test_the_story_holds_no_number_that_could_be_a_needle() -> None:
@@ -111,24 +105,6 @@ def test_a_file_is_read_once_for_identity_and_text(tmp_path: Path, monkeypatch: 
     assert reads == [tmp_path / "a.pdf"]
 
 
-DOCUMENTS = SHARED / "documents"
-
-
-@pytest.mark.skipif(not DOCUMENTS.is_dir(), reason=WHY_SHARED)
-@pytest.mark.parametrize("suffix", ["txt", "html", "docx", "epub", "pdf"])
-def test_a_novel_is_the_same_text_from_every_kind_of_file(suffix: str) -> None:
-    for package in ("lxml", "docx", "pypdfium2"):
-        pytest.importorskip(package, reason="the extra docs-in is not installed")
-    expected = (DOCUMENTS / "little_women_ch1-4.txt").read_text(encoding="utf-8")
-    text = own(DOCUMENTS / f"little_women_ch1-4.{suffix}")
-    paragraphs = [
-        {" ".join(paragraph.replace("—", "--").split()) for paragraph in version.split("\n\n")}
-        for version in (expected, text)
-    ]
-    assert paragraphs[0] <= paragraphs[1]
-    assert len(text) - len(expected) < 200  # a title page and a table
-
-
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
@@ -147,15 +123,6 @@ def test_a_file_without_text_says_why(tmp_path: Path, name: str, data: bytes, re
     )
 
 
-def test_a_scan_is_named(tmp_path: Path) -> None:
-    pytest.importorskip("pypdfium2", reason="the extra docs-in is not installed")
-    (tmp_path / "a.pdf").write_bytes(printed_pdf([[]]))
-    assert refusal(tmp_path / "a.pdf") == (
-        f"dataset.path: {tmp_path / 'a.pdf'} holds no text (it is scanned or empty, and needs OCR first); give another "
-        "file, or its text as UTF-8"
-    )
-
-
 def test_a_missing_package_is_named_with_the_file_and_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,23 +134,12 @@ def test_a_missing_package_is_named_with_the_file_and_the_command(
     )
 
 
-def test_an_absent_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="dataset.paths: .*absent.txt can't be read"):
-        Essays(paths=(str(tmp_path / "absent.txt"),)).identity()
-
-
 def test_the_same_text_is_the_same_dataset_wherever_it_lies(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "text.txt").write_text("Same.", encoding="utf-8")
     first, second = (Essays(paths=(str(tmp_path / folder / "text.txt"),)).identity() for folder in ("a", "b"))
     assert first == second
-
-
-@pytest.mark.slow
-def test_synthetic_prose_never_runs_short() -> None:
-    (document,) = Synthetic().corpus(tokens=1_000_000, seed=0).documents
-    assert len(WordTokenizer().starts(document.text)) >= 1_000_000
 
 
 def test_synthetic_prose_follows_the_seed_and_the_variant() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import unicodedata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -52,17 +51,6 @@ def test_what_is_mended_and_what_is_kept(damaged: str, clean: str) -> None:
     assert clean_text(damaged) == clean
 
 
-def test_a_wrapped_book_with_licence_and_mojibake_is_read_as_it_was_written() -> None:
-    story = BUILT_IN[-1].read_text(encoding="utf-8")
-    lines = "\r\n\r\n".join("\r\n".join(textwrap.wrap(part, 72)) for part in story.strip().split("\n\n"))
-    damaged = lines.replace("’", "â€™").replace("“", "â€œ")
-    framed = (
-        f"\ufeffHeader\r\n*** START OF THE PROJECT GUTENBERG EBOOK X ***\r\n\r\n\r\n{damaged}\r\n\r\n\r\n"
-        "*** END OF THE PROJECT GUTENBERG EBOOK X ***\r\nLicence"
-    )
-    assert clean_text(framed).strip() == story.strip()
-
-
 @pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)
 def test_whole_novels_come_out_as_they_are_or_joined() -> None:
     for name in ("little_women", "haystack_ja"):
@@ -94,9 +82,3 @@ def test_a_cleaned_text_is_clean(text: str) -> None:
     assert "\n\n\n" not in once
     assert not once.startswith("\n")
     assert all(line == line.rstrip(" \t") for line in once.split("\n"))
-
-
-@given(st.lists(st.text(alphabet="abcde, ", min_size=1, max_size=90).map(str.strip), max_size=60), st.integers(40, 90))
-def test_a_cleaned_text_is_clean_whatever_its_lines(paragraphs: list[str], width: int) -> None:
-    once = clean_text("\n\n".join("\n".join(textwrap.wrap(part * 3, width)) for part in paragraphs))
-    assert clean_text(once) == once

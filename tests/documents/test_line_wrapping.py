@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import random
 import re
 import textwrap
 from importlib.resources import files
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.documents.line_wrapping import unwrap
-from tests.datasets.made_files import SHARED, WHY_SHARED
 
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8").strip("\n")
-NOVEL = SHARED / "little_women.txt"
 VERSE = """The moon has left the harbour wall,
   The lamps are going one by one,
 And nobody is left at all
@@ -57,11 +53,6 @@ def test_a_text_that_is_not_hard_wrapped_is_left_alone(text: str) -> None:
     assert unwrap(text) == text
 
 
-def test_a_few_paragraphs_of_one_line_do_not_hide_the_width() -> None:
-    pasted = "A paragraph that somebody pasted in as it was, " * 20
-    assert unwrap(f"{wrapped(STORY, 72)}\n\n{pasted}").startswith(STORY)
-
-
 def test_letters_that_are_wrapped_to_less_than_their_novel_come_together_too() -> None:
     letter = STORY.split("\n\n")[2]
     assert len(letter) > 300
@@ -74,11 +65,6 @@ def test_a_paragraph_may_open_with_a_line_that_is_set_in_and_no_blank_line() -> 
     unwrapped = unwrap(text).split("\n\n")
     paragraphs = STORY.split("\n\n")
     assert sum(paragraph in set(unwrapped) for paragraph in paragraphs) > 0.95 * len(paragraphs)
-
-
-def test_items_that_go_on_set_in_are_not_cut_in_two() -> None:
-    item = textwrap.fill("It " + "goes on and on over the line " * 8, 72, subsequent_indent="    ")
-    assert unwrap(f"{wrapped(STORY, 72)}\n\n{item}").endswith("\n\n" + " ".join(item.split()))
 
 
 def test_a_line_that_ends_early_after_a_sentence_ends_a_paragraph_of_wrapped_prose() -> None:
@@ -134,25 +120,6 @@ a beggar... and I told a lie to keep my lodging... and be fed,”
 def test_a_short_paragraph_that_was_corrected_after_wrapping_comes_together_too(paragraph: str) -> None:
     text = f"{wrapped(STORY, 72)}\n\n{paragraph}\n\n{wrapped(STORY, 72)}"
     assert unwrap(text) == f"{STORY}\n\n{' '.join(paragraph.split())}\n\n{STORY}"
-
-
-def corrected(text: str, seed: int) -> str:
-    """Hard-wrapped, and every tenth line or so with its last word moved to the next: the typist's mended copy."""
-    rng, pages = random.Random(seed), []
-    for paragraph in text.split("\n\n"):
-        lines = [line.split(" ") for line in textwrap.wrap(paragraph, 72, break_on_hyphens=False)]
-        for line, following in pairwise(lines):
-            if len(line) > 1 and rng.random() < 0.1:
-                following.insert(0, line.pop())
-        pages.append("\n".join(map(" ".join, lines)))
-    return "\n\n".join(pages)
-
-
-@pytest.mark.skipif(not NOVEL.is_file(), reason=WHY_SHARED)
-def test_nearly_every_paragraph_of_a_novel_comes_back_from_a_mended_copy() -> None:
-    paragraphs = [one for one in NOVEL.read_text(encoding="utf-8").strip().split("\n\n") if "\n" not in one]
-    unwrapped = set(unwrap(corrected("\n\n".join(paragraphs), seed=0)).split("\n\n"))
-    assert sum(one not in unwrapped for one in paragraphs) <= 0.003 * len(paragraphs)
 
 
 def test_a_line_that_is_nearly_full_ends_no_paragraph_with_its_sentence() -> None:

@@ -265,10 +265,7 @@ def asking() -> Iterator[Asking]:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         address = f"http://127.0.0.1:{server.server_address[1]}"
         connection = openai.AsyncOpenAI(
-            base_url=f"{address}/v1",
-            api_key="k",
-            max_retries=0,
-            http_client=async_client(timeout_s=5.0, connections=1),
+            base_url=f"{address}/v1", api_key="k", max_retries=0, http_client=async_client(timeout_s=5.0, connections=1)
         )
         with client(timeout_s=5.0) as http:
             yield Asking(handler=_Answering, address=address, runner=runner, connection=connection, http=http)

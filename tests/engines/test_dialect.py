@@ -138,23 +138,6 @@ def test_a_refusal_that_mentions_the_bound_takes_it_off_no_later_answer(tmp_path
     assert (report["counts"]["unscored"], report["counts"]["errors"]) == (1, {"bad_request": 1})
 
 
-@pytest.mark.parametrize("listed", [False, True])
-def test_a_refusal_in_whatever_form_of_json_is_read(listed: bool, tmp_path: Path, tokenizer: str) -> None:
-    detail = {
-        "detail": [{"type": "extra_forbidden", "loc": ["body", "min_p"], "msg": "Extra inputs are not permitted"}]
-    }
-    server = FakeServer(
-        models=MODELS,
-        fault=lambda _: "odd" if "min_p" in server.bodies[-1] else None,
-        errors={
-            "odd": (422, [{"error": {"message": 'Unknown name "min_p": Cannot find field.'}}] if listed else detail)
-        },
-    )
-    assert run(server, tmp_path, tokenizer) == (0, "")
-    (report,) = reports(tmp_path)
-    assert "min_p is refused and left out: the server's own default holds" in report["server"]
-
-
 @pytest.mark.parametrize(
     ("server", "told"),
     [

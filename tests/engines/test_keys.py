@@ -143,11 +143,7 @@ def run(url: str, folder: Path, tokenizer: str, *overrides: str) -> subprocess.C
     [
         (FakeServer(login=LOGIN), f"{IN_ADDRESS}@", "", (PASSWORD, IN_ADDRESS.partition(":")[2])),
         pytest.param(
-            FakeServer(parameter=f"api_key={KEY}"),
-            "",
-            f"?api_key={KEY}&api-version=2",
-            (KEY,),
-            marks=pytest.mark.slow,
+            FakeServer(parameter=f"api_key={KEY}"), "", f"?api_key={KEY}&api-version=2", (KEY,), marks=pytest.mark.slow
         ),
     ],
     ids=["a password", "a key behind the address"],

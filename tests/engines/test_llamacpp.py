@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
@@ -27,7 +26,6 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
 from contextcliff.records.sample import Prompt, render
 from contextcliff.text.tokens import token_counts
-from tests.actions.test_run import interrupted, kept
 from tests.commands import QUIET, contextcliff_process, reports, samples
 from tests.tasks.needles import FAMILY, TEXT, build, built, niah, shipped
 
@@ -52,24 +50,6 @@ def with_model(
             return await use(session)
 
     return asyncio.run(once())
-
-
-@pytest.mark.slow
-def test_the_server_counts_what_was_built() -> None:
-    async def use(session: LlamaCppSession) -> list[tuple[int, int, int]]:
-        task = niah(lengths=[120, 200], depths=[0.0, 1.0], trials=1)
-        counts = []
-        for sample in built(task, TEXT, tokenizer=session.tokenizer).samples:
-            generation = await session.generate(
-                sample, render(sample.recipe, {TEXT.document_id: TEXT}), Sampling(max_tokens=1)
-            )
-            counts.append((sample.context_tokens, sample.built_tokens, generation.prompt_tokens))
-        return counts
-
-    for asked, made, counted in with_model(use):
-        assert counted <= asked
-        assert asked - counted <= 16
-        assert abs(made - counted) <= 2
 
 
 @pytest.mark.slow
@@ -171,39 +151,6 @@ def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: 
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
     contextcliff_process(*overrides, cwd=tmp_path)
     assert reports(tmp_path)[0]["counts"]["reused"] == 4
-
-
-@pytest.mark.slow
-def test_each_cache_type_answers_the_same_prompts(tmp_path: Path) -> None:
-    done = contextcliff_process(
-        *QUIET,
-        "kv_policy=none,q8_0,q4_0",
-        "task.lengths=[256]",
-        "task.depths=[0.0,0.5,1.0]",
-        "task.trials=1",
-        cwd=tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    files = sorted(tmp_path.rglob("samples.jsonl"))
-    asked = [
-        {(line["sample_id"], line["prompt_sha256"]) for line in map(json.loads, file.read_text().splitlines())}
-        for file in files
-    ]
-    assert len(files) == 3
-    assert asked[0] == asked[1] == asked[2]
-    assert {report["kv_policy"] for report in reports(tmp_path)} == {"none", "q8_0", "q4_0"}
-    assert all(report["successes"] >= 1 for report in reports(tmp_path))
-
-
-@pytest.mark.slow
-def test_a_run_on_the_model_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
-    overrides = (*QUIET, "task.lengths=[256]", "task.depths=[0.0,0.5,1.0]", "task.trials=6")
-    interrupted(tmp_path, *overrides, number=signal.SIGKILL)
-    before = kept(tmp_path / "outputs" / "state.db")
-    assert 5 <= before < 18
-    assert contextcliff_process(*overrides, cwd=tmp_path).returncode == 0
-    (report,) = reports(tmp_path)
-    assert (report["counts"]["reused"], report["counts"]["completed"]) == (before, 18)
 
 
 @settings(max_examples=200)

@@ -141,32 +141,12 @@ def test_several_models_and_no_name_are_listed() -> None:
     assert str(raised.value) == ("model.name: the server has several models; choose one with model.name=NAME: a, b")
 
 
-def test_a_name_that_is_given_is_taken() -> None:
-    with serving(FakeServer(models=[{"id": "a"}, {"id": "b", "max_model_len": 99}])) as server:
-        assert detected(server, name="b") == ("b", 99, None)
-
-
 def test_an_empty_list_asks_for_a_name() -> None:
     with serving(FakeServer(models=[])) as server, pytest.raises(ConfigError) as raised:
         detected(server)
     assert str(raised.value) == (
         f"engine.base_url={server.address}/v1: lists no model; name the one to use with model.name=NAME"
     )
-
-
-@pytest.mark.slow
-def test_a_run_on_a_server_detects_and_records_it(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(models=[{"id": "only-model", "max_model_len": 1024}])) as server:
-        done = run(server, tmp_path, tokenizer)
-        assert (done.returncode, done.stderr) == (0, "")
-        (report,) = reports(tmp_path)
-        again = run(server, tmp_path, tokenizer)
-    assert (report["model"], report["engine"], report["max_context_tokens"]) == ("only-model", "vllm", 1024)
-    assert report["server"][:3] == [f"server {server.address}/v1", "model only-model", "window 1,024 tokens"]
-    assert (report["counts"]["completed"], report["successes"]) == (8, 8)
-    assert again.returncode == 0
-    assert reports(tmp_path)[0]["counts"]["reused"] == 8
-    assert len(server.bodies) == 8
 
 
 @pytest.mark.slow
@@ -219,19 +199,6 @@ def test_a_server_that_ignores_streaming_is_read_and_said(tmp_path: Path, tokeni
     assert len(server.bodies) == 8
 
 
-def test_any_host_but_openais_own_is_sent_the_samplers_that_most_have(tmp_path: Path, tokenizer: str) -> None:
-    refuses = {"min_p": 'Unknown name "min_p": Cannot find field.'}
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
-        done = run(server, tmp_path, tokenizer, "engine=openai", f"engine.base_url={server.address}")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert {"top_k", "min_p"} <= set(server.bodies[0])
-    assert "top_k" in server.bodies[-1]
-    assert "min_p" not in server.bodies[-1]
-    (report,) = reports(tmp_path)
-    assert "min_p is refused and left out: the server's own default holds" in report["server"]
-    assert "not sent, this kind of server has no such sampler: repetition_penalty" in report["server"]
-
-
 @pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://mine.openai.azure.com/openai/v1"])
 def test_openais_own_hosts_are_sent_no_sampler_that_they_do_not_have(url: str) -> None:
     names = {"top_k": "top_k", "min_p": "min_p"}
@@ -273,19 +240,6 @@ def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: s
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("status", "kind"), [("401", "unauthorized"), ("403", "forbidden"), ("404", "not_found")])
-def test_a_refusal_that_no_retry_mends_stops_the_run_at_the_first(
-    status: str, kind: str, tmp_path: Path, tokenizer: str
-) -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], fault=lambda _: status)) as server:
-        done = run(server, tmp_path, tokenizer, "engine.concurrency=3", "task.trials=20")
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"error: {kind}: ")
-    assert done.stderr.count("\n") == 1
-    assert 1 <= len(server.bodies) <= 3
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.slow
 def test_a_key_reaches_nothing_that_a_run_leaves(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], key=KEY)) as server:
@@ -314,46 +268,10 @@ def test_an_unreachable_host_is_one_line(tmp_path: Path, tokenizer: str) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_web_page_is_no_api(tmp_path: Path, tokenizer: str) -> None:
-    server = FakeServer()
-    with serving(server):
-        server.models = "<html></html>"  # type: ignore[assignment]
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(
-                "tests.engines.fake_server._Handler.do_GET",
-                lambda handler: handler._json(200, "<html>login</html>"),
-            )
-            done = run(server, tmp_path, tokenizer)
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"error: engine.base_url={server.address}/v1: answers with a web page and not with JSON; "
-        "give the address of the API\n"
-    )
-
-
 def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
     with pytest.raises(ConfigError, match="engine.api_key_env=MY_KEY: this variable is not set"):
         api_key("MY_KEY")
-
-
-def test_the_first_known_variable_that_is_set_holds_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in KNOWN_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    assert api_key(None).value == ""
-    monkeypatch.setenv("NVAPI_KEY", "last")
-    monkeypatch.setenv("OPENAI_API_KEY", "earlier")
-    assert api_key(None).value == "earlier"
-    assert "earlier" not in repr(api_key(None))
-
-
-def test_a_kv_policy_that_a_running_server_cannot_take_is_refused(tmp_path: Path, tokenizer: str) -> None:
-    done = run(FakeServer(address="http://127.0.0.1:9"), tmp_path, tokenizer, "kv_policy=fp8")
-    assert done.returncode == 2
-    assert done.stderr == (
-        "error: kv_policy=fp8: engine=vllm can't set the cache of a server that runs already; start it with `vllm "
-        "serve MODEL --kv-cache-dtype fp8` and say so with kv_policy.declared=true, or let engine.command start it\n"
-    )
 
 
 def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,14 +316,6 @@ def llama_server() -> Iterator[str]:
     yield process.stdout.readline().strip()
     process.kill()
     process.communicate()
-
-
-@pytest.mark.slow
-@pytest.mark.llm
-def test_an_ordinary_llama_server_tells_how_many_positions_its_model_was_trained_on(llama_server: str) -> None:
-    with client(timeout_s=5) as http:
-        facts = detect(http, address_of(llama_server).url, ApiKey(value=""), name=None)
-    assert (facts.window, facts.trained_tokens) == (1536, 8192)
 
 
 @pytest.mark.slow

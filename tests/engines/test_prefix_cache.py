@@ -24,12 +24,6 @@ def asked(folder: Path, preset: str, *overrides: str) -> FakeServer:
 
 
 @pytest.mark.slow
-def test_requests_say_nothing_of_the_cache_by_default(tmp_path: Path) -> None:
-    bodies = asked(tmp_path, "vllm").bodies
-    assert not {"cache_salt", "cache_prompt"} & {name for body in bodies for name in body}
-
-
-@pytest.mark.slow
 def test_llama_server_is_told_not_to_reuse_a_prompt(tmp_path: Path) -> None:
     bodies = asked(tmp_path, "llama_server", "engine.prefix_cache=false").bodies
     assert [body["cache_prompt"] for body in bodies] == [False] * 4

@@ -198,16 +198,6 @@ def test_only_what_is_said_after_the_reasoning_counts(
     assert (report["safe_cap"]["tokens"] is None) is bool(failure)  # type: ignore[index]
 
 
-def test_right_answers_behind_reasoning_that_names_several_numbers_are_not_hedged(
-    tmp_path: Path, tokenizer: str
-) -> None:
-    def says(numbers: list[str], right: str) -> str:
-        return f"<|channel|>analysis<|message|>I see {', '.join(numbers)}.<|end|>{HARMONY_FINAL}{right}<|return|>"
-
-    run(Thinking(says), tmp_path, tokenizer, "task=niah_multikey", "task.lengths=[600]")
-    assert {(line["score"], line["failure"]) for line in samples(tmp_path)} == {(1.0, None)}
-
-
 def test_marks_that_are_not_known_are_named(tmp_path: Path, tokenizer: str) -> None:
     report = run(Thinking(lambda _, right: f"<ponder>I see {right}.</ponder>1234567"), tmp_path, tokenizer)
     assert any(str(note).startswith("all 48 answers began with “<ponder>”") for note in report["notes"])  # type: ignore[attr-defined]

@@ -66,30 +66,6 @@ def test_the_run_of_another_model_leaves_the_first_ones_alone(
 
 
 @pytest.mark.slow
-def test_the_model_that_a_server_tells_is_the_run_of_that_name(
-    server: FakeServer, tmp_path: Path, tokenizer: str
-) -> None:
-    with serving(server):
-        run(server, tmp_path, tokenizer)
-        done = run(server, tmp_path, tokenizer, "model.name=a")
-    assert (done.returncode, done.stderr) == (0, "")
-    (report,) = reports(tmp_path)
-    assert report["counts"]["reused"] == 4
-    assert len(server.bodies) == 4
-    assert report["command"].endswith("model.name=a")
-
-
-@pytest.mark.slow
-def test_analyze_finds_the_one_run_without_the_server(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
-    with serving(server):
-        run(server, tmp_path, tokenizer)
-    done = run(server, tmp_path, tokenizer, "action=analyze", "analysis.threshold=0.5")
-    assert (done.returncode, done.stderr) == (0, "")
-    judged = {(report["model"], report["safe_cap"]["threshold"]) for report in reports(tmp_path)}
-    assert judged == {("a", 0.8), ("a", 0.5)}
-
-
-@pytest.mark.slow
 def test_analyze_asks_which_model_is_meant_where_several_were_served(
     server: FakeServer, tmp_path: Path, tokenizer: str
 ) -> None:
@@ -107,24 +83,6 @@ def test_analyze_asks_which_model_is_meant_where_several_were_served(
     assert (chosen.returncode, chosen.stderr) == (0, "")
     judged = {(report["model"], report["safe_cap"]["threshold"]) for report in reports(tmp_path)}
     assert judged == {("a", 0.8), ("b", 0.8), ("b", 0.5)}
-
-
-def test_analyze_without_a_run_says_so(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
-    server.address = "http://127.0.0.1:9"
-    done = run(server, tmp_path, tokenizer, "action=analyze")
-    assert done.returncode == 2
-    assert "holds no run of this configuration (niah-served-none-" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_label_belongs_to_one_model(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:
-    with serving(server):
-        assert run(server, tmp_path, tokenizer, "label=tuned").returncode == 0
-        assert run(server, tmp_path, tokenizer, "label=tuned").returncode == 0
-        serve(server, "b")
-        done = run(server, tmp_path, tokenizer, "label=tuned")
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: label=tuned: is the name of another configuration (niah-a-none-tuned-")
 
 
 def test_a_path_makes_a_run_id_that_is_one_folder(server: FakeServer, tmp_path: Path, tokenizer: str) -> None:

@@ -16,7 +16,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_line
 from contextcliff.models.model import Model
-from tests.commands import QUIET, contextcliff, contextcliff_process, reports, samples
+from tests.commands import QUIET, contextcliff, contextcliff_process, reports
 from tests.engines.fake_server import FakeServer, serving
 
 ROOT = Path(__file__).parents[2]
@@ -59,37 +59,6 @@ def listed(file: Path, *, within_s: float = 30.0) -> list[int]:
         assert time.monotonic() < until, "the server did not start"
         time.sleep(0.05)
     return [int(number) for number in file.read_text().split()]
-
-
-@pytest.mark.slow  # the others show it too, each for one way to end
-def test_a_server_is_started_for_the_run_and_gone_after_it(tmp_path: Path) -> None:
-    done = contextcliff(*ASKED, *FEW, command(f"listed={tmp_path}/pids"), cwd=tmp_path, env=HERE)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [each["score"] for each in samples(tmp_path)] == [1.0] * 4
-    (report,) = reports(tmp_path)
-    assert "started by engine.command for this run" in report["server"]
-    assert report["max_context_tokens"] == 8_192  # the model's, not what the server was given
-    assert gone(listed(tmp_path / "pids"))
-
-
-@pytest.mark.slow
-def test_a_sweep_starts_it_for_each_policy(tmp_path: Path) -> None:
-    done = contextcliff(
-        *ASKED, *FEW, "kv_policy=none,q8_0", command("{kv_flags}", f"listed={tmp_path}/pids"), cwd=tmp_path, env=HERE
-    )
-    assert done.returncode == 0
-    assert [report["kv_policy"] for report in reports(tmp_path)] == ["none", "q8_0"]
-    processes = listed(tmp_path / "pids")
-    assert len(processes) == 4  # two servers, and what each of them started
-    assert gone(processes)
-
-
-@pytest.mark.slow
-def test_what_is_stored_is_not_asked_again_on_another_port(tmp_path: Path) -> None:
-    for _ in range(2):
-        assert contextcliff(*ASKED, *FEW, command(), cwd=tmp_path, env=HERE).returncode == 0
-    (report,) = reports(tmp_path)
-    assert report["counts"]["reused"] == 4
 
 
 @pytest.mark.slow
@@ -159,12 +128,6 @@ def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
     )
 
 
-def test_a_plan_starts_no_server(tmp_path: Path) -> None:
-    done = contextcliff(*ASKED, *FEW, "action=plan", command(f"listed={tmp_path}/pids"), cwd=tmp_path, env=HERE)
-    assert done.returncode == 0
-    assert not (tmp_path / "pids").exists()
-
-
 @pytest.mark.parametrize(
     ("overrides", "line"),
     [
@@ -197,16 +160,6 @@ def test_a_plan_starts_no_server(tmp_path: Path) -> None:
 def test_what_a_server_cannot_be_started_with_is_refused(overrides: tuple[str, ...], line: str, tmp_path: Path) -> None:
     done = contextcliff(*ASKED, *FEW, *overrides, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"error: {line}\n")
-
-
-@pytest.mark.parametrize("engine", ["llamacpp", "simulated"])
-def test_a_policy_is_declared_of_servers_alone(engine: str, tmp_path: Path) -> None:
-    done = contextcliff(f"engine={engine}", "kv_policy=q8_0", "kv_policy.declared=true", *QUIET, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (
-        2,
-        f"error: kv_policy.declared=true: engine={engine} sets its cache itself, and a policy is declared of a server "
-        "that runs already; leave it out\n",
-    )
 
 
 def test_a_program_that_is_not_there_is_refused() -> None:

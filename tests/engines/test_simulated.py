@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Recipe, Sample, Words, render
-from tests.commands import SIMULATED, contextcliff, reports
 
 FULL = KVPolicy(name="none")
 Q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
@@ -96,26 +94,3 @@ def test_where_nothing_is_right_it_writes_prose_that_decays_with_length() -> Non
 
     assert distinct_share(100) > 0.9
     assert distinct_share(900) < 0.5
-
-
-@pytest.mark.parametrize(
-    ("law", "verdict", "tokens"),
-    [("cliff", "cliff", 2048), ("flat", "flat", 8000)],
-)
-def test_the_planted_law_is_found(tmp_path: Path, law: str, verdict: str, tokens: int) -> None:
-    done = contextcliff(
-        *SIMULATED,
-        f"engine.law={law}",
-        "engine.cliff_tokens=3000",
-        "engine.ceiling=1.0",
-        "dataset=synthetic",
-        "model=qwen",
-        "task.lengths=[1024,2048,4096,8000]",
-        "task.trials=4",
-        "task.haystacks=1",
-        cwd=tmp_path,
-    )
-    assert done.returncode == 0
-    cap = reports(tmp_path)[0]["safe_cap"]
-    assert (cap["verdict"], cap["censored"]) == (verdict, law == "flat")
-    assert tokens - 16 <= cap["tokens"] <= tokens

@@ -53,7 +53,3 @@ def test_a_window_is_not_taken_for_them(entry: dict[str, Any]) -> None:
 @pytest.mark.llm
 def test_the_embedded_engine_reads_them_from_the_weights() -> None:
     assert told(LlamaCpp(), SMOLLM2, context_tokens=256) == Positions(trained_tokens=8_192, source="gguf")
-
-
-def test_the_simulated_engine_tells_none() -> None:
-    assert told(built("engine=simulated").engine, SMOLLM2) is None

@@ -65,13 +65,6 @@ def test_a_server_that_is_out_of_order_is_said_to_be_where_it_has_to_tell_its_mo
     )
 
 
-def test_a_server_that_is_out_of_order_without_a_key_may_want_one(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(listing=(500, "Internal Server Error"))) as server:
-        done = run(server, tmp_path, tokenizer, API_KEY="")
-    assert done.returncode == 1
-    assert "(500: Internal Server Error); no API key was sent: is one needed? Else look at the server" in done.stderr
-
-
 @pytest.mark.parametrize(
     "status", [400, 404, 503, *(pytest.param(other, marks=pytest.mark.slow) for other in (405, 429, 500, 501))]
 )
@@ -83,12 +76,3 @@ def test_a_model_that_is_named_needs_no_list(status: int, tmp_path: Path, tokeni
     assert (report["model"], report["counts"]["completed"]) == ("m", 2)
     line = f"models not listed ({status}: no list here)"
     assert (line in report["server"]) is (status not in (404, 405, 501))
-
-
-def test_a_server_without_the_route_asks_for_a_name(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(listing=(404, says("no such route")))) as server:
-        done = run(server, tmp_path, tokenizer)
-    assert done.returncode == 2
-    assert done.stderr == (
-        f"error: engine.base_url={server.address}/v1: lists no model; name the one to use with model.name=NAME\n"
-    )

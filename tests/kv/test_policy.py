@@ -6,7 +6,7 @@ import pytest
 
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
-from tests.compositions import composed, refusal
+from tests.compositions import refusal
 
 
 def q8(**changes: object) -> KVPolicy:
@@ -80,9 +80,3 @@ def test_an_unknown_format_is_refused_with_those_there_are() -> None:
     line = refusal("kv_policy=q8_0", "kv_policy.value_type=q3_k")
     assert line.startswith("kv_policy.value_type=q3_k: ")
     assert "'q8_0'" in line
-
-
-def test_every_eviction_keeps_half_unless_told_otherwise_and_does_not_see_the_question() -> None:
-    for option in ("snapkv", "streaming_llm", "h2o", "pyramidkv", "knorm", "tova", "expected_attention", "keydiff"):
-        policy = composed(f"kv_policy={option}").kv_policy
-        assert (policy.budget, policy.sees_question) == (0.5, False)

@@ -139,14 +139,3 @@ def test_a_scaling_by_hand_replaces_that_of_the_weights_and_none_ends_it() -> No
     assert positions_of(Rope(type="yarn", scale=2.0), gguf(8_192)) == gguf(8_192, "yarn", 2.0)
     assert positions_of(Rope(type="none", scale=2.0), gguf(32_768, "yarn", 4.0)) == gguf(32_768)
     assert positions_of(Rope(base=1e6), gguf(32_768, "yarn", 4.0)) == gguf(32_768, "yarn", 4.0)
-
-
-def test_to_take_them_over_twice_changes_nothing() -> None:
-    rope = Rope(type="linear", scale=2.0, trained_tokens=4_096)
-    once = positions_of(rope, gguf(8_192, "yarn", 4.0))
-    assert positions_of(rope, once) == once
-
-
-def test_the_number_is_no_part_of_what_determines_the_answers() -> None:
-    assert Rope(trained_tokens=4_096).identity() == {}
-    assert Rope(trained_tokens=4_096).words == ""

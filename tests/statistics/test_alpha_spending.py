@@ -52,8 +52,3 @@ def test_a_refined_search_ends_above_the_true_crossing_in_at_most_alpha_of_runs(
         return passes + (1.0 - passes) * error_of_bisection(cap, middle, failures + 1)
 
     assert 0.0 < error_of_walk(8) <= alpha
-
-
-def test_failures_are_counted_from_zero() -> None:
-    with pytest.raises(ValueError, match="not negative"):
-        refine_alpha(0.05, -1)

@@ -24,10 +24,6 @@ def test_two_blocks_multiply_as_one(first: list[float], second: list[float]) -> 
     assert start.after(first).after(second).log_e_value == pytest.approx(start.after(first + second).log_e_value)
 
 
-def test_before_any_block_the_e_value_is_one() -> None:
-    assert Wealth.before_any_block(BETS).log_e_value == pytest.approx(0.0)
-
-
 @pytest.mark.parametrize("gain", [-1.0, 0.25])
 def test_a_hundred_thousand_samples_neither_overflow_nor_vanish(gain: float) -> None:
     log_e = Wealth.before_any_block(BETS).after([gain] * 100_000).log_e_value
@@ -40,18 +36,3 @@ def test_a_hundred_thousand_samples_neither_overflow_nor_vanish(gain: float) -> 
 def test_an_e_value_beyond_the_floats_is_the_largest_float() -> None:
     assert math.isfinite(e_value_of(1e6))
     assert e_value_of(math.log(20.0)) == pytest.approx(20.0)
-
-
-@pytest.mark.parametrize("gain", [-1.5, math.nan])
-def test_no_sample_loses_more_than_the_stake(gain: float) -> None:
-    with pytest.raises(ValueError, match="not below -1"):
-        Wealth.before_any_block(BETS).after([0.1, gain])
-
-
-@pytest.mark.parametrize(
-    ("stakes", "weights"),
-    [((), ()), ((0.5,), (0.5, 0.5)), ((1.0,), (1.0,)), ((0.0,), (1.0,)), ((0.5,), (0.9,)), ((0.2, 0.5), (1.5, -0.5))],
-)
-def test_bets_share_one_wealth_and_never_stake_all_of_it(stakes: tuple[float, ...], weights: tuple[float, ...]) -> None:
-    with pytest.raises(ValueError):
-        Bets(stakes=stakes, weights=weights)

@@ -122,11 +122,7 @@ def test_clusters_do_not_depend_on_the_order_of_their_groups() -> None:
     assert (
         clusters_from(groups)
         == clusters_from(reversed(groups))
-        == (
-            Cluster(total=1.0, scored=1),
-            Cluster(total=0.5, scored=2),
-            Cluster(total=1.0, scored=2, unscored=1),
-        )
+        == (Cluster(total=1.0, scored=1), Cluster(total=0.5, scored=2), Cluster(total=1.0, scored=2, unscored=1))
     )
 
 

@@ -21,9 +21,5 @@ def test_equal_scores_have_no_deviation_and_one_score_has_none_to_give() -> None
     assert standard_deviation([0.0, 1.0]) == 0.5**0.5
 
 
-def test_no_values_have_no_median() -> None:
-    assert median_of([]) is None
-
-
 def test_words_are_counted_most_frequent_first() -> None:
     assert list(counted(["b", "a", "c", "c"]).items()) == [("c", 2), ("a", 1), ("b", 1)]

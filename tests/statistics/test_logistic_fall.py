@@ -66,8 +66,7 @@ def test_many_sets_are_fitted_as_each_alone() -> None:
 
 
 @given(
-    st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=6, max_size=6),
-    st.floats(min_value=0.05, max_value=0.95),
+    st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=6, max_size=6), st.floats(min_value=0.05, max_value=0.95)
 )
 @settings(max_examples=60)
 def test_a_curve_falls_between_0_and_1_and_crosses_a_higher_score_first(means: list[float], score: float) -> None:

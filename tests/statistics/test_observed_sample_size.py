@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from contextcliff.statistics import melding, sample_size
 from contextcliff.statistics import sample_size as observed_sample_size
@@ -56,25 +55,6 @@ def test_simulated_runs_of_that_size_mostly_pass(here: tuple[float, ...], baseli
 
 
 @pytest.mark.slow
-def test_it_holds_for_fresh_runs_though_the_observed_ones_were_few() -> None:
-    """The plan is made from six rounds a length, and the runs are of the true law: mostly is less than 80% then."""
-    rng, rates = np.random.default_rng(0), []
-    for _ in range(25):
-        baseline, here = rng.beta(28, 12, 6).tolist(), rng.beta(27, 13, 6).tolist()
-        n = settling_rounds(here, baseline)
-        if n is None:
-            continue
-        fresh = [(np.round(rng.beta(27, 13, n), 2), np.round(rng.beta(28, 12, n), 2)) for _ in range(10)]
-        rates.append(np.mean([p_at_most_share(_tuple(a), _tuple(b), 0.8, binary=False) <= 0.05 for a, b in fresh]))
-    assert len(rates) >= 20
-    assert 0.55 < np.mean(rates) < 0.95
-
-
-def _tuple(scores: NDArray[np.float64]) -> tuple[float, ...]:
-    return tuple(sorted(scores.tolist()))
-
-
-@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(scores, scores)
 def test_a_mean_that_is_not_above_the_share_is_never_settled(here: list[float], baseline: list[float]) -> None:
@@ -82,15 +62,6 @@ def test_a_mean_that_is_not_above_the_share_is_never_settled(here: list[float], 
     if sum(here) / len(here) <= 0.8 * sum(baseline) / len(baseline):
         assert n is None
     assert n is None or 2 <= n <= 200
-
-
-def test_a_hair_above_the_share_is_out_of_reach() -> None:
-    assert settling_rounds((0.4, 0.6, 0.57), (0.65, 0.60, 0.70)) is None
-
-
-def test_one_score_has_no_spread_to_plan_with() -> None:
-    assert settling_rounds((0.7,), BASELINE) is None
-    assert settling_rounds(HERE, (0.7,)) is None
 
 
 def test_scores_that_spread_more_take_more_rounds() -> None:
@@ -175,10 +146,6 @@ def test_a_planned_size_is_that_of_the_side_of_the_threshold(score: float, below
     of = sample_size.to_show_below if below else sample_size.to_show_above
     evidence = Evidence(scores=(0.0,) * 5 + (1.0,) * 15, binary=True)
     assert observed_sample_size.to_settle_against(evidence, score, 0.8, 0.95, has_spread=False) == of(score, 0.8, 0.95)
-
-
-def test_without_a_baseline_nothing_is_planned() -> None:
-    assert planned_as_observed(HERE, ()) is None
 
 
 @pytest.mark.parametrize(("tests", "others", "fewest"), [(1, None, 3), (1, 8, 2), (20, None, 6), (10_000_000, 1, None)])

@@ -79,9 +79,3 @@ def test_a_lower_difference_never_makes_it_less_likely_that_it_is_worse(differen
         lower = [*differences]
         lower[place] = -differences[place]
         assert p_worse(Units.single(lower)) <= p_worse(Units.single(differences)) + 1e-9
-
-
-@pytest.mark.parametrize(("total", "pairs"), [(2.0, 1), (-5.5, 5), (0.0, 0)])
-def test_a_sum_that_no_differences_have_is_refused(total: float, pairs: int) -> None:
-    with pytest.raises(ValueError, match=f"{pairs} differences between -1 and 1 can't have the sum {total}"):
-        Unit(total=total, pairs=pairs)

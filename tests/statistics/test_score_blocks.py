@@ -70,21 +70,3 @@ def test_a_pair_without_a_score_counts_for_neither_side() -> None:
 def test_no_pair_loses_more_than_its_stake(pairs: Sequence[tuple[float, float]], share: float) -> None:
     gains = paired_block(pairs, share)
     assert min(*gains.above, *gains.below) >= -1.0 - 1e-12
-
-
-@pytest.mark.parametrize("threshold", [0.0, 1.0, -0.1, math.nan])
-def test_a_threshold_at_which_no_bet_can_win_is_refused(threshold: float) -> None:
-    with pytest.raises(ValueError, match="a threshold of a sequential test lies between 0 and 1"):
-        block_of([1.0], threshold)
-
-
-@pytest.mark.parametrize("share", [0.0, 1.1, math.nan])
-def test_a_share_outside_its_range_is_refused(share: float) -> None:
-    with pytest.raises(ValueError, match="a share lies above 0"):
-        paired_block([(1.0, 1.0)], share)
-
-
-@pytest.mark.parametrize("score", [1.5, -0.1, math.nan])
-def test_a_score_outside_its_range_is_refused(score: float) -> None:
-    with pytest.raises(ValueError, match="a score lies between 0 and 1"):
-        block_of([score], 0.8)

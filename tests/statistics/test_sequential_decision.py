@@ -8,13 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.sequential import (
-    ABOVE,
-    BELOW,
-    SequentialDecision,
-    decide,
-    decide_share,
-)
+from contextcliff.statistics.sequential import ABOVE, BELOW, SequentialDecision, decide, decide_share
 from tests.statistics.simulated_walks import log_e_values
 
 scores = st.one_of(st.none(), st.sampled_from([0.0, 1.0]), st.floats(min_value=0.0, max_value=1.0))
@@ -112,14 +106,3 @@ def test_simulated_runs_as_arrays_have_the_same_e_values() -> None:
     for row, expected in zip(values, arrays, strict=True):
         looks = decide(row.reshape(4, 10).tolist(), threshold=0.5, alpha=1e-9, below_at=1e9).looks
         assert [look.log_e_above for look in looks] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.0, math.nan])
-def test_an_impossible_alpha_is_refused(alpha: float) -> None:
-    with pytest.raises(ValueError, match="alpha lies between 0 and 1"):
-        decide([], threshold=0.8, alpha=alpha)
-
-
-def test_an_e_value_of_one_shows_nothing() -> None:
-    with pytest.raises(ValueError, match="is above 1, not 1.0"):
-        decide([], threshold=0.8, alpha=0.05, below_at=1.0)

@@ -76,13 +76,6 @@ def test_power_and_samples_at_the_scores_of_the_plan(rate: float, above: float, 
     assert power.expected_samples == pytest.approx(expected, abs=0.1)
 
 
-@pytest.mark.parametrize(("rate", "below", "expected"), [(0.7, 0.622, 112.1), (0.6, 0.998, 43.6), (0.3, 1.0, 11.7)])
-def test_power_and_samples_below_the_threshold(rate: float, below: float, expected: float) -> None:
-    power = sequential_power(rate, threshold=0.8, alpha=ALPHA, block=10, most=160)
-    assert power.below == pytest.approx(below, abs=1e-3)
-    assert power.expected_samples == pytest.approx(expected, abs=0.1)
-
-
 def test_simulated_runs_agree() -> None:
     runs, rng = 2_000, np.random.default_rng(12)
     power = sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=160)
@@ -129,19 +122,3 @@ def test_no_number_of_samples_shows_a_score_above_one() -> None:
     assert fewest_perfect(1.0, alpha=ALPHA, block=10) is None
     assert fewest_perfect_share(1.0, alpha=ALPHA, block=10) is None
     assert fewest_perfect(0.9999, alpha=ALPHA, block=10) is None
-
-
-def test_a_limit_under_one_block_is_refused() -> None:
-    with pytest.raises(ValueError) as error:
-        sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=9)
-    assert str(error.value) == "at most 9 samples hold no block of 10"
-
-
-def test_a_threshold_of_zero_is_refused() -> None:
-    for power in (
-        lambda: fewest_perfect(0.0, alpha=ALPHA, block=10),
-        lambda: sequential_power(0.9, threshold=0.0, alpha=ALPHA, block=10, most=160),
-    ):
-        with pytest.raises(ValueError) as error:
-            power()
-        assert str(error.value) == ("a threshold of a sequential test lies between 0 and 1, both excluded, not 0.0")

@@ -35,9 +35,3 @@ def test_a_score_at_its_share_of_the_baseline_passes_in_at_most_alpha_of_runs(ba
     power = share_power(0.8 * baseline, baseline, share=0.8, alpha=0.05, block=10, most=160)
     assert power.above * RUNS <= most_errors(RUNS, 0.05)
     assert power.below * RUNS <= most_errors(RUNS, 0.05)
-
-
-def test_a_limit_under_one_block_is_refused() -> None:
-    with pytest.raises(ValueError) as error:
-        share_power(0.9, 0.9, share=0.8, alpha=0.05, block=10, most=9)
-    assert str(error.value) == "at most 9 samples hold no block of 10"

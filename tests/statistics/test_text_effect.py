@@ -55,13 +55,7 @@ def test_the_order_of_texts_and_samples_without_a_score_change_nothing(texts: li
 
 @pytest.mark.parametrize(
     "texts",
-    [
-        [],
-        [[1.0, 0.0, 1.0]],
-        [[1.0], [0.0], [1.0]],
-        [[1.0, 1.0], [1.0, 1.0]],
-        [[1.0, None], [None, 0.0]],
-    ],
+    [[], [[1.0, 0.0, 1.0]], [[1.0], [0.0], [1.0]], [[1.0, 1.0], [1.0, 1.0]], [[1.0, None], [None, 0.0]]],
     ids=["no text", "one text", "one sample each", "no difference", "one score each"],
 )
 def test_without_texts_replicates_or_a_difference_there_is_no_estimate(texts: list[list[float | None]]) -> None:
@@ -72,32 +66,6 @@ def test_where_each_text_is_all_right_or_all_wrong_nothing_bounds_the_correlatio
     result = text_effect([[1.0, 1.0], [0.0, 0.0], [1.0, 1.0]], 0.95)
     assert result is not None
     assert (result.correlation, result.low, result.high) == (1.0, 0.0, 1.0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("texts", "size"), [(4, 10), (8, 5), (20, 5), (20, 10), (40, 4)])
-@pytest.mark.parametrize(
-    ("rate", "correlation", "least"),
-    [(0.8, 0.0, 0.93), (0.8, 0.05, 0.92), (0.8, 0.15, 0.89), (0.8, 0.3, 0.8), (0.95, 0.15, 0.7), (0.95, 0.3, 0.5)],
-)
-def test_the_coverage_of_the_interval(
-    texts: int, size: int, rate: float, correlation: float, least: float, record_property: Recorder
-) -> None:
-    """Texts of a beta law, of sizes `size` − 2 to `size` + 2. Runs without an estimate are left out."""
-    rng, covered, estimates = np.random.default_rng(5), 0, []
-    for _ in range(2_000):
-        weight = (1.0 - correlation) / correlation if correlation else np.inf
-        rates = rng.beta(rate * weight, (1.0 - rate) * weight, texts) if correlation else np.full(texts, rate)
-        sizes = rng.integers(size - 2, size + 3, texts)
-        drawn = [(rng.random(m) < p).astype(float).tolist() for m, p in zip(sizes, rates, strict=True)]
-        result = text_effect(drawn, 0.95)
-        if result is not None:
-            estimates.append(result.correlation)
-            covered += result.low <= correlation <= result.high
-    record_property("coverage", float(covered / len(estimates)))
-    record_property("mean_estimate", float(np.mean(estimates)))
-    record_property("without_estimate", float(2_000 - len(estimates)))
-    assert covered / len(estimates) >= least
 
 
 def test_several_lengths_are_pooled_without_what_they_differ_by() -> None:

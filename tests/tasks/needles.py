@@ -78,10 +78,7 @@ def passages(sample: Sample) -> tuple[Passage, Passage]:
 
 
 def materials(
-    *documents: Document,
-    seed: int = 0,
-    context_budget: ContextBudget = ROOM,
-    tokenizer: Tokenizer | None = None,
+    *documents: Document, seed: int = 0, context_budget: ContextBudget = ROOM, tokenizer: Tokenizer | None = None
 ) -> Materials:
     return Materials(
         corpus=Corpus(documents=documents or TEXTS),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from contextcliff.errors import ConfigError
 from contextcliff.tasks.grid import DesignedLengths
 from contextcliff.tasks.task import ContextBudget
-from tests.commands import SIMULATED, contextcliff, reports
 from tests.compositions import built
 
 LENGTHS = (4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
@@ -76,12 +73,3 @@ def test_every_length_fits_and_one_that_does_is_never_changed(window: int) -> No
     assert all(length + 200 <= window for length in found)
     assert {length for length in LENGTHS if length + 200 <= window} <= set(found)
     assert len(set(found) - set(LENGTHS)) <= 1
-
-
-def test_a_run_says_so_in_its_notes(tmp_path: Path) -> None:
-    asked = ("task.lengths=[512,1024,4096]", "task.trials=1", "model.context_window=1024", "dataset=synthetic")
-    ended = contextcliff("task=niah", *asked, "beyond_window=fit", *SIMULATED, cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    (report,) = reports(tmp_path)
-    assert [one["asked_tokens"] for one in report["bins"]] == [512]
-    assert "left out, since the window of 1,024 can't hold them: 1,024, 4,096" in report["notes"]

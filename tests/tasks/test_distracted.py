@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from contextcliff.datasets.hotpotqa import HotpotQA
 from contextcliff.datasets.squad import Squad
 from contextcliff.datasets.stories import Stories
-from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Sample, render
@@ -108,18 +107,6 @@ def test_every_length_asks_the_same_questions_each_once() -> None:
     assert len(set(first)) == 30
 
 
-def test_another_length_or_trial_changes_no_other_sample() -> None:
-    alone = built(1_200)
-    assert set(alone) <= set(built(1_000, 1_200, 1_700, trials=3))
-    assert {sample.recipe for sample in alone}.isdisjoint(sample.recipe for sample in built(1_200, seed=1))
-
-
-def test_a_search_asks_blocks_that_come_again_as_fixed_trials() -> None:
-    blocks = shipped("qa_distractors", lengths=[900]).blocks(materials(STORIES))
-    searched = [replace(s, block=None) for index in (2, 0, 1) for s in blocks.block(900, index).samples]
-    assert set(searched) == set(built(900, trials=3))
-
-
 def test_controls_have_the_documents_alone_and_the_others_alone() -> None:
     samples = built(1_000, 3_000, controls=True)
     controls = {sample.sample_id: sample for sample in samples if sample.control is not None}
@@ -164,31 +151,6 @@ def test_paragraphs_are_all_of_a_text_but_its_blank_lines(parts: list[str]) -> N
 @given(st.integers(0, 60), st.integers(0, 1_000))
 def test_a_random_order_has_every_number_once(count: int, seed: int) -> None:
     assert sorted(in_random_order(count, random.Random(seed))) == list(range(count))
-
-
-def squad_rows() -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for article in range(6):
-        for paragraph in range(4):
-            code = f"code{article}{paragraph}x"
-            context = f"The secret of place {article}{paragraph} is {code}. " + "It rains there in spring. " * 25
-            rows.append(
-                {"id": f"q{article}{paragraph}", "title": f"article {article}", "context": context,
-                 "question": f"What is the secret of place {article}{paragraph}?",
-                 "answers": {"text": [code], "answer_start": [context.index(code)]}}
-            )  # fmt: skip
-    return rows
-
-
-def test_paragraphs_of_squad_stand_whole_and_those_of_the_same_article_first(tmp_path: Path) -> None:
-    corpus = Squad(path=json_lines(tmp_path / "squad.jsonl", squad_rows())).corpus(tokens=0, seed=0)
-    task = shipped("ruler_qa_1", lengths=[700], trials=4)
-    for sample in task.build(materials(corpus)).samples:
-        texts = documents_of(sample, corpus)
-        (answer,) = sample.answers
-        assert sum(answer in text for text in texts) == 1
-        articles = {re.findall(r"place (\d)", text)[0] for text in texts if "place" in text}
-        assert articles == {answer[4]}
 
 
 def hotpot_row(number: int) -> dict[str, object]:
@@ -258,12 +220,6 @@ def test_whole_words_count_and_no_letters_inside_others() -> None:
     assert task.score(sample, said("Art."), ScoringContext()).value == 1.0
 
 
-def test_every_question_that_is_asked_has_an_answer_that_scores() -> None:
-    task = shipped("qa_distractors", lengths=[1_000], trials=30)
-    for sample in task.build(materials(STORIES)).samples:
-        assert task.score(sample, said(sample.reference.reply), ScoringContext()).value == 1.0
-
-
 def test_questions_that_can_t_be_asked_are_left_out_and_counted() -> None:
     rows = [
         replace(question, kind="choice", choices=("a", "b")) if place % 2 else question
@@ -283,29 +239,11 @@ def refused(message: str, *lengths: int, corpus: Corpus = STORIES, **changes: ob
     assert str(error.value) == message
 
 
-def test_a_dataset_without_questions_is_refused() -> None:
-    refused(
-        "dataset: this one has no questions, and task=qa_distractors asks them; take dataset=stories, squad, hotpotqa, "
-        "narrativeqa, qasper, jsonl, documents or mixed",
-        1_000,
-        corpus=Synthetic().corpus(tokens=2_000, seed=1),
-    )
-
-
 def test_more_trials_than_questions_are_refused() -> None:
     rest = "a length asks each question once, and the dataset has 167 that can be asked; give {} or fewer, or take a "
     more = "dataset with more questions"
     refused(f"task.trials=40: {rest.format(33)}{more}", 1_000, trials=40)
     refused(f"task.max_trials=200: {rest.format(167)}{more}", 1_000, trials="auto", max_trials=200)
-
-
-def test_a_dataset_with_hardly_a_question_is_refused() -> None:
-    refused(
-        "dataset: has 0 questions that can be asked, and task=qa_distractors takes one for each of 5 depths "
-        "(167 that task.evidence_characters=20 is too small for); take another dataset, or fewer depths",
-        1_000,
-        evidence_characters=20,
-    )
 
 
 def test_a_length_beyond_the_documents_is_refused() -> None:
@@ -316,12 +254,3 @@ def test_a_length_beyond_the_documents_is_refused() -> None:
         r"the answer; ask for shorter ones, or take a dataset with more documents$",
     ):
         built(60_000, corpus=corpus)
-
-
-def test_a_length_below_the_documents_that_answer_is_refused() -> None:
-    with pytest.raises(
-        ConfigError,
-        match=r"^task.lengths: 120 is too short: template, question and the documents that answer it take \d+ tokens; "
-        r"ask for longer ones, or lower task.evidence_characters$",
-    ):
-        built(120)

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample
-from contextcliff.reporting.page.excerpts import excerpts_of
 from contextcliff.tasks.graphs.graphwalks import Graphwalks
-from contextcliff.tasks.graphs.node_sets import final_line, final_nodes, score_nodes, set_f1
+from contextcliff.tasks.graphs.node_sets import final_line, score_nodes, set_f1
 from contextcliff.tasks.graphs.planted_graph import PlacedEdge, level_sizes, planted_graph
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokenizers import WordTokenizer
 from tests import compositions
-from tests.tasks.needles import TEXTS, built, materials, prompt, said
+from tests.tasks.needles import built, materials, prompt, said
 
 OPTIONS = ("graphwalks", "graphwalks_parents")
 QUESTIONS = st.sampled_from(["bfs", "parents"])
@@ -134,15 +133,6 @@ def test_many_distractors_point_into_the_search_and_back_and_beyond_it() -> None
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_samples_depend_on_no_text_and_on_no_other_sample(option: str) -> None:
-    task = shipped(option, lengths=(700,), trials=3)
-    more = shipped(option, lengths=(500, 700), trials=5)
-    assert set(built(task).samples) <= set(built(more, TEXTS[3]).samples)
-    others = {sample.sample_id for sample in built(task, seed=1).samples}
-    assert others.isdisjoint(sample.sample_id for sample in built(task).samples)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
 def test_a_block_has_every_kind_as_often_and_is_the_same_whenever_it_is_built(option: str) -> None:
     task = shipped(option, lengths=(900,), trials="auto", hops=(1, 2), frontier=(1, 3, 5))
     upwards, downwards = task.blocks(materials()), task.blocks(materials())
@@ -164,28 +154,6 @@ def test_one_number_may_stand_for_a_list() -> None:
     task = compositions.built("task=graphwalks", "engine=simulated", "task.hops=3", "task.frontier=7").task
     assert isinstance(task, Graphwalks)
     assert task.kinds == ((3, 7),)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_controls_are_the_needed_edges_alone_and_a_list_without_them(option: str) -> None:
-    plan = built(shipped(option, lengths=(600, 1_200), trials=4, controls=True))
-    by_id = {control.sample_id: control for control in plan.controls}
-    for sample in plan.samples:
-        ceiling, floor = (by_id[name] for name in sample.controls)
-        assert (ceiling.control, floor.control) == ("ceiling", "floor")
-        assert edges_in(prompt(ceiling).user) == edges_in(evidence_of(sample))
-        assert not set(edges_in(prompt(floor).user)) & set(edges_in(evidence_of(sample)))
-        assert 584 <= floor.built_tokens <= 600
-        assert ceiling.answers == floor.answers == sample.answers
-        assert ceiling.question == floor.question == sample.question
-
-
-def test_a_page_shows_the_needed_edges_in_their_places() -> None:
-    (sample,) = built(shipped(lengths=(900,), frontier=(3,), hops=(1,))).samples
-    text = prompt(sample).user
-    excerpts = excerpts_of(sample, {})
-    assert [each.evidence for each in excerpts] == evidence_of(sample).split("\n")
-    assert all(f"{each.before}{each.evidence}{each.after}" in text for each in excerpts)
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -228,12 +196,6 @@ def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, cut_off: bool, 
     score = score_nodes(answer, right=["a1", "b2", "c3"], known="a1 b2 c3 d4 e5 d6", cut_off=cut_off)
     assert score.value == pytest.approx(value)
     assert score.failure == tag
-
-
-def test_the_empty_set_is_right_where_nothing_is_right() -> None:
-    assert score_nodes("Final Answer: []", right=[], known="a1", cut_off=False).value == 1.0
-    assert final_nodes("Final Answer: [ , ]") == ()
-    assert set_f1([], ["a1"]) == set_f1(["a1"], []) == 0.0
 
 
 @given(st.frozensets(st.integers(0, 9)), st.frozensets(st.integers(0, 9)))

@@ -9,7 +9,7 @@ import pytest
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Words
-from contextcliff.tasks.task import ContextBudget, ScoringContext
+from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.needles import OPTIONS, TEXT, TEXTS, built, materials, prompt, said, shipped
@@ -21,55 +21,6 @@ HIDING = [option for option in OPTIONS if option != "repeat"]
 def small(option: str, **changes: Any) -> Any:
     depths = {} if option == "aggregation" else {"depths": (0.0, 0.5, 1.0) if option != "niah_multi" else (0.0, 0.4)}
     return shipped(option, **{"lengths": LENGTHS, "trials": 2, **depths, **changes})
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_the_built_length_is_within_a_percent_or_sixteen_tokens_and_never_above(option: str) -> None:
-    for sample in built(small(option)).samples:
-        counted = WordTokenizer().count_prompt(prompt(sample))
-        assert counted == sample.built_tokens or abs(counted - sample.built_tokens) <= 2
-        assert counted <= sample.context_tokens
-        assert sample.context_tokens - counted <= max(16, sample.context_tokens // 100)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_the_oracle_scores_one_and_an_empty_answer_and_a_distractors_answer_nothing(option: str) -> None:
-    task = small(option)
-    samples = built(task).samples
-    for sample, other in zip(samples, (*samples[1:], samples[0]), strict=True):
-        assert task.score(sample, said("; ".join(sample.answers)), ScoringContext()).value == 1.0
-        assert task.score(sample, said(f"{'; '.join(sample.answers)}."), ScoringContext()).failure is None
-        assert task.score(sample, said(" \n"), ScoringContext()).value == 0.0
-        assert task.score(sample, said(""), ScoringContext()).failure == "empty"
-        for wrong in sample.reference.distractors:
-            assert task.score(sample, said(wrong), ScoringContext()).value == 0.0
-        if set(other.answers).isdisjoint(sample.answers):
-            assert task.score(sample, said(other.answers[0]), ScoringContext()).value == 0.0
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_the_same_seed_makes_the_same_samples_and_another_seed_others(option: str) -> None:
-    task = small(option, controls=True)
-    assert built(task) == built(task)
-    if "static" not in option:
-        first, second = ({sample.sample_id for sample in built(task, seed=seed).samples} for seed in (0, 1))
-        assert first.isdisjoint(second)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-@pytest.mark.parametrize("haystacks", [1, 3])
-def test_adding_a_length_or_a_trial_changes_no_other_sample(option: str, haystacks: int) -> None:
-    several = {"haystacks": haystacks} if option != "repeat" else {}
-    few = built(small(option, lengths=(500,), **several)).samples
-    many = built(small(option, lengths=(300, 500, 1_200), trials=5, **several)).samples
-    assert set(few) <= set(many)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_samples_are_lengths_times_depths_times_trials(option: str) -> None:
-    task = small(option, trials=3)
-    assert len(built(task).samples) == len(LENGTHS) * len(task.places) * 3
-    assert len({sample.sample_id for sample in built(task).samples}) == len(LENGTHS) * len(task.places) * 3
 
 
 @pytest.mark.parametrize("option", HIDING)
@@ -145,15 +96,6 @@ def test_several_haystacks_are_the_clusters_of_the_samples(option: str) -> None:
         ]
         assert max(sizes) - min(sizes) == 0
     assert all(sample.cluster == sample.document_id for sample in samples)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_every_task_fits_a_small_window_by_fractions(option: str) -> None:
-    task = small(option, length_fractions=(0.25, 0.5, 1.0))
-    context_budget = ContextBudget(context_window=4_096, answer_tokens=48)
-    lengths = task.lengths_in(context_budget)
-    assert task.longest_context(context_budget) == lengths[-1] <= 4_096 - 200
-    assert lengths[0] == 1_024
 
 
 def test_a_japanese_needle_goes_in_after_a_japanese_full_stop() -> None:

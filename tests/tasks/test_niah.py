@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Words
 from contextcliff.tasks.needles.values import score_value
-from contextcliff.tasks.task import ContextBudget, ScoringContext
+from contextcliff.tasks.task import ContextBudget
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.value_forms import NUMBER
@@ -63,22 +63,6 @@ def test_every_sample_has_its_own_number_and_the_cities_vary() -> None:
     assert len({sample.sample_id for sample in samples}) == len(samples)
 
 
-def test_the_same_seed_makes_the_same_samples_and_another_seed_others() -> None:
-    task = niah(lengths=[400], trials=2)
-    assert build(task) == build(task)
-    assert {sample.answers for sample in build(task)}.isdisjoint({s.answers for s in build(task, seed=1)})
-
-
-def test_adding_a_length_a_depth_or_a_trial_changes_no_other_sample() -> None:
-    few = build(niah(lengths=[400], depths=[0.0, 1.0], trials=1))
-    many = build(niah(lengths=[300, 400, 900], depths=[0.0, 0.5, 1.0], trials=3))
-    assert set(few) <= set(many)
-
-
-def test_samples_are_lengths_times_depths_times_trials() -> None:
-    assert len(build(niah(lengths=[300, 400, 500], depths=[0.1, 0.9], trials=5))) == 30
-
-
 def test_a_length_that_the_frame_fills_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"task.lengths: 50 is too short: .* take \d+ tokens"):
         build(niah(lengths=[50]))
@@ -127,10 +111,3 @@ def test_a_wrong_answer_gets_one_tag(answer: str, finish_reason: str, tag: str) 
         cut_off=finish_reason == "length",
     )
     assert (score.value, score.failure) == (0.0, tag)
-
-
-def test_the_oracle_scores_one_and_an_empty_answer_nothing() -> None:
-    task = niah(lengths=[300], trials=1)
-    for sample in build(task):
-        assert task.score(sample, said(sample.answers[0]), ScoringContext()).value == 1.0
-        assert task.score(sample, said(""), ScoringContext()).value == 0.0

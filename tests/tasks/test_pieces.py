@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.seeding import digest_of
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
 from contextcliff.text.tokenizers import WordTokenizer
 
@@ -38,14 +36,3 @@ def test_there_are_twelve_kinds_of_sixty_topics() -> None:
     named = {piece_at(index).named for index in range(0, all_pieces(), VARIANTS)}
     assert len(named) == 12 * 60
     assert all_pieces() == 12 * 60 * VARIANTS
-
-
-@pytest.mark.slow
-def test_all_pieces_are_different_and_each_names_its_topic() -> None:
-    pieces = [piece_at(index) for index in range(all_pieces())]
-    assert len({piece.text() for piece in pieces}) == all_pieces()
-    assert [piece for piece in pieces if piece.topic not in piece.text().casefold()] == []
-
-
-def test_pieces_are_the_same_on_every_machine() -> None:
-    assert digest_of(*(piece_at(index).text() for index in range(0, all_pieces(), 997)))[:16] == "fa95be3dff4c9c1a"

@@ -13,7 +13,7 @@ from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.tasks.prose_sources import one_text, several_texts, unused_notes
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff
 from tests.tasks.needles import TEXT
 
 NOVELS = tuple(Document(document_id=name, title=name, text=TEXT.text) for name in ("emma.txt", "persuasion.txt"))
@@ -55,26 +55,6 @@ def test_one_novel_in_a_folder_is_taken_and_files_that_are_listed_are_one_text(t
     (folder / "emma.txt").unlink()
     for dataset in (Essays(path=str(folder)), Documents(path=str(folder))):
         assert one_text(dataset.corpus(tokens=1, seed=0), task="continuation").title.startswith("persuasion")
-
-
-@pytest.mark.slow
-def test_a_report_names_the_texts_that_were_used_and_no_other(tmp_path: Path) -> None:
-    folder = novels(tmp_path)
-    few = (
-        "task=niah",
-        "task.lengths=[512]",
-        "task.depths=[0.5]",
-        "task.trials=2",
-        "task.haystacks=1",
-        "dataset=documents",
-    )
-    ended = contextcliff(*few, f"dataset.path={folder}", *SIMULATED, cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    (report,) = reports(tmp_path)
-    (page,) = tmp_path.rglob("report.md")
-    assert "emma.txt" in page.read_text(encoding="utf-8")
-    assert not any("persuasion" in file.read_text(encoding="utf-8") for file in page.parent.glob("report.*"))
-    assert "prompts are cut from 1 of the 2 texts of the dataset: emma.txt" in report["notes"]
 
 
 def test_a_folder_is_still_one_haystack_for_needles(tmp_path: Path) -> None:

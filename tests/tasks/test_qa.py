@@ -116,11 +116,6 @@ def test_levels_can_be_asked_for() -> None:
     assert len(built(qa(levels=[2], repeats=1), corpus(50, 400, level=2)).samples) == 4
 
 
-def test_a_dataset_without_questions_is_refused() -> None:
-    with pytest.raises(ConfigError, match="dataset: this one has no questions, and task=qa asks them"):
-        built(qa(), Corpus(documents=(document("d", 50),)))
-
-
 def test_a_dataset_that_does_not_span_the_range_is_refused_with_what_it_spans() -> None:
     with pytest.raises(
         ConfigError,
@@ -142,15 +137,6 @@ def test_controls_ask_the_evidence_alone_and_the_question_without_its_document()
         assert "keeps the brass key." in kinds["ceiling"]
         assert "brass key" not in kinds["floor"]
         assert len(kinds["ceiling"]) < 500
-
-
-@pytest.mark.parametrize("form", ["json", "plain"])
-def test_the_oracle_scores_one_and_silence_nothing(form: str) -> None:
-    task, texts = qa(format=form), corpus(50, 400)
-    for sample in built(task, texts).samples:
-        context = ScoringContext(document=texts.documents[0])
-        assert task.score(sample, said(sample.reference.reply), context).value == 1.0
-        assert task.score(sample, said(""), context).value == 0.0
 
 
 def test_a_choice_is_answered_by_its_letter() -> None:
@@ -200,10 +186,3 @@ def test_a_thin_bin_is_merged_and_a_starved_one_named() -> None:
     assert any("has 2 questions, fewer than task.min_samples=4, and is merged with" in note for note in run.notes)
     assert any("is starved: 22 questions, and 30 are asked for" in note for note in run.notes)
     assert {sample.bin for sample in run.samples} == {0}
-
-
-def test_the_draw_depends_on_the_seed_alone() -> None:
-    texts = corpus(*range(50, 1_000, 50), questions=3)
-    task = qa(samples_per_bin=5)
-    assert built(task, texts) == built(task, texts)
-    assert {s.item for s in built(task, texts).samples} != {s.item for s in built(task, texts, seed=1).samples}

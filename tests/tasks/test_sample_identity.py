@@ -182,16 +182,6 @@ def test_a_key_that_changes_a_prompt_changes_its_sample_id_and_the_fingerprint(o
     assert built >= {field.name for field in fields(task)} - {"needle", "word_list", "pairs"}  # type: ignore[arg-type]
 
 
-def test_the_room_for_thinking_shortens_a_continuation_and_renames_it() -> None:
-    task, before = shipped("continuation")
-    corpus = MATERIALS["continuation"]
-    context_budget = ContextBudget(context_window=4_096, answer_tokens=48, thinking_tokens=100)
-    built = task.build(
-        Materials(corpus=corpus, tokenizer=WordTokenizer(), context_budget=context_budget, seed=0, text_identity="text")
-    )
-    assert not before.keys() & {sample.sample_id for sample in built.samples}
-
-
 def test_what_is_only_judged_or_kept_leaves_the_fingerprint() -> None:
     changes: dict[str, dict[str, Any]] = {
         "qa": {"metric": "em", "save_contexts": True, "like": "a-run"},

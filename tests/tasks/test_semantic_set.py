@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from importlib.resources import files
 
 import pytest
@@ -59,10 +58,3 @@ def test_an_item_is_a_sentence_about_one_person_and_a_question_for_that_person(i
 @pytest.mark.parametrize("key", ["id", "needle", "question", "fact"])
 def test_no_two_items_are_alike(key: str) -> None:
     assert len({item[key] for item in ITEMS}) == len(ITEMS)
-
-
-def test_there_are_items_enough_and_topics_of_one_size() -> None:
-    sizes = Counter(item["topic"] for item in ITEMS)
-    assert len(ITEMS) >= 40
-    assert len(sizes) >= 5
-    assert len(set(sizes.values())) == 1

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from contextcliff.findings.answer_measures import TAGS
 from contextcliff.tasks.answer_texts import is_refusal
-from contextcliff.tasks.questions.answer_format import Format, Parsed, parse_answer
+from contextcliff.tasks.questions.answer_format import Format, parse_answer
 from contextcliff.tasks.questions.contained import contains_reference
-from contextcliff.tasks.questions.taxonomy import ContextWords, Failure, classify, content_words, context_words_of
+from contextcliff.tasks.questions.taxonomy import Failure, classify, content_words, context_words_of
 
 TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
@@ -178,12 +178,6 @@ def test_a_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
     }  # fmt: skip
 
 
-def test_the_words_of_a_document_are_gathered_once() -> None:
-    document = TEXT * 2
-    assert context_words_of(document) is context_words_of(document)
-    assert context_words_of("") == ContextWords(words=frozenset())
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -247,16 +241,3 @@ def test_every_pair_of_tags_has_an_order_in_the_documentation() -> None:
     documentation = classify.__globals__["__doc__"]
     places = [documentation.index(f"| {rank} | `{tag}` |") for rank, tag in enumerate(TAGS, start=1)]
     assert all(first < second for first, second in itertools.pairwise(places))
-
-
-def test_an_answer_that_could_not_be_read_is_judged_by_its_words_in_plain_text() -> None:
-    failure = classify(
-        "Brunel",
-        parsed=Parsed(problem="names no choice"),
-        question="Who?",
-        references=("Otto",),
-        context_words=context_words_of(TEXT),
-        finish_reason="stop",
-        format="plain",
-    )
-    assert failure.tag == "hallucination"

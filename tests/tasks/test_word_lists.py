@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample, Words
 from contextcliff.tasks.lists.common_words import english_words
 from contextcliff.tasks.lists.frequent_words import zeta_shares
 from contextcliff.tasks.lists.word_list import score_named
-from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import materials, shipped
-from tests.tasks.needles import prompt, said
+from tests.tasks.needles import prompt
 
 LISTS = ("ruler_cwe", "ruler_fwe")
 ZETA_2 = 1.6449340668482264
@@ -121,25 +118,6 @@ def test_the_words_are_plain_and_none_of_them_is_one_that_an_answer_opens_with()
 
 
 @pytest.mark.parametrize("option", LISTS)
-def test_another_length_trial_or_dataset_changes_no_other_sample(option: str) -> None:
-    alone = built(option, 1_000)
-    assert set(alone) <= set(built(option, 800, 1_000, 1_200, trials=3))
-    texts = Synthetic().corpus(tokens=2_000, seed=1)
-    task = shipped(option, lengths=[1_000], trials=1)
-    assert task.build(materials(texts)).samples == alone
-    assert task.build(materials(seed=1)).samples != alone
-    assert len({sample.recipe for sample in built(option, 1_000, trials=4)}) == 4
-
-
-@pytest.mark.parametrize("option", LISTS)
-def test_a_block_of_a_search_is_ten_lists_that_come_again_as_fixed_trials(option: str) -> None:
-    blocks = shipped(option, lengths=[900]).blocks(materials())
-    searched = [replace(s, block=None) for index in (1, 0) for s in blocks.block(900, index).samples]
-    assert {sample.trial for sample in searched} == set(range(20))
-    assert set(searched) == set(built(option, 900, trials=20))
-
-
-@pytest.mark.parametrize("option", LISTS)
 def test_controls_ask_the_same_over_a_short_list_with_the_words_and_without_them(option: str) -> None:
     sample, *controls = built(option, 4_096, controls=True)
     assert {control.control for control in controls} == {"ceiling", "floor"}
@@ -177,23 +155,6 @@ def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value:
     score = score_named(answer, wanted=WANTED, listed=LISTED, cut_off=False)
     assert score.value == pytest.approx(value)
     assert score.failure == failure
-
-
-def test_an_answer_that_is_cut_off_before_any_word_is_incomplete() -> None:
-    assert score_named("The list above", wanted=WANTED, listed=LISTED, cut_off=True).failure == "incomplete"
-
-
-@pytest.mark.parametrize("option", LISTS)
-def test_a_task_scores_its_own_samples(option: str) -> None:
-    sample, *_ = built(option, 1_000)
-    task = shipped(option)
-    assert task.score(sample, said("; ".join(sample.answers)), ScoringContext()).value == 1.0
-    assert task.score(sample, said("  ".join(sample.answers[:2])), ScoringContext()).value == pytest.approx(
-        2 / len(sample.answers)
-    )
-    # The beginning of the list is no answer: it has other words among the first.
-    recited = task.score(sample, said(pieces(sample)[1]), ScoringContext())
-    assert recited.value < 1.0
 
 
 def test_the_shares_are_those_of_the_zeta_distribution() -> None:

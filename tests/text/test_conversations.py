@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 from contextcliff.engines.openai.server_tokens import KoboldTokenizer, LlamaServerTokenizer, TokenServer, VllmTokenizer
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Recipe, SentTurn, Turn, Words, render
-from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer, WordTokenizer
+from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer
 from contextcliff.text.tokens import messages, plain_text
 
 BIRDS = Prompt(
     system="Be brief.",
-    turns=(
-        SentTurn(user="Name a bird.", assistant="Wren."),
-        SentTurn(user="Another one.", assistant="Owl."),
-    ),
+    turns=(SentTurn(user="Name a bird.", assistant="Wren."), SentTurn(user="Another one.", assistant="Owl.")),
     user="Which was first?",
 )
 PLAIN = (
@@ -75,10 +72,6 @@ def test_conversations_have_one_digest_where_they_are_the_same(one: Prompt, othe
         assert (one.sha256 == other.sha256) == (one == other)
 
 
-def passage(start: int, end: int) -> Passage:
-    return Passage(document_id="d", start=start, end=end)
-
-
 def test_a_recipe_of_turns_is_rendered_message_by_message() -> None:
     document = Document(document_id="d", title="d", text="Wren. Owl.", language="en")
     recipe = Recipe(
@@ -106,10 +99,7 @@ class _Bytes:
         return "".join(f"<{part['role']}>{part['content']}" for part in parts) + "<assistant>"
 
     def __call__(self, text: str, **_: object) -> dict[str, list[Any]]:
-        return {
-            "input_ids": [*text.encode()],
-            "offset_mapping": [(place, place + 1) for place in range(len(text))],
-        }
+        return {"input_ids": [*text.encode()], "offset_mapping": [(place, place + 1) for place in range(len(text))]}
 
     def encode_ordinary(self, text: str) -> list[int]:
         return [*text.encode()]
@@ -155,9 +145,3 @@ def _server(api: Any) -> _Server:
 )
 def test_every_tokenizer_counts_every_message(tokenizer: Any, tokens: int) -> None:
     assert tokenizer.count_prompt(BIRDS) == tokens
-
-
-def test_pieces_of_words_are_counted_in_every_message() -> None:
-    words = WordTokenizer()
-    each = [len(words.starts(part["content"])) for part in messages(BIRDS)]
-    assert words.count_prompt(BIRDS) == sum(each) + 4 * 7

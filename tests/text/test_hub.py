@@ -73,32 +73,6 @@ def test_a_hub_that_is_not_to_be_had_is_one_line_within_seconds(kind: str, tmp_p
     assert took < 20
 
 
-@pytest.mark.slow
-def test_a_repository_that_is_not_there_is_said_to_be_not_there(tmp_path: Path) -> None:
-    server = FakeServer(models=[{"id": "m", "max_model_len": 1024}])
-    with serving(server), hub_of(MadeHub()) as hub:
-        done = run(server, hub.address, tmp_path, "model=served", "tokenizer=huggingface", f"tokenizer.name={NAME}")
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert "is not a local folder and is not a valid model identifier" in done.stderr
-
-
-@pytest.mark.slow
-def test_weights_of_a_hub_that_is_not_to_be_had_are_one_line_within_seconds(tmp_path: Path) -> None:
-    started = time.monotonic()
-    done = contextcliff_process(
-        "model=qwen3_4b",
-        *QUIET,
-        cwd=tmp_path,
-        env={"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path / "hub")},
-    )
-    assert time.monotonic() - started < 20
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith(
-        "error: model.gguf.repo=Qwen/Qwen3-4B-GGUF: Qwen3-4B-Q4_K_M.gguf can't be fetched ([Errno 111] Connection "
-        "refused); look at the network, "
-    )
-
-
 @pytest.mark.parametrize(
     ("model", "hub", "expected"),
     [

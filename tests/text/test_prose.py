@@ -44,19 +44,9 @@ def test_the_length_is_reached_by_the_last_paragraph_and_not_before(seed: int, c
     assert len(text.rpartition("\n\n")[0]) < max(characters, 1)
 
 
-def test_no_characters_are_the_empty_text_and_fewer_are_refused() -> None:
-    assert prose(seed=1, characters=0) == ""
-    with pytest.raises(ValueError, match="-1"):
-        prose(seed=1, characters=-1)
-
-
 @given(one=seeds, other=seeds)
 def test_different_seeds_tell_different_stories(one: int, other: int) -> None:
     assert (prose(seed=one, characters=500) == prose(seed=other, characters=500)) == (one == other)
-
-
-def test_a_seed_and_its_negative_differ() -> None:
-    assert prose(seed=5, characters=500) != prose(seed=-5, characters=500)
 
 
 def test_another_process_with_another_hash_seed_tells_the_same_story() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records.sample import Prompt
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import tokenise
 
@@ -48,18 +47,3 @@ def test_a_short_japanese_text_is_cut_between_characters() -> None:
     for tokens in range(1, tokenised.tokens):
         end = tokenised.end_for(0, tokens)
         assert tokens - tokenised.tokens_between(0, end) <= 1
-
-
-def test_a_text_without_spaces_is_cut_between_tokens() -> None:
-    text = "銀河鉄道の夜" * 30
-    tokenised = tokenise(text, WORDS)
-    assert 0 < tokenised.end_for(0, 10) < len(text)
-
-
-def test_a_budget_beyond_the_text_takes_it_whole() -> None:
-    assert tokenise("one two", WORDS).end_for(0, 99) == len("one two")
-
-
-def test_the_system_message_counts() -> None:
-    with_system = Prompt(user="What is it?", system="Be brief.")
-    assert WORDS.count_prompt(with_system) > WORDS.count_prompt(Prompt(user="What is it?"))

@@ -95,20 +95,6 @@ def test_a_run_is_there_while_it_is_under_way(tracker: MLflowTracker, tmp_path: 
     assert ended.info.end_time >= ended.info.start_time
 
 
-def test_lengths_are_points_as_they_are_answered_and_none_is_there_twice(
-    tracker: MLflowTracker, tmp_path: Path
-) -> None:
-    live = begun(tracker)
-    live.point(LengthPoint(context_tokens=512, score=1.0, n_samples=20))
-    deadline = time.monotonic() + 30
-    while not points(tracker, runs_of(tracker)[0], "by_length/n_samples") and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert points(tracker, runs_of(tracker)[0], "by_length/score") == [(512, 1.0)]
-    tracker.log(tracked(tmp_path), begun=live.hand_over())
-    (run,) = runs_of(tracker)
-    assert points(tracker, run, "by_length/score") == [(512, 1.0), (1024, 1.0), (4096, 0.4)]
-
-
 def test_points_that_come_close_together_are_sent_together_though_none_follows(
     tracker: MLflowTracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,16 +117,6 @@ def test_points_that_come_close_together_are_sent_together_though_none_follows(
     live.hand_over()
 
 
-def test_the_safe_cap_is_first_of_the_metrics_though_lengths_come_before_it(
-    tracker: MLflowTracker, tmp_path: Path
-) -> None:
-    live = begun(tracker)
-    live.point(LengthPoint(context_tokens=512, score=1.0, n_samples=20))
-    tracker.log(tracked(tmp_path), begun=live.hand_over())
-    (run,) = runs_of(tracker)
-    assert next(iter(run.data.metrics.items())) == ("safe_cap_tokens", 1024)
-
-
 def test_a_run_under_way_has_no_number_for_its_cap(tracker: MLflowTracker) -> None:
     begun(tracker)
     assert math.isnan(wait_for(tracker).data.metrics["safe_cap_tokens"])
@@ -158,19 +134,6 @@ def test_another_attempt_takes_the_place_of_one_that_left_no_report(tracker: MLf
     begun(tracker).fail("the server is away")
     begun(tracker)  # as after a SIGKILL: it stays RUNNING
     tracker.log(tracked(tmp_path), begun=begun(tracker).hand_over())
-    assert [run.info.status for run in runs_of(tracker)] == ["FINISHED"]
-
-
-def test_a_run_that_ends_as_one_that_is_there_leaves_that_one_alone(tracker: MLflowTracker, tmp_path: Path) -> None:
-    first = tracker.log(tracked(tmp_path))
-    assert tracker.log(tracked(tmp_path), begun=begun(tracker).hand_over()) == first
-    assert len(runs_of(tracker)) == 1
-
-
-def test_a_run_that_somebody_deleted_meanwhile_is_uploaded_all_the_same(tracker: MLflowTracker, tmp_path: Path) -> None:
-    live = begun(tracker)
-    client_of(tracker.uri).delete_run(wait_for(tracker).info.run_id)
-    tracker.log(tracked(tmp_path), begun=live.hand_over())
     assert [run.info.status for run in runs_of(tracker)] == ["FINISHED"]
 
 
@@ -252,20 +215,6 @@ def test_a_run_that_a_signal_stops_is_killed_with_its_partial_report(tmp_path: P
     assert stopped.info.status == "KILLED"
 
 
-@pytest.mark.slow
-def test_a_run_that_was_killed_goes_on_and_is_there_once(tmp_path: Path) -> None:
-    run = started(tmp_path, {})
-    tracker = sending(tmp_path)
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait(timeout=30)
-    assert [each.info.status for each in runs_of(tracker)] == ["RUNNING"]
-    again = started(tmp_path, {})
-    assert again.wait(timeout=200) == 0
-    (ended,) = runs_of(tracker)
-    assert ended.info.status == "FINISHED"
-    assert ended.data.metrics["took/reused"] > 0
-
-
 def started(folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """A run of some seconds: the simulated model takes its time."""
     return subprocess.Popen(
@@ -291,3 +240,17 @@ def sending(folder: Path) -> MLflowTracker:
     wait_for(tracker)
     time.sleep(2)
     return tracker
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_goes_on_and_is_there_once(tmp_path: Path) -> None:
+    run = started(tmp_path, {})
+    tracker = sending(tmp_path)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait(timeout=30)
+    assert [each.info.status for each in runs_of(tracker)] == ["RUNNING"]
+    again = started(tmp_path, {})
+    assert again.wait(timeout=200) == 0
+    (ended,) = runs_of(tracker)
+    assert ended.info.status == "FINISHED"
+    assert ended.data.metrics["took/reused"] > 0

@@ -81,13 +81,6 @@ def test_without_text_nothing_of_the_documents_questions_and_answers_is_uploaded
     assert {"report.json", "report.md", "samples.jsonl", "samples_table.json", "score_by_length.png"} <= names
 
 
-@pytest.mark.slow
-def test_with_text_they_are(questions: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "work"
-    run(questions, folder)
-    assert any(name.endswith("samples_table.json") for name in holding(folder / "mlruns", MARKER))
-
-
 def test_a_path_is_replaced_by_its_last_part_in_every_text_and_nothing_else_is_changed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()

@@ -49,15 +49,6 @@ def test_a_comparison_is_a_run_that_links_its_runs(compared: Path) -> None:
     assert metrics["candidate_1/pairs"] == 44.0
 
 
-@pytest.mark.slow
-def test_the_same_comparison_again_is_uploaded_once_and_another_takes_its_place(compared: Path) -> None:
-    run(compared, "action=compare")
-    (before,) = comparisons(compared)
-    run(compared, "action=compare", "analysis.confidence=0.9")
-    (after,) = comparisons(compared)
-    assert after.info.run_id != before.info.run_id
-
-
 def ids_of_runs(folder: Path) -> list[str]:
     from mlflow.tracking import MlflowClient
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.records.analysis import Zone
 from contextcliff.records.report import Report
-from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
+from contextcliff.tracking.metrics import measurements, parameters, tags, valid_key
 from tests.simulated_reports import findings_in
 from tests.tracking.tracking_runs import report
 
@@ -48,38 +47,6 @@ def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_ju
     assert (made["task"], made["task_kind"]) == ("niah_static", "niah")
     assert (made["dataset"], made["dataset_kind"], made["texts"]) == ("essays_ja", "essays", "潮待の記録係")
     assert json.loads(made["contextcliff.rule"]) == {"analysis.threshold": "0.9", "task.judge.rubric": "08488137"}
-
-
-def test_a_position_that_was_not_tested_is_no_tag() -> None:
-    assert "position_pattern" not in tags(report(position=replace(findings_in(report()).position, pattern=None)))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"fingerprint": "other"},
-        {"partial": True},
-        {"successes": 46},
-        {"bins": report().analysis.bins[:2]},
-        {"zones": (Zone(name="stable", min_tokens=512, max_tokens=4096),)},
-        {"safe_cap": replace(report().analysis.safe_cap, tokens=512)},
-        {"half_life": replace(findings_in(report()).half_life, ci_low=2000)},
-        {"half_life_lsq": None},
-        {"profile": ()},
-        {"position": replace(findings_in(report()).position, p_value=0.005)},
-        {"guide": replace(findings_in(report()).guide, advice=())},
-        {"facets": ()},
-        {"controls": findings_in(report()).controls[:1]},
-        {"judgement": None},
-    ],
-    ids=lambda changes: next(iter(changes)),
-)
-def test_the_digest_follows_what_the_report_says(changes: dict[str, object]) -> None:
-    assert digest(report("same-run", **changes)) != digest(report("same-run"))
-
-
-def test_the_digest_ignores_when_and_how_the_report_was_made() -> None:
-    assert digest(report(created_at="2027-01-01T00:00:00Z", command="other")) == digest(report())
 
 
 def test_parameters_are_cut_at_the_limit_and_never_collide() -> None:

@@ -28,6 +28,7 @@ FIRST = (
 )
 """Columns of the first generation's table."""
 
+_SAMPLED = {"max_tokens": 1024, "temperature": 0.8, "top_k": 100, "top_p": 1.0}
 _OF_EMBEDDINGS = ("adjacent_coherence", "global_coherence", "local_coherence_3sent", "coherence_variance")
 _TEXT = 'The tide had turned, and "{word}" was all the keeper said.\nNobody, he thought, would come before dark. '
 
@@ -35,20 +36,15 @@ _TEXT = 'The tide had turned, and "{word}" was all the keeper said.\nNobody, he 
 def figures(*, cloze: float, diversity: float, coherence: float = 0.4) -> dict[str, float]:
     """Every measure that it stores of a round."""
     return {
-        "pct_unfamiliar_words": 0.3,
-        "avg_sentence_length": 20.0,
-        "cloze_score": cloze,
-        "reading_level": 11,
-        "word_count": 700,
-        "sentence_count": 35,
-        "sentence_length_variance": 90.0,
-        "vocabulary_diversity": diversity,
-        "bigram_repetition_rate": 0.05,
-        "trigram_repetition_rate": 0.01,
-        "unique_word_ratio_100": 0.7,
-        "word_entropy": 7.4,
-        "char_entropy": 4.2,
-        "comma_density": 1.5,
+        **{"pct_unfamiliar_words": 0.3, "avg_sentence_length": 20.0, "cloze_score": cloze, "reading_level": 11},
+        **{
+            "word_count": 700,
+            "sentence_count": 35,
+            "sentence_length_variance": 90.0,
+            "vocabulary_diversity": diversity,
+        },
+        **{"bigram_repetition_rate": 0.05, "trigram_repetition_rate": 0.01, "unique_word_ratio_100": 0.7},
+        **{"word_entropy": 7.4, "char_entropy": 4.2, "comma_density": 1.5},
         **dict.fromkeys(_OF_EMBEDDINGS, coherence),
     }
 
@@ -89,19 +85,9 @@ def result_folder(
     if metadata:
         told = {
             "experiment_metadata": {
-                "model_name": model,
-                "model_id": model_id,
-                "source_text_name": text,
-                "num_rounds": 3,
-                "divisions": 1,
-                "start_context": 2048,
-                "generation_params": {
-                    "max_tokens": 1024,
-                    "temperature": 0.8,
-                    "top_k": 100,
-                    "top_p": 1.0,
-                    "rep_pen": 1.1,
-                },
+                **{"model_name": model, "model_id": model_id, "source_text_name": text},
+                **{"num_rounds": 3, "divisions": 1, "start_context": 2048},
+                "generation_params": {**_SAMPLED, "rep_pen": 1.1},
             },
             "context_lengths": sorted(rounds),
             "ground_truth_analysis": dict(original or {}),
@@ -141,16 +127,8 @@ def table(file: Path, rows: Sequence[Mapping[str, Any]], *, columns: Sequence[st
 def table_row(tokens: int, *, number: int = 1, **values: Any) -> dict[str, Any]:
     """A row of either generation."""
     return {
-        "model_name": "GLM-4-9B",
-        "text_name": "harbour",
-        "model_id": "20250108",
-        "max_tokens": 1024,
-        "temperature": 0.8,
-        "top_k": 100,
-        "top_p": 1.0,
-        "min_p": 0.02,
-        "rep_pen": 1.1,
-        "context_length": tokens,
+        **{"model_name": "GLM-4-9B", "text_name": "harbour", "model_id": "20250108"},
+        **{**_SAMPLED, "min_p": 0.02, "rep_pen": 1.1, "context_length": tokens},
         **made_round(number, cloze=20.0, diversity=0.5),
         **values,
     }

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.items import Item
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
-from contextcliff.writing.levels import health_of
+from contextcliff.writing.levels import DrawnTier, health_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,
     AUTHOR_LIMIT,
@@ -40,44 +44,25 @@ NEXT_WORDS = "She had not expected him, and he saw it. The lamp was low, the fir
 DOCUMENT = Document(document_id="a-widow", title="A Widow", text=("x" * (POINT - 1)) + "\n" + NEXT_WORDS * 20)
 
 _AUTHOR: Mapping[str, tuple[float, float, float]] = {
-    # the author's mean and standard deviation, and what a doubling of the context adds
-    "cloze_score": (22.4, 3.1, 1.6),
-    "pct_unfamiliar_words": (0.272, 0.03, -0.008),
-    "vocabulary_diversity": (0.541, 0.024, -0.018),
-    "mtld": (92.0, 11.0, -5.0),
-    "unique_word_ratio_100": (0.71, 0.02, -0.012),
-    "word_entropy": (7.42, 0.13, -0.07),
-    "char_entropy": (4.17, 0.03, -0.004),
-    "bigram_repetition_rate": (0.061, 0.014, 0.02),
-    "trigram_repetition_rate": (0.009, 0.006, 0.012),
-    "long_range_repetition": (0.002, 0.002, 0.015),
-    "compression_ratio": (2.05, 0.06, 0.06),
-    "avg_sentence_length": (22.1, 3.4, -1.2),
-    "sentence_length_variance": (168.0, 71.0, -22.0),
-    "sentence_length_skewness": (0.9, 0.4, 0.03),
-    "sentence_length_kurtosis": (0.7, 1.1, 0.1),
-    "comma_density": (1.7, 0.4, -0.1),
-    "semicolon_density": (0.21, 0.09, -0.02),
-    "question_density": (0.05, 0.04, 0.0),
-    "exclamation_density": (0.03, 0.03, 0.0),
-    "avg_syllables_per_word": (1.38, 0.04, -0.004),
-    "long_word_ratio": (0.148, 0.02, -0.003),
-    "function_word_ratio": (0.51, 0.02, 0.003),
-    "avg_word_length": (4.21, 0.11, -0.02),
-    "copied_share": (0.0, 0.0, 0.02),
-    "longest_copy_words": (4.0, 1.5, 1.4),
-    "language_drift": (0.0, 0.0, 0.0),
-    "reference_rouge_l": (0.14, 0.02, -0.003),
-    "shortfall": (0.0, 0.0, 0.01),
-    "continuation_length": (2000.0, 0.0, -45.0),
-    "word_count": (360.0, 0.0, -8.0),
-    "sentence_count": (24.0, 0.0, -1.0),
-    "adjacent_coherence": (0.41, 0.05, -0.02),
-    "global_coherence": (0.62, 0.04, -0.01),
-    "local_coherence_3sent": (0.44, 0.05, -0.015),
-    "coherence_variance": (0.02, 0.01, 0.001),
-    "reference_similarity": (0.55, 0.05, -0.02),
-}
+    "cloze_score": (22.4, 3.1, 1.6), "pct_unfamiliar_words": (0.272, 0.03, -0.008),
+    "vocabulary_diversity": (0.541, 0.024, -0.018), "mtld": (92.0, 11.0, -5.0),
+    "unique_word_ratio_100": (0.71, 0.02, -0.012), "word_entropy": (7.42, 0.13, -0.07),
+    "char_entropy": (4.17, 0.03, -0.004), "bigram_repetition_rate": (0.061, 0.014, 0.02),
+    "trigram_repetition_rate": (0.009, 0.006, 0.012), "long_range_repetition": (0.002, 0.002, 0.015),
+    "compression_ratio": (2.05, 0.06, 0.06), "avg_sentence_length": (22.1, 3.4, -1.2),
+    "sentence_length_variance": (168.0, 71.0, -22.0), "sentence_length_skewness": (0.9, 0.4, 0.03),
+    "sentence_length_kurtosis": (0.7, 1.1, 0.1), "comma_density": (1.7, 0.4, -0.1),
+    "semicolon_density": (0.21, 0.09, -0.02), "question_density": (0.05, 0.04, 0.0),
+    "exclamation_density": (0.03, 0.03, 0.0), "avg_syllables_per_word": (1.38, 0.04, -0.004),
+    "long_word_ratio": (0.148, 0.02, -0.003), "function_word_ratio": (0.51, 0.02, 0.003),
+    "avg_word_length": (4.21, 0.11, -0.02), "copied_share": (0.0, 0.0, 0.02), "longest_copy_words": (4.0, 1.5, 1.4),
+    "language_drift": (0.0, 0.0, 0.0), "reference_rouge_l": (0.14, 0.02, -0.003), "shortfall": (0.0, 0.0, 0.01),
+    "continuation_length": (2000.0, 0.0, -45.0), "word_count": (360.0, 0.0, -8.0),
+    "sentence_count": (24.0, 0.0, -1.0), "adjacent_coherence": (0.41, 0.05, -0.02),
+    "global_coherence": (0.62, 0.04, -0.01), "local_coherence_3sent": (0.44, 0.05, -0.015),
+    "coherence_variance": (0.02, 0.01, 0.001), "reference_similarity": (0.55, 0.05, -0.02),
+}  # fmt: skip
+"""The author's mean and standard deviation of each measure, and what a doubling of the context adds."""
 
 _PLAIN = (1.0, 0.1, 0.0)
 """A measure that is none of these."""
@@ -224,3 +209,47 @@ def writing_in(report: Report) -> Writing:
     writing = report.analysis.finding(Writing)
     assert writing is not None
     return writing
+
+
+_number = itertools.count()
+
+
+def written(
+    length: int,
+    details: Mapping[str, float],
+    *,
+    trial: int = 0,
+    score: float | None = 0.7,
+    failure: str | None = None,
+    item: str = "",
+    finish_reason: str = "length",
+) -> ScoredSample:
+    """A round with these details alone, whose prompt has its length; `score` None is an unanswered one."""
+    made = make_round(
+        tokens=length, trial=trial, failure=failure, item=item, answered=score is not None, finish_reason=finish_reason
+    )
+    generation = None if made.generation is None else replace(made.generation, prompt_tokens=length)
+    sample = replace(made.sample, sample_id=f"w{next(_number)}")
+    return replace(made, sample=sample, generation=generation, score=score, details=dict(details), graded=False)
+
+
+def rounds_of(length: int, **measures: Sequence[float]) -> list[ScoredSample]:
+    """A round for each place in the measures' values."""
+    columns = [dict(zip(measures, values, strict=True)) for values in zip(*measures.values(), strict=True)]
+    return [written(length, details, trial=trial) for trial, details in enumerate(columns)]
+
+
+def drawn(length: int, **measures: Sequence[float]) -> DrawnTier:
+    """The same as draws; a double underscore in a name is a dot."""
+    names = [name.replace("__", ".") for name in measures]
+    draws = tuple(
+        Item(score=0.7, repeats=(0.7,), details=dict(zip(names, values, strict=True)))
+        for values in zip(*measures.values(), strict=True)
+    )
+    return DrawnTier(context_tokens=length, draws=draws)
+
+
+def writing(scored: Sequence[ScoredSample], **kwargs: Any) -> Writing:
+    """`writing_of` with ordinary arguments."""
+    usual: dict[str, Any] = {"confidence": 0.95, "document_id": "moby-dick", "continuation_point": 1_000, "author": {}}
+    return writing_of(scored, **{**usual, "health": None, "settling_rounds": None, "embeddings": None, **kwargs})

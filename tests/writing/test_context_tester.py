@@ -1,14 +1,27 @@
-"""What Context-Tester left is read as it was stored, and what isn't its own is refused in one line."""
+"""What Context-Tester left is read as it was stored, computed as ours is, and tested for nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from contextcliff.datasets import local_files
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester import ImportedRun, is_context_tester, kept_texts, read_context_tester
+from contextcliff.writing.context_tester import (
+    ImportedRound,
+    ImportedRun,
+    ImportedTier,
+    imported_writing,
+    is_context_tester,
+    kept_texts,
+    read_context_tester,
+    remeasured,
+)
+from contextcliff.writing.measures.measured import measure_prose
+from contextcliff.writing.measures.readability import word_list_of
+from contextcliff.writing.prose_findings import MeasureLevel, Writing
 from tests.writing.made_context_tester import (
     FIRST,
     drawn_rounds,
@@ -45,18 +58,9 @@ def test_a_result_folder_is_read_round_by_round_shortest_length_first(tmp_path: 
     assert run.tiers[0].rounds[0].text == "One."
     assert run.tiers[0].rounds[0].values["continuation_length"] == 4001
     assert run.original["cloze_score"] == 25.0
-
-
-def test_its_settings_go_by_our_keys(tmp_path: Path) -> None:
-    run = read(result_folder(tmp_path / "a", drawn_rounds([2048])))
     assert dict(run.parameters) == {
-        "task.max_tokens": "1024",
-        "sampling.temperature": "0.8",
-        "sampling.top_k": "100",
-        "sampling.top_p": "1.0",
-        "sampling.repetition_penalty": "1.1",
-        "task.start_context": "2048",
-        "task.divisions": "1",
+        **{"task.max_tokens": "1024", "task.start_context": "2048", "task.divisions": "1", "sampling.top_k": "100"},
+        **{"sampling.temperature": "0.8", "sampling.top_p": "1.0", "sampling.repetition_penalty": "1.1"},
     }
 
 
@@ -65,20 +69,17 @@ def test_a_folder_without_metadata_goes_by_its_own_name(tmp_path: Path) -> None:
     assert (run.model, run.text, dict(run.original)) == ("glm", "", {})
 
 
-def test_a_detailed_table_has_a_row_a_round(tmp_path: Path) -> None:
+def test_a_detailed_table_has_a_row_a_round_and_what_is_no_number_is_not_measured(tmp_path: Path) -> None:
     rows = [
-        table_row(tokens, number=number, cloze_score=20.0 + number) for number in (2, 1, 3) for tokens in (2048, 1024)
+        table_row(tokens, number=number, cloze_score=20.0 + number, word_entropy="nan", mtld="")
+        for number in (2, 1, 3)
+        for tokens in (2048, 1024)
     ]
     run = read(table(tmp_path / "glm_detailed.csv", rows))
-    assert [sorted(kept.values["cloze_score"] for kept in tier.rounds) for tier in run.tiers] == [
-        [21.0, 22.0, 23.0]
-    ] * 2
+    for tier in run.tiers:
+        assert sorted(kept.values["cloze_score"] for kept in tier.rounds) == [21.0, 22.0, 23.0]
+        assert not {"mtld", "word_entropy"} & set(tier.rounds[0].values)
     assert kept_texts(run)
-
-
-def test_an_empty_cell_and_a_number_that_is_not_finite_are_not_measured(tmp_path: Path) -> None:
-    (tier,) = read(table(tmp_path / "a.csv", [table_row(1024, cloze_score="", word_entropy="nan")])).tiers
-    assert not {"cloze_score", "word_entropy"} & set(tier.rounds[0].values)
 
 
 @pytest.mark.parametrize(
@@ -180,3 +181,71 @@ def test_only_its_folders_and_tables_look_like_its_results(tmp_path: Path) -> No
     assert is_context_tester(tmp_path / "b.csv")
     assert not is_context_tester(tmp_path)
     assert not is_context_tester(tmp_path / "b.json")
+
+
+WORDS = word_list_of("the\ncat\nsat\n", "few")
+
+
+def run_of(
+    rounds: Sequence[ImportedRound] = (),
+    *,
+    original: Mapping[str, float] | None = None,
+    text: str = "harbour",
+) -> ImportedRun:
+    return ImportedRun(
+        run_id="old", tool="Context-Tester", model="glm", text=text, label="", parameters={},
+        tiers=(ImportedTier(context_tokens=2048, rounds=tuple(rounds)),), original=original or {},
+    )  # fmt: skip
+
+
+def level(writing: Writing, name: str) -> MeasureLevel:
+    return next(found for found in writing.tiers[0].measures if found.name == name)
+
+
+def test_the_classic_composite_is_the_mean_over_the_rounds() -> None:
+    # (0.6 - 0.45) / 0.3 = 0.5 of diversity, (20 - 15) / 25 = 0.2 of cloze: 35 of 100; the second round gets 10.
+    rounds = [
+        ImportedRound(values={"cloze_score": 20.0, "vocabulary_diversity": 0.45}),
+        ImportedRound(values={"cloze_score": 20.0, "vocabulary_diversity": 0.6}),
+    ]
+    writing = imported_writing(run_of(rounds), confidence=0.95)
+    assert (writing.tests, writing.trends, writing.steps) == ((), (), ())
+    (tier,) = writing.tiers
+    assert tier.composite_classic.mean == pytest.approx(22.5)
+    assert tier.composite.mean is None
+
+
+def test_equal_rounds_are_one_draw() -> None:
+    same = [ImportedRound(values={"cloze_score": 20.0 + i / 10}, text="The same.") for i in range(3)]
+    writing = imported_writing(run_of(same), confidence=0.95)
+    tier = writing.tiers[0]
+    assert (tier.n_rounds, tier.n_distinct) == (3, 1)
+    assert level(writing, "cloze_score").std is None
+    assert any("same draw" in str(warning) for warning in writing.warnings)
+
+
+def test_coherence_that_is_zero_in_every_row_was_not_measured() -> None:
+    values = [{"cloze_score": 20.0 + i, "adjacent_coherence": 0.0, "global_coherence": 0.1 * i} for i in range(2)]
+    run = run_of([ImportedRound(values=v) for v in values], original={"adjacent_coherence": 0.4})
+    writing = imported_writing(run, confidence=0.95)
+    assert "adjacent_coherence" in writing.unmeasured
+    assert any("stored as 0 in every row" in str(warning) for warning in writing.warnings)
+    none = imported_writing(run_of([ImportedRound(values=values[0] | {"global_coherence": 0.0})]), confidence=0.95)
+    assert none.embeddings is None
+    # One that is 0 in some rows alone was measured.
+    assert level(writing, "global_coherence").mean == pytest.approx(0.05)
+
+
+def test_kept_texts_are_measured_by_our_rules_and_coherence_stays() -> None:
+    text = "The cat sat. Mr. Grey, who had never liked the cat, said nothing at all!"
+    kept = ImportedRound(values={"cloze_score": -1.0, "adjacent_coherence": 0.3}, text=text)
+    again = remeasured(run_of([kept], original={"cloze_score": 3.0, "adjacent_coherence": 0.2}), word_list=WORDS)
+    values = again.tiers[0].rounds[0].values
+    ours = measure_prose(text, language="en", word_list=WORDS)
+    assert values == {**ours, "adjacent_coherence": 0.3}
+    assert dict(again.original) == {"adjacent_coherence": 0.2}
+
+
+def test_rounds_without_their_texts_cannot_be_measured_anew() -> None:
+    with pytest.raises(ValueError, match="not kept"):
+        remeasured(run_of([ImportedRound(values={"cloze_score": 1.0})]), word_list=WORDS)

@@ -1,8 +1,7 @@
-"""Going on with a text: one point for all lengths, contexts that grow backward, and what a continuation scores."""
+"""Going on with a text: its lengths, one point for all, contexts that grow backward, and what a continuation scores."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -25,8 +24,81 @@ from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Ta
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.writing.task.continuation import Continuation
+from contextcliff.writing.task.continuation_contexts import context_tiers
 from contextcliff.writing.task.continuation_scoring import prompt_text
 from tests.tasks.needles import said
+
+
+@pytest.mark.parametrize(
+    ("start", "longest", "divisions", "answer_tokens", "tiers"),
+    [
+        (2_048, 16_384, 0, 512, (2_048, 4_096, 8_192, 16_384)),
+        (2_000, 8_192, 1, 512, (2_048, 2_896, 4_096, 5_793, 8_192)),
+        (1_024, 2_048, 2, 8, (1_024, 1_290, 1_625, 2_048)),  # 1024·2^⅓ = 1290.2, 1024·2^⅔ = 1625.5
+        (1, 8_192, 0, 1_025, (4_096, 8_192)),  # twice the answer is 2,050
+        (2_048, 100_000, 0, 512, (2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 100_000)),
+        (2_048, 5_000, 1, 512, (2_048, 2_896, 4_096, 5_000)),
+        (2_048, 7_000, 1, 512, (2_048, 2_896, 4_096, 5_793, 7_000)),
+        (2_048, 1_500, 4, 512, (1_500,)),
+        (2_048, 1_024, 0, 512, (1_024,)),
+        (1, 4, 4, 1, (2, 3, 4)),
+    ],
+)
+def test_tiers_worked_out_by_hand(
+    start: int, longest: int, divisions: int, answer_tokens: int, tiers: tuple[int, ...]
+) -> None:
+    found = context_tiers(start=start, longest=longest, divisions=divisions, answer_tokens=answer_tokens)
+    assert found == tiers
+
+
+@pytest.mark.parametrize(("divisions", "instead"), [(3, "2 or 4"), (5, "4 or 8"), (12, "8 or 16"), (-1, "0 or 1")])
+def test_divisions_that_are_no_power_of_two_are_refused(divisions: int, instead: str) -> None:
+    with pytest.raises(ValueError, match="task.divisions") as raised:
+        context_tiers(start=2_048, longest=8_192, divisions=divisions, answer_tokens=512)
+    assert str(raised.value) == f"task.divisions={divisions}: must be 0 or a power of two; take {instead}"
+
+
+def test_a_context_without_room_for_twice_the_answer_is_refused_with_both_numbers() -> None:
+    with pytest.raises(ValueError, match="longest") as raised:
+        context_tiers(start=2_048, longest=1_023, divisions=0, answer_tokens=512)
+    assert str(raised.value) == (
+        "the longest context has 1,023 tokens, and an answer of 512 needs 1,024; ask for a shorter answer, or give a "
+        "longer context"
+    )
+
+
+ASKED = {
+    "start": st.integers(1, 100_000),
+    "longest": st.integers(2_000, 2_000_000),
+    "answer_tokens": st.integers(1, 1_000),
+}
+DIVISIONS = st.sampled_from([0, 1, 2, 4, 8])
+
+
+@given(**ASKED, divisions=DIVISIONS)
+def test_tiers_ascend_from_no_less_than_the_start_to_the_longest(
+    start: int, longest: int, answer_tokens: int, divisions: int
+) -> None:
+    tiers = context_tiers(start=start, longest=longest, divisions=divisions, answer_tokens=answer_tokens)
+    assert list(tiers) == sorted(set(tiers))
+    assert tiers[-1] == longest
+    assert all(tier >= 2 * answer_tokens for tier in tiers)
+    assert tiers == (longest,) or tiers[0] >= start
+    step = 2 ** (1 / (divisions + 1))
+    assert all(other <= one * step + 2 for one, other in pairwise(tiers))  # two halves from rounding, one by the step
+
+
+@given(**ASKED, divisions=DIVISIONS)
+def test_more_divisions_and_a_longer_context_only_add_tiers_above_the_first(
+    start: int, longest: int, answer_tokens: int, divisions: int
+) -> None:
+    plain = context_tiers(start=start, longest=longest, divisions=0, answer_tokens=answer_tokens)
+    assert set(plain) <= set(
+        context_tiers(start=start, longest=longest, divisions=divisions, answer_tokens=answer_tokens)
+    )
+    longer = context_tiers(start=start, longest=2 * longest, divisions=0, answer_tokens=answer_tokens)
+    assert set(plain) - {longest} <= set(longer)
+
 
 STORY = Document(
     document_id="story",
@@ -163,19 +235,6 @@ def test_contexts_are_as_long_as_asked_and_differ_also_where_few_sentences_end(
         assert any(note.startswith(f"the text is too short for contexts of {length:,} tokens") for note in found.notes)
 
 
-def test_a_long_stretch_without_a_sentence_end_makes_no_context_shorter() -> None:
-    paragraphs = STORY.text.split("\n\n")
-    text = "\n\n".join([*paragraphs[2:8], (STRETCH * 650).strip() + ".", *paragraphs[8:200]])
-    document = Document(document_id="story", title="Sparse", text=text)
-    found = built(continuation(rounds=1), document)
-    counted = [TOKENIZER.count_prompt(render(sample.recipe, {"story": document})) + 256 for sample in found.samples]
-    assert all(0.98 < count / asked <= 1.0 for count, asked in zip(counted, (2048, 4096, 8192), strict=True))
-    assert (
-        "2 of 3 contexts begin inside a sentence, at a word: those of 2,048, 4,096 tokens; to begin with one they "
-        "would be more than 2% and 64 tokens short, or the same as another"
-    ) in found.notes
-
-
 def test_two_lengths_that_no_word_parts_are_refused() -> None:
     with pytest.raises(ConfigError) as told:
         built(continuation(lengths=[1000, 1001], max_tokens=64), LONG_WORDED)
@@ -264,18 +323,8 @@ def test_coherence_is_scored_where_every_sentence_has_a_vector() -> None:
 
 
 def test_a_text_shorter_than_the_smallest_context_is_refused_with_both_numbers() -> None:
-    tiny = Document(document_id="tiny", title="Tiny", text=STORY.text[:4_000])
-    with pytest.raises(ConfigError) as told:
-        built(continuation(), tiny)
-    held, needed = _numbers(str(told.value))
-    assert 500 < held < 1200
-    assert needed == 2048
-    assert "dataset.path" in str(told.value)
-
-
-def _numbers(line: str) -> tuple[int, int]:
-    numbers = [int(found.replace(",", "")) for found in re.findall(r"[0-9][0-9,]*[0-9]", line)]
-    return numbers[0], numbers[1]
+    with pytest.raises(ConfigError, match=r"Tiny has [1-9,]\d+ tokens before .* context of 2,048 .* \(dataset\.path\)"):
+        built(continuation(), Document(document_id="tiny", title="Tiny", text=STORY.text[:4_000]))
 
 
 @pytest.mark.parametrize("stop", ["।", "۔", "։"])
@@ -289,7 +338,6 @@ def test_sentences_of_any_script_are_places_to_go_on_from(stop: str) -> None:
     ("changes", "text", "told"),
     [
         ({"max_context": 9000}, STORY.text, "task.max_context=9,000: longer than model.context_window=8,192; ask for"),
-        ({"divisions": 3}, STORY.text, "task.divisions=3: must be 0 or a power of two; take 2 or 4"),
         ({"lengths": [300]}, STORY.text, "task.lengths: 300 tokens are under twice the answer of 256"),
         ({}, "tide ledger harbour lamp " * 4000, "dataset: no sentence ends in Text (100,000 characters)"),
         ({}, "\n\n".join(f"tide ledger lamp {i}" for i in range(4000)), "dataset: no sentence ends in Text"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from random import Random
 
@@ -71,75 +71,67 @@ def fresh(count: int, *, start: int = 0) -> list[str]:
     return [f"w{number}" for number in range(start, start + count)]
 
 
-FIGURES: dict[str, tuple[Callable[..., float | None], tuple[object, ...], float | None]] = {
-    "types by tokens": (vocabulary_diversity, (["he", "ran", "and", "he"],), 0.75),
-    "types of nothing": (vocabulary_diversity, ([],), None),
-    "99 words have no window": (unique_word_ratio, (["so"] * 99,), None),
-    "100 words have one": (unique_word_ratio, (["so"] * 100,), 0.01),
-    "entropy in bits": (entropy, ("aabb",), 1.0),
-    "entropy of eight": (entropy, ("abcdefgh",), 3.0),
-    "entropy of two and one": (entropy, ("aab",), math.log2(3) - 2 / 3),
-    "entropy of nothing": (entropy, ("",), None),
-    # 1, 1, 2/3 < 0.72: a factor is full at every third word, read either way.
-    "MTLD counts the words of a factor": (mtld, (["a", "b"] * 30,), 60 / 20),
-    # 49 different words, then one again: 0.02 / 0.28 of a factor is spent.
-    "MTLD takes a share of the last factor": (mtld, ([*fresh(49), "w0"],), 50 / (0.02 / 0.28)),
-    "MTLD needs fifty words": (mtld, (["a", "b"] * 24,), None),
-    "MTLD needs one that repeats": (mtld, (fresh(80),), None),
-    # he-ran, ran-and and and-he come twice, he-fell once: 7, of which 4 different.
-    "bigrams": (repetition_rate, (SCENE, 2), 3 / 7),
-    # he-ran-and, ran-and-he twice, and-he-ran, and-he-fell: 6, of which 4 different.
-    "trigrams": (repetition_rate, (SCENE, 3), 2 / 6),
-    "bigrams need three words": (repetition_rate, (["so", "so"], 2), None),
-    "three equal words": (repetition_rate, (["so"] * 3, 2), 0.5),
-    "one trigram": (repetition_rate, (["so"] * 3, 3), 0.0),
-    # 160 words have 57 4-grams from word 100 on; the phrase of 5 words brings 2 of them back.
-    "a phrase after a hundred words": (
-        long_range_repetition,
-        ([*fresh(150), *fresh(5, start=20), *fresh(5, start=900)],),
-        2 / 57,
-    ),
-    "a phrase at once": (long_range_repetition, ([*fresh(150), *fresh(10, start=140)],), 0.0),
-    # A loop of 40 words comes round 100 words later at its fourth turn, word 120 of the 197 4-grams.
-    "a short loop": (long_range_repetition, (fresh(40) * 5,), 77 / 97),
-    "a loop of a hundred": (long_range_repetition, (fresh(100) * 2,), 1.0),
-    "149 words": (long_range_repetition, (["so"] * 149,), None),
-    "bytes over zlib's": (
-        compression_ratio,
-        ("naïve " * 50,),
-        350 / len(zlib.compress(("naïve " * 50).encode(), 9)),
-    ),
-    "no bytes": (compression_ratio, ("",), None),
-    "seven words of the prompt are chance": (copied_share, ([*fresh(7, start=10), "x"], PromptIndex(fresh(50))), 0.0),
-    "eight are copied": (copied_share, ([*fresh(8, start=10), "x"], PromptIndex(fresh(50))), 8 / 9),
-    "an empty prompt": (copied_share, (["b"] * 20, PromptIndex([])), 0.0),
-    "nothing to be copied": (copied_share, ([], PromptIndex(["a"])), None),
-    "ROUGE-L": (rouge_l, (["a", "b", "c"], ["a", "x", "c", "y"]), 4 / 7),
-    "ROUGE-L of nothing": (rouge_l, ([], ["a"]), None),
-    "ROUGE-L with nothing": (rouge_l, (["a"], []), None),
-    "the cloze score of easy words": (cloze_score, (0.0, 0.0), 64.0),
-    "the cloze score": (cloze_score, (0.1, 20.0), 64 - 9.5 - 13.8),
-    "unfamiliar words": (unfamiliar_share, (["the", "magnificent", "house", "magnificent"], dale_chall()), 0.5),
-    "unfamiliar words of none": (unfamiliar_share, ([], dale_chall()), None),
-    "English in English": (language_drift, (prose_of(ENGLISH * 3),), 0.0),
-    "French in French": (language_drift, (prose_of(FRENCH * 3, language="fr"),), 0.0),
-    "Japanese in Japanese": (language_drift, (prose_of(JAPANESE, language="ja"),), 0.0),
-    "French in English": (language_drift, (prose_of(FRENCH * 2),), 1.0),
-    "English in Japanese": (language_drift, (prose_of(ENGLISH * 2, language="ja"),), 1.0),
-    "a last stretch goes with the one before": (language_drift, (prose_of(ENGLISH + "Non, merci."),), 0.0),
-    "under 200 characters": (language_drift, (prose_of(FRENCH[:150]),), None),
-    "no text in any language": (language_drift, (prose_of(""),), None),
-    "an unknown language": (language_drift, (prose_of(ENGLISH, language="tlh"),), None),
-    "the cosine of means": (reference_similarity, (np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 0.0]])), HALF),
-    "no sentence is like none": (reference_similarity, (np.empty((0, 2)), np.ones((1, 2))), None),
-    "a mean without direction": (reference_similarity, (np.array([[1.0, 0.0], [-1.0, 0.0]]), np.ones((1, 2))), None),
-}
+FIGURES: Sequence[tuple[Callable[..., float | None], Sequence[tuple[tuple[object, ...], float | None]]]] = (
+    (vocabulary_diversity, [((["he", "ran", "and", "he"],), 0.75), (([],), None)]),
+    # A hundred words are needed.
+    (unique_word_ratio, [((["so"] * 99,), None), ((["so"] * 100,), 0.01)]),
+    # In bits.
+    (entropy, [(("aabb",), 1.0), (("abcdefgh",), 3.0), (("aab",), math.log2(3) - 2 / 3), (("",), None)]),
+    (mtld, [
+        # 1, 1, 2/3 < 0.72: a factor is full at every third word, read either way.
+        ((["a", "b"] * 30,), 60 / 20),
+        # 49 different words, then one again: 0.02 / 0.28 of a factor is spent.
+        (([*fresh(49), "w0"],), 50 / (0.02 / 0.28)),
+        # Fifty words are needed, and one that repeats.
+        ((["a", "b"] * 24,), None), ((fresh(80),), None),
+    ]),
+    (repetition_rate, [
+        # he-ran, ran-and and and-he come twice, he-fell once: 7, of which 4 different.
+        ((SCENE, 2), 3 / 7),
+        # he-ran-and, ran-and-he twice, and-he-ran, and-he-fell: 6, of which 4 different.
+        ((SCENE, 3), 2 / 6),
+        ((["so"] * 2, 2), None), ((["so"] * 3, 2), 0.5), ((["so"] * 3, 3), 0.0),
+    ]),
+    (long_range_repetition, [
+        # 160 words have 57 4-grams from word 100 on; the phrase of 5 words brings 2 of them back.
+        (([*fresh(150), *fresh(5, start=20), *fresh(5, start=900)],), 2 / 57),
+        # What comes back at once is not far.
+        (([*fresh(150), *fresh(10, start=140)],), 0.0),
+        # A loop of 40 words comes round 100 words later at its fourth turn, word 120 of the 197 4-grams.
+        ((fresh(40) * 5,), 77 / 97), ((fresh(100) * 2,), 1.0), ((["so"] * 149,), None),
+    ]),
+    (compression_ratio, [(("naïve " * 50,), 350 / len(zlib.compress(("naïve " * 50).encode(), 9))), (("",), None)]),
+    (copied_share, [
+        # Seven words of the prompt in a row are chance, and eight are copied.
+        (([*fresh(7, start=10), "x"], PromptIndex(fresh(50))), 0.0),
+        (([*fresh(8, start=10), "x"], PromptIndex(fresh(50))), 8 / 9),
+        ((["b"] * 20, PromptIndex([])), 0.0), (([], PromptIndex(["a"])), None),
+    ]),
+    (rouge_l, [((["a", "b", "c"], ["a", "x", "c", "y"]), 4 / 7), (([], ["a"]), None), ((["a"], []), None)]),
+    (cloze_score, [((0.0, 0.0), 64.0), ((0.1, 20.0), 64 - 9.5 - 13.8)]),
+    (unfamiliar_share, [((["the", "magnificent"], dale_chall()), 0.5), (([], dale_chall()), None)]),
+    (language_drift, [
+        ((prose_of(ENGLISH * 3),), 0.0), ((prose_of(FRENCH * 3, language="fr"),), 0.0),
+        ((prose_of(JAPANESE, language="ja"),), 0.0), ((prose_of(FRENCH * 2),), 1.0),
+        ((prose_of(ENGLISH * 2, language="ja"),), 1.0),
+        # A last stretch goes with the one before.
+        ((prose_of(ENGLISH + "Non, merci."),), 0.0),
+        # Under 200 characters, and in an unknown language, nothing is measured.
+        ((prose_of(FRENCH[:150]),), None), ((prose_of(""),), None), ((prose_of(ENGLISH, language="tlh"),), None),
+    ]),
+    (reference_similarity, [
+        ((np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[2.0, 0.0]])), HALF),
+        ((np.empty((0, 2)), np.ones((1, 2))), None), ((np.array([[1.0, 0.0], [-1.0, 0.0]]), np.ones((1, 2))), None),
+    ]),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FIGURES)
-def test_a_measure_by_hand(case: str) -> None:
-    measure, given_, expected = FIGURES[case]
-    assert measure(*given_) == (expected if expected is None else pytest.approx(expected))
+@pytest.mark.parametrize(("measure", "texts"), FIGURES, ids=lambda each: getattr(each, "__name__", ""))
+def test_a_measure_by_hand(
+    measure: Callable[..., float | None], texts: Sequence[tuple[tuple[object, ...], float | None]]
+) -> None:
+    for text, expected in texts:
+        assert measure(*text) == (expected if expected is None else pytest.approx(expected))
 
 
 @pytest.mark.parametrize(

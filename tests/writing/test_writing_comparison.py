@@ -1,28 +1,207 @@
-"""What a comparison says of the prose of several runs: every run told apart, nothing of a name obeyed."""
+"""The prose of several runs side by side, and of a candidate pair by pair."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
 from contextcliff.analysis.paired_decision import decide
+from contextcliff.findings.finding import Table
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.run_names import facts_of
+from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.comparison import sides, written_runs
 from contextcliff.writing.comparison_figures import core_figure, measures_figure
+from contextcliff.writing.contest import WritingSide
+from contextcliff.writing.paired import (
+    MeasureDifference,
+    PairedRounds,
+    difference_blocks,
+    differences_notes,
+    differences_sentence,
+    measure_differences,
+)
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import CLIFF, edited, simulated
 from tests.writing.made_writing import make_rounds, make_writing, with_writing
+
+SIDE = WritingSide(name="none", writing=make_writing(make_rounds()), rules="ours", word_list="ours", least_length="0.6")
+Figures = Mapping[str, float]
+
+
+def pair(place: int, before: Figures, after: Figures, *, tokens: int = 2048, **more: object) -> ScoredPair:
+    made = ScoredPair(
+        sample_id=f"r{tokens}-{place}",
+        context_tokens=tokens,
+        baseline=1.0,
+        candidate=1.0,
+        baseline_figures=before,
+        candidate_figures=after,
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def shifted(measure: str, *, by: float, n: int = 20, start: float = 20.0) -> list[ScoredPair]:
+    """Pairs of which the candidate's figure is higher by about as much."""
+    noise = np.random.default_rng(3).normal(0.0, abs(by) / 5 or 1.0, size=n)
+    return [pair(place, {measure: start}, {measure: start + by + float(each)}) for place, each in enumerate(noise)]
+
+
+def joined(*some: Sequence[ScoredPair]) -> list[ScoredPair]:
+    """The same rounds with the figures of all."""
+    return [
+        replace(
+            each[0],
+            baseline_figures={key: value for one in each for key, value in one.baseline_figures.items()},
+            candidate_figures={key: value for one in each for key, value in one.candidate_figures.items()},
+        )
+        for each in zip(*some, strict=True)
+    ]
+
+
+def differences(
+    pairs: Sequence[ScoredPair], *, side: WritingSide = SIDE, baseline: WritingSide = SIDE
+) -> dict[str, MeasureDifference]:
+    known = measure_differences(baseline, {"q4": PairedRounds(side=side, pairs=pairs)}, confidence=0.95)
+    return {one.measure: one for one in known["q4"]}
+
+
+@pytest.mark.parametrize(
+    ("measure", "by", "shown"),
+    [
+        ("composite", 5.0, "worse"),
+        ("composite", -5.0, "better"),
+        ("mtld", -5.0, "worse"),
+        ("mtld", 5.0, "better"),
+        ("trigram_repetition_rate", 0.2, "worse"),
+        ("composite", 0.0, None),
+        ("comma_density", 0.5, None),
+    ],
+)
+def test_a_measure_is_worse_in_its_own_direction_and_one_without_a_direction_never(
+    measure: str, by: float, shown: str | None
+) -> None:
+    one = differences(shifted(measure, by=by, start=1.0))[measure]
+    assert one.shown == shown
+    assert (one.p_worse is None) == (measure == "comma_density")
+
+
+def test_its_p_value_is_that_of_the_exact_test_of_signs_whatever_the_unit_of_the_measure() -> None:
+    steps = [3.0, -1.0, 2.0, 2.0, 4.0, -2.0, 1.0, 5.0]
+    pairs = [pair(place, {"composite": 40.0}, {"composite": 40.0 + step}) for place, step in enumerate(steps)]
+    one = differences(pairs)["composite"]
+    units = Units.single(step / 5.0 for step in steps)
+    assert (one.p_worse, one.p_better) == pytest.approx((p_better(units), p_worse(units)))
+    assert one.p_worse_corrected == one.p_worse
+    assert one.difference == pytest.approx(1.75)
+    assert (one.baseline_mean, one.candidate_mean) == (40.0, 41.75)
+    assert one.low is not None
+    assert one.high is not None
+    assert -1.0 < one.low < 1.75 < one.high < 5.0
+
+
+def test_holm_corrects_for_the_tested_measures_of_all_candidates() -> None:
+    one = shifted("composite", by=5.0, n=6)
+    alone = differences(one)["composite"]
+    assert (alone.p_worse, alone.shown) == (1 / 64, "worse")
+    three = joined(one, shifted("mtld", by=0.0, n=6), shifted("comma_density", by=5.0, n=6))
+    rounds = PairedRounds(side=SIDE, pairs=three)
+    both = measure_differences(SIDE, {"q4": rounds, "q8": rounds}, confidence=0.95)
+    rows = {(name, each.measure): each for name, some in both.items() for each in some}
+    # Two measures have a direction, of two candidates: four tests.
+    assert rows["q4", "composite"].p_worse_corrected == 4 / 64
+    assert rows["q4", "composite"].shown is None
+
+
+def test_z_scores_are_compared_where_every_round_of_the_pairs_has_one() -> None:
+    raw, z = shifted("mtld", by=-30.0, start=90.0), shifted("z.mtld", by=-2.0, start=0.5)
+    one = differences(joined(raw, z))["mtld"]
+    assert (one.scale, round(one.difference)) == ("z", -2)
+    without = joined(raw, z)
+    without[0] = replace(without[0], candidate_figures={"mtld": 60.0})
+    one = differences(without)["mtld"]
+    assert (one.scale, one.n_pairs) == ("raw", 20)
+
+
+def test_rounds_of_one_draw_are_one_piece_of_evidence() -> None:
+    one = [replace(each, item="one draw") for each in shifted("composite", by=5.0)]
+    row = differences(one)["composite"]
+    assert (row.n_pairs, row.n_units, row.p_worse, row.shown) == (20, 1, 0.5, None)
+    assert (row.low, row.high) == (None, None)
+
+
+def test_rounds_without_a_score_or_without_the_measure_are_left_out_and_the_latter_are_counted() -> None:
+    pairs = shifted("composite", by=5.0)
+    pairs[0] = replace(pairs[0], candidate=None, candidate_figures={})
+    pairs[1] = replace(pairs[1], candidate_figures={"healthy": 0.0})
+    row = differences(pairs)["composite"]
+    assert (row.n_pairs, row.n_unmeasured) == (18, 1)
+    assert "mtld" not in differences(pairs)
+
+
+def test_figures_by_different_rules_are_shown_and_not_tested() -> None:
+    row = differences(shifted("cloze_score", by=5.0), side=replace(SIDE, word_list="another"))["cloze_score"]
+    assert (row.p_worse, row.shown) == (None, None)
+    assert "different rules" in str(row.reason)
+    assert row.difference == pytest.approx(5.0, abs=1.0)
+
+
+def test_raw_figures_that_depend_on_the_length_are_not_tested_between_answers_of_other_lengths() -> None:
+    short = [replace(each, details={**each.details, "continuation_length": 100.0}) for each in make_rounds()]
+    side = replace(SIDE, name="q4", writing=make_writing(short))
+    pairs = joined(shifted("compression_ratio", by=1.0), shifted("mtld", by=-5.0))
+    rows = differences(pairs, side=side)
+    assert "not as long" in str(rows["compression_ratio"].reason)
+    assert rows["mtld"].shown == "worse"
+    z = joined(pairs, shifted("z.compression_ratio", by=1.0))
+    assert differences(z, side=side)["compression_ratio"].shown == "worse"
+
+
+def test_the_sentence_names_what_is_shown_and_counts_the_rest() -> None:
+    pairs = joined(
+        [pair(n, {"composite": 20.0, "z.mtld": 0.0, "mtld": 80.0}, {"composite": 25.0, "z.mtld": 1.5, "mtld": 99.0})
+         for n in range(12)],
+        [pair(n, {"language_drift": 0.0, "comma_density": 1.0}, {"language_drift": 0.0, "comma_density": 2.0})
+         for n in range(12)],
+    )  # fmt: skip
+    rows = list(differences(pairs).values())
+    assert differences_sentence("q4", "none", rows) == (
+        "q4 against none, pair by pair: worse in composite (+5.0, p < 0.001); better in MTLD (+1.50 sd, p < 0.001); "
+        "1 of 3 measures: neither is shown."
+    )
+    quiet = [one for one in rows if one.measure in ("language_drift", "comma_density")]
+    assert differences_sentence("q4", "none", quiet) == (
+        "q4 against none, pair by pair: of 1 measure tested none is shown to be worse or better."
+    )
+    (commas,) = (one for one in quiet if not one.worse)
+    assert differences_sentence("q4", "none", [commas]) == "q4 against none, pair by pair: no measure can be tested."
+    (table,) = (block for block in difference_blocks({"q4": rows}, baseline="none") if isinstance(block, Table))
+    assert {column.title: column.cells[0] for column in table.columns} == {
+        **{"measure": "Composite (worse)", "better": "lower", "unit": "0-100", "baseline": "20.0", "candidate": "25.0"},
+        **{"difference": "+5.0", "interval": "+5.0 to +5.0", "p worse": "< 0.001", "p better": "1.000", "pairs": "12"},
+    }
+
+
+def test_the_notes_say_how_it_was_tested_and_what_was_left_out() -> None:
+    pairs = shifted("composite", by=5.0)
+    pairs[1] = replace(pairs[1], candidate_figures={})
+    how, left_out = differences_notes({"q4": list(differences(pairs).values())}, confidence=0.95)
+    assert "corrected by Holm over 1 test;" in how
+    assert "their differences leave out up to 1 pair, the verdict leaves out none" in left_out
+    assert differences_notes({}, confidence=0.95) == ()
+
 
 EVIL = "=cmd|' /C x'!A0 <script>$x$ | [a](b) \x1b[31m_"
 
@@ -96,15 +275,6 @@ def test_everything_is_written_and_a_second_comparison_leaves_nothing_of_the_fir
     }
 
 
-def test_without_figures_the_page_has_neither_images_nor_gaps(tmp_path: Path) -> None:
-    write_comparison(compared(["a", "b"]), folder=tmp_path, dpi=None)
-    assert not list(tmp_path.glob("*.png"))
-    page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
-    assert "## Writing" in page
-    assert ".png" not in page
-    assert "\n\n\n" not in page
-
-
 def decided_comparison(name: str = "q4", *, lost: int = 0) -> Comparison:
     """A candidate that wrote half a page of the same words in each round of the baseline; of `lost` nothing came."""
     base, other = run_of(0, "none"), run_of(2, name)
@@ -141,25 +311,10 @@ def test_a_candidate_is_tested_measure_by_measure_before_the_contests(tmp_path: 
     stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
     rows = {row["measure"]: row for row in stored["measure_differences"]}
     assert list(rows) == ["composite", "mtld"]
-    assert rows["mtld"] | {"p_better": 0, "p_better_corrected": 0} == {
-        "candidate": "q4",
-        "measure": "mtld",
-        "worse": -1,
-        "scale": "raw",
-        "baseline_mean": 80.0,
-        "candidate_mean": 35.5,
-        "difference": -44.5,
-        "low": rows["mtld"]["low"],
-        "high": rows["mtld"]["high"],
-        "n_pairs": 12,
-        "n_units": 12,
-        "n_unmeasured": 0,
-        "p_worse": 1 / 4096,
-        "p_better": 0,
-        "p_worse_corrected": 2 / 4096,
-        "p_better_corrected": 0,
-        "shown": "worse",
-        "reason": "",
+    assert rows["mtld"] == rows["mtld"] | {
+        **{"candidate": "q4", "measure": "mtld", "worse": -1, "scale": "raw", "shown": "worse", "reason": ""},
+        **{"baseline_mean": 80.0, "candidate_mean": 35.5, "difference": -44.5, "n_pairs": 12, "n_units": 12},
+        **{"n_unmeasured": 0, "p_worse": 1 / 4096, "p_worse_corrected": 2 / 4096},
     }
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert "### q4 against none, pair by pair" in page
@@ -194,9 +349,10 @@ def test_the_table_has_a_row_a_run_and_length(written: Path) -> None:
     assert all(row["score"] for row in of_c)
 
 
-def test_no_file_says_on_whose_disk_the_runs_lie(written: Path) -> None:
+def test_files_name_the_texts_to_read_and_not_on_whose_disk_the_runs_lie(written: Path) -> None:
     for file in ("comparison.json", "comparison.md", "comparison.csv", "comparison.html"):
         assert "/home/ada" not in (written / file).read_text(encoding="utf-8")
+    assert "| run-1/writing.html |" in (written / "comparison.md").read_text(encoding="utf-8")
     run = json.loads((written / "comparison.json").read_text(encoding="utf-8"))["runs"][1]
     assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")
 
@@ -229,19 +385,8 @@ def test_nothing_of_a_name_is_obeyed(written: Path) -> None:
         assert "\x1b" not in (written / file).read_text(encoding="utf-8")
 
 
-def printed(comparison: Comparison) -> str:
-    stream = io.StringIO()
-    render_comparison(
-        comparison, console=Console(file=stream, width=80, color_system=None), folder=Path("outputs/comparisons/c")
-    )
-    return stream.getvalue()
-
-
-def test_the_console_has_a_row_a_run_the_core_measures_and_the_folder_within_80_columns() -> None:
-    told = printed(compared(["one · " + "x" * 90, "two"], silent="three"))
-    assert all(len(line) <= 80 for line in told.splitlines())
-    flat = " ".join(told.split())
-    assert "Cloze score (lower is better)" in flat
-    assert "4,096 cliff" in flat
-    assert "outputs/comparisons/c" in flat
-    assert "a note" in flat
+def test_the_console_has_the_core_measures_within_80_columns() -> None:
+    stream, comparison = io.StringIO(), compared(["one · " + "x" * 90, "two"], silent="three")
+    render_comparison(comparison, console=Console(file=stream, width=80, color_system=None), folder=Path("c"))
+    assert all(len(line) <= 80 for line in stream.getvalue().splitlines())
+    assert "Cloze score (lower is better)" in " ".join(stream.getvalue().split())

@@ -40,15 +40,11 @@ def test_every_round_can_be_read_beside_the_authors_own_words(cliff: Report) -> 
 
 
 def test_a_round_says_how_it_ended_and_what_was_measured(cliff: Report) -> None:
-    page = page_of(cliff, make_rounds(tiers=(2048,), rounds=2))
-    assert "round 1 of 2: <span>complete</span>" in page
-    assert 'round 2 of 2: <span class="bad">repetition</span>' in page
-    assert re.search(r'<p class="figures">Cloze \d\d\.\d\d · .* · 512 tokens, ended by length</p>', page)
-
-
-def test_a_round_without_an_answer_is_listed_as_such(cliff: Report) -> None:
     rounds = [*make_rounds(tiers=(2048,), rounds=2), make_round(trial=2, answered=False, failure="timeout")]
     page = page_of(cliff, rounds)
+    assert "round 1 of 3: <span>complete</span>" in page
+    assert 'round 2 of 3: <span class="bad">repetition</span>' in page
+    assert re.search(r'<p class="figures">Cloze \d\d\.\d\d · .* · 512 tokens, ended by length</p>', page)
     assert 'round 3 of 3: <span class="bad">timeout</span>' in page
     assert texts_of(page)[-1] == "nothing"
 
@@ -62,14 +58,10 @@ def test_no_text_of_a_model_gets_out_of_its_place(cliff: Report) -> None:
     assert "onerror=alert(1)&gt;{{ run }}" in page
 
 
-def test_the_page_has_no_script_and_asks_nothing_of_a_network(cliff: Report) -> None:
-    page = page_of(cliff, make_rounds())
+def test_the_page_has_no_script_asks_nothing_of_a_network_and_says_not_on_whose_disk_files_lie(cliff: Report) -> None:
+    page = page_of(cliff, make_rounds(), **{"dataset.path": "/home/ada/novel.txt"})
     assert "default-src 'none'; style-src" in page
     assert not re.search(r"<(script|link|iframe|img)\b", page)
-
-
-def test_a_page_shows_file_names_and_not_on_whose_disk_they_lie(cliff: Report) -> None:
-    page = page_of(cliff, make_rounds(), **{"dataset.path": "/home/ada/novel.txt"})
     assert "/home/ada" not in page
     assert "novel.txt" in page
 

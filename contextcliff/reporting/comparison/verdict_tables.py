@@ -9,11 +9,11 @@ from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Heading, Table, Text
 from contextcliff.findings.fitted_length import FittedLengths, FittedShift, fitted_shift
 from contextcliff.findings.kv_cache import KVCache, memory_words
+from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import Bin
 from contextcliff.records.comparison import PairedDecision
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 from contextcliff.reporting.comparison.verdict_words import WORDS, answer, interval, points
-from contextcliff.reporting.words.english_say import QUANTITIES
 
 HEAD = ("verdict", "points", "interval", "p", "pairs")
 _P = ".3f"

@@ -18,9 +18,6 @@ from contextcliff.reporting.page.page_samples import page_samples
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FIRST = ("answer", "score_by_length")
-"""Chapters that stand before the others."""
-
 
 def write_pages(
     run: FinishedRun,
@@ -54,7 +51,7 @@ def report_page(
     """The page. `excerpts` and `prompts` are those that were kept, by sample; `figures` are drawn ones by name."""
     run = report.run
     return page_of(
-        sorted(chapters(report, figures=[f"{name}.png" for name in figures]), key=lambda each: each.key not in _FIRST),
+        chapters(report, figures=[f"{name}.png" for name in figures]),
         title=run.model,
         subtitle=f"{run.task} · KV policy {run.kv_policy} · {run.engine} · {run.created_at[:10]}",
         figures=figures,

@@ -1,16 +1,8 @@
 """What a report says, in English. Each module of `english_*` adds its sentences to `say` when it is imported."""
 
-from contextcliff.reporting.words import (
-    english_cap,
-    english_findings,
-    english_report,
-)
 from contextcliff.reporting.words.english_say import say
 
 __all__ = [
-    "english_cap",
-    "english_findings",
-    "english_report",
     "label",
     "say",
 ]

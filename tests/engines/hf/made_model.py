@@ -93,11 +93,7 @@ def asked(text: str, question: str, *, before: str = "Read this.\n\n", seed: int
         question=question,
         answers=(),
         recipe=Recipe(
-            user=(
-                Words(text=before),
-                Passage(document_id="d", start=0, end=len(text)),
-                Words(text=f"\n\n{question}"),
-            )
+            user=(Words(text=before), Passage(document_id="d", start=0, end=len(text)), Words(text=f"\n\n{question}"))
         ),
         seed=seed,
     )

@@ -79,10 +79,7 @@ def test_one_prompt_that_is_too_long_takes_no_other_with_it() -> None:
 
 @pytest.mark.parametrize(
     "policy",
-    [
-        KVPolicy(name="knorm", press="KnormPress", budget=0.5),
-        KVPolicy(name="int8", key_type="int8", value_type="int8"),
-    ],
+    [KVPolicy(name="knorm", press="KnormPress", budget=0.5), KVPolicy(name="int8", key_type="int8", value_type="int8")],
 )
 def test_a_policy_that_evicts_or_quantises_is_computed_one_by_one(
     policy: KVPolicy, monkeypatch: pytest.MonkeyPatch

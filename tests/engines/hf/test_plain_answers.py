@@ -16,8 +16,6 @@ from tests.engines.hf.made_model import answers, asked, made_folder, made_model,
 
 pytestmark = pytest.mark.torch
 
-torch = pytest.importorskip("torch", reason="needs the extra hf")
-
 TEXT = "The lamp stood in the window until the ferry came back over the water. " * 6
 PROMPTS = [asked(TEXT[: 90 * n], f"What came back, number {n}?") for n in range(1, 5)]
 
@@ -39,12 +37,6 @@ def test_a_prompt_goes_on_from_what_it_shares_with_the_last_one() -> None:
     cold = answers(prompts, prefix_cache=False)
     assert [each.cached_tokens for each in cold] == [0, 0, 0]
     assert [each.text for each in cold] == [first.text, second.text, third.text]
-
-
-def test_the_same_prompt_again_is_answered_the_same() -> None:
-    one, again = answers([PROMPTS[0], PROMPTS[0]])
-    assert again.text == one.text
-    assert again.cached_tokens == again.prompt_tokens - 1
 
 
 def test_drawn_answers_depend_on_the_seed_alone() -> None:
@@ -144,12 +136,7 @@ def test_weights_without_a_chat_template_are_asked_in_plain_text() -> None:
         (Rope(type="linear", scale=2), {"rope_type": "linear", "factor": 2.0, "rope_theta": 10_000.0}),
         (
             Rope(type="yarn", scale=4, base=50_000),
-            {
-                "rope_type": "yarn",
-                "factor": 4.0,
-                "rope_theta": 50_000.0,
-                "original_max_position_embeddings": 4096,
-            },
+            {"rope_type": "yarn", "factor": 4.0, "rope_theta": 50_000.0, "original_max_position_embeddings": 4096},
         ),
         (Rope(type="none"), {"rope_type": "default", "rope_theta": 10_000.0}),
     ],
@@ -174,14 +161,6 @@ def test_the_trained_positions_are_those_before_the_scaling(rope: Rope) -> None:
 
     model = Model(name="made", hub=made_folder(window=4096), rope=rope)
     assert with_session(use, model=model) == Positions(trained_tokens=4096, source="config")
-
-
-def test_repetition_is_penalised_at_temperature_zero_too() -> None:
-    plain, penalised = (
-        answers(PROMPTS[:1], sampling=Sampling(max_tokens=30, repetition_penalty=penalty))[0].text
-        for penalty in (1.0, 1.8)
-    )
-    assert plain != penalised
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,539 @@
+"""Why the safe cap is where it is: how far the test came, what stopped it, and what would settle it.
+
+Lengths are tokens: the median measured prompt of a length, but for the one up to which all is shown, its longest.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
+from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.search import BASELINE_SAMPLES
+from contextcliff.analysis.search_threshold import SearchThreshold
+from contextcliff.analysis.shape import Shape
+from contextcliff.analysis.threshold import LOW_BASELINE, RelativeThreshold, Threshold
+from contextcliff.records.amounts import (
+    QUANTITIES,
+    THIRDS_OF_DEPTH,
+    Quantity,
+    SampleCount,
+    Unit,
+    amount,
+    counted,
+    portion,
+    threshold_figure,
+)
+from contextcliff.records.note import Note, as_it_is
+from contextcliff.statistics import sample_size
+from contextcliff.statistics.descriptive import counted as tallied
+from contextcliff.statistics.descriptive import mean_of
+
+Told = tuple[Note, int | None]
+"""A sentence, and how many samples a length would settle what stopped the test; None where no number is said to."""
+_Hidden = Literal["fall", "here", "baseline", "both"]
+
+
+def cap_reason(
+    sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None, *, asked: float, confidence: float
+) -> Told:
+    """Why the cap is where it is. `sequence` has at least one length, `asked` is the configured threshold; `shape` is
+    that of the scores, None where nothing was scored."""
+    if not any(result.scores for result in sequence.results):
+        n = sum(result.bin.n_samples + result.bin.n_unscored for result in sequence.results)
+        if n == 1:
+            return Note("the only sample was not scored: nothing can be said of any length"), None
+        return Note("none of the {n:,} samples was scored: nothing can be said of any length", n=n), None
+    walk = _Walk(sequence=sequence, threshold=threshold, shape=shape, asked=asked, confidence=confidence)
+    stop, baseline = sequence.stop, threshold.relative
+    if baseline is not None and not (sequence.is_open and sequence.cleared == 0):
+        without_cap = _without_comparison(sequence, baseline)
+        if without_cap is not None:
+            return without_cap, None
+    by_third = stop is not None and threshold.third_below(stop) is not None
+    if sequence.cleared == 0 and threshold.is_shown_below(sequence.results[0]) and not by_third:
+        return walk.below_from_the_start(), None
+    return walk.stopped()
+
+
+def threshold_name(
+    value: float, quantity: Quantity, *, relative: bool, baseline: LengthResult | None = None, every_depth: bool = False
+) -> Note:
+    """A score, or a share of the baseline's score, which is named where it is known."""
+    name = Note("{value}", value=threshold_figure(value))
+    if relative:
+        at: Note | str = ""
+        if baseline is not None and baseline.bin.mean is not None:
+            at = Note(" ({mean:.2f} at {tokens:,} tokens)", mean=baseline.bin.mean, tokens=baseline.bin.median_tokens)
+        name = Note("{value} of the baseline{at}", value=name, at=at)
+    if quantity == "healthy":
+        name = Note("a healthy share of {value}", value=name)
+    return Note("{threshold} in each third of the depths", threshold=name) if every_depth else name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Walk:
+    """What the walk found, in words; the parameters are those of `cap_reason`."""
+
+    sequence: FixedSequenceTest
+    threshold: Threshold
+    shape: Shape | None
+    asked: float
+    confidence: float
+
+    @property
+    def name(self) -> Note:
+        threshold = self.threshold
+        baseline = None if threshold.relative is None else threshold.relative.baseline
+        return threshold_name(
+            self.asked,
+            threshold.quantity,
+            relative=baseline is not None,
+            baseline=baseline,
+            every_depth=threshold.every_depth,
+        )
+
+    @property
+    def what(self) -> Note:
+        return QUANTITIES[self.threshold.quantity]
+
+    @property
+    def cleared_to(self) -> int | None:
+        """The longest prompt of the last bin that cleared, where the cap is a shorter one of it."""
+        last, cap = self.sequence.last_cleared, self.sequence.cap_tokens
+        return None if last is None or cap is None or last.bin.max_tokens == cap else last.bin.max_tokens
+
+    def stopped(self) -> Told:
+        """What was shown up to where, and what stopped the test there."""
+        stopped, settled_by = self._stopped()
+        degraded = self.sequence.results[self.sequence.degraded[0]] if self.sequence.degraded else None
+        fall: Note | str = ""
+        if degraded is not None and degraded is not self.sequence.stop:
+            tokens, score = degraded.bin.median_tokens, self._score(degraded)
+            fall = Note("; at {tokens:,} it is below, {what:unsaid}{score}", tokens=tokens, what=self.what, score=score)
+        return Note("{shown}; {stopped}{fall}", shown=self._shown(), stopped=stopped, fall=fall), settled_by
+
+    def below_from_the_start(self) -> Note:
+        """That the shortest length is degraded. What is said of the others depends on what they show."""
+        results, threshold = self.sequence.results, self.threshold
+        tokens, score = results[0].bin.median_tokens, self._score(results[0])
+        if threshold.is_sequential:
+            return Note(
+                "at the shortest length, {tokens:,} tokens, the score is {score}, below {threshold}, and the search "
+                "ends there; test shorter lengths or an easier task",
+                tokens=tokens,
+                score=score,
+                threshold=self.name,
+            )
+        if len(self.sequence.degraded) == len(results):
+            return Note(
+                "below {threshold} at every length tested ({score} at the shortest, {tokens:,} tokens): no length is "
+                "safe here; test shorter lengths or an easier task",
+                threshold=self.name,
+                score=score,
+                tokens=tokens,
+            )
+        again = next((result.bin.median_tokens for result in results if threshold.is_shown_above(result)), None)
+        after = Note("it is not shown to be below at every longer one")
+        if again is not None:
+            after = Note(
+                "it clears it at {again:,}, so that the shortest length is not the easiest one here", again=again
+            )
+        return Note(
+            "below {threshold} already at the shortest length, {tokens:,} tokens ({what:unsaid}{score}), though "
+            "{after}; no length is shown to be safe from the start",
+            threshold=self.name,
+            tokens=tokens,
+            what=self.what,
+            score=score,
+            after=after,
+        )
+
+    def _score(self, result: LengthResult) -> Note:
+        """The mean of a length with its interval, of what the threshold is a threshold of."""
+        mean, low, high = result.bin.mean, result.bin.ci_low, result.bin.ci_high
+        if mean is None or low is None or high is None:
+            return as_it_is("unknown")
+        if self.threshold.is_sequential:  # a confidence sequence is rounded outward
+            low, high = math.floor(low * 100 + 1e-9) / 100, math.ceil(high * 100 - 1e-9) / 100
+        return Note(
+            "{mean:.2f} ({confidence:percent} CI {low:.2f}–{high:.2f})",
+            mean=mean,
+            confidence=self.confidence,
+            low=low,
+            high=high,
+        )
+
+    def _shown(self) -> Note:
+        """What was shown up to where."""
+        tokens, at = self.sequence.cap_tokens, Note(" at {confidence:percent} confidence", confidence=self.confidence)
+        if tokens is None and self.threshold.relative is not None:
+            return Note("no length beyond the baseline is shown to clear {threshold}{at}", threshold=self.name, at=at)
+        if tokens is None:
+            return Note("no tested length is shown to clear {threshold}{at}", threshold=self.name, at=at)
+        last: Note | str = ""
+        if self.cleared_to is not None:
+            last = Note(
+                " (the last bin that clears has prompts of {shortest:,} to {longest:,} tokens: its mean vouches for "
+                "the shortest)",
+                shortest=tokens,
+                longest=self.cleared_to,
+            )
+        return Note(
+            "every tested length up to {tokens:,} tokens clears {threshold}{at}{last}",
+            tokens=tokens,
+            threshold=self.name,
+            at=at,
+            last=last,
+        )
+
+    def _stopped(self) -> Told:
+        """What stopped the test, and where."""
+        stop, threshold = self.sequence.stop, self.threshold
+        if stop is None:
+            if self.sequence.is_open:
+                return Note("the run ended before the next length was decided"), None
+            if self.cleared_to is not None:
+                return Note("no fall was found up to {tokens:,}", tokens=self.cleared_to), None
+            return Note("that is the longest one, and no fall was found"), None
+        tokens, searched = stop.bin.median_tokens, isinstance(threshold, SearchThreshold)
+        if isinstance(threshold, SearchThreshold) and threshold.decision(stop) == "unscorable":
+            return _unscorable(stop), None
+        if not stop.scores:
+            n = None if searched else self._fewest_all_right(stop)
+            there: Note | str = ""
+            if n is not None:
+                there = Note("; at least {needed} are needed there", needed=_in_as_many_texts(stop, n, scored=True))
+            none = _none_scored(stop.planned, stop.noun)
+            return Note("at {tokens:,} {none}{needed}", tokens=tokens, none=none, needed=there), n
+        score = self._score(stop)
+        cause, settled_by = (
+            (self._search_cause(stop, threshold), None) if isinstance(threshold, SearchThreshold) else self._cause(stop)
+        )
+        return (
+            Note("at {tokens:,} the {what} is {score}{cause}", tokens=tokens, what=self.what, score=score, cause=cause),
+            settled_by,
+        )
+
+    def _search_cause(self, stop: LengthResult, threshold: SearchThreshold) -> Note | str:
+        """Why a search ended where it did."""
+        asked = counted(planned_at(stop))
+        if self.sequence.is_open:
+            return Note(", and the run ended with {asked} before it was decided", asked=asked)
+        if threshold.is_shown_below(stop):
+            third = threshold.third_below(stop)
+            return Note(", and the {third} of the depths is below", third=THIRDS_OF_DEPTH[third]) if third else ""
+        if threshold.is_given_up(stop):
+            return Note(
+                ", shown neither to clear it nor to be below it by {asked}; by these scores more of them, up to "
+                "task.max_trials, were not expected to clear it",
+                asked=asked,
+            )
+        return Note(
+            ", shown neither to clear it nor to be below it by {asked}, the most that may be asked (task.max_trials)",
+            asked=asked,
+        )
+
+    def _cause(self, stop: LengthResult) -> tuple[Note | str, int | None]:
+        """Why the data at `stop` settle nothing, and how many samples would; nothing where it is below."""
+        threshold = self.threshold
+        if threshold.is_shown_below(stop):
+            return "", None
+        if self.sequence.degraded and evidence_suffices(stop, threshold):
+            n, if_so = self._needed(stop)
+            which: Note | str = ""
+            if n is not None:
+                needed = _in_as_many_texts(stop, n, scored=True)
+                which = Note(" (about {needed} there are likely to show which{if_so})", needed=needed, if_so=if_so)
+            return Note(", shown neither to clear it nor to be below it{which}", which=which), None
+        if sample_size.fewest_all_right(self.asked, self.confidence) is None:
+            value = threshold_figure(self.asked)
+            return Note(
+                ", and no number of samples can show a {what} of {threshold}", what=self.what, threshold=value
+            ), None
+        if not threshold.could_be_shown_above(stop, stop.if_all_right):
+            n = self._fewest_all_right(stop)
+            return Note(
+                ", but {planned} cannot show {threshold} even if {perfect}; {needed}",
+                planned=counted(planned_at(stop)),
+                threshold=self.name,
+                perfect=if_perfect(stop, threshold.quantity),
+                needed=Note("not even {n:,} {noun} a length could", n=sample_size.MOST, noun=Note(stop.noun))
+                if n is None
+                else Note("at least {needed} are needed", needed=_in_as_many_texts(stop, n, each_length=True)),
+            ), n
+        hidden = _unscored_that_decide(stop, threshold)
+        return self._too_few(stop) if hidden is None else (self._hidden(hidden, stop), None)
+
+    def _fewest_all_right(self, stop: LengthResult) -> int | None:
+        """Fewest samples at `stop` that clear the threshold if all are right; None where it takes more than 20,000."""
+        independent = sample_size.fewest_all_right(self.asked, self.confidence)
+        if independent is None:
+            return None
+        threshold = self.threshold
+        if stop.sharing:
+            size = stop.planned / stop.sharing
+            counts = [round(k * size) for k in range(stop.sharing + 1, max(3, int(sample_size.MOST / size)))]
+            at = bisect.bisect_left(counts, True, key=lambda m: threshold.could_be_shown_above(stop, stop.all_right(m)))
+            return None if at == len(counts) else counts[at]
+        # With a baseline below 1, fewer will do than against a perfect one.
+        above = range(stop.planned + 1, independent)
+        return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
+
+    def _hidden(self, hidden: _Hidden, stop: LengthResult) -> Note:
+        """What the unscored samples keep from being shown."""
+        n, here, baseline = stop.bin.n_unscored, _unscored(stop), self.threshold.relative
+        if hidden == "fall":
+            return Note(
+                ", below the threshold, but {here}, and were {n:that one/those} right it would not be below",
+                here=here,
+                n=n,
+            )
+        if hidden == "here" or baseline is None:
+            return Note(
+                ", but {here}, and were {n:that one/those} wrong it would not clear {threshold}",
+                here=here,
+                n=n,
+                threshold=self.name,
+            )
+        n, base = baseline.baseline.bin.n_unscored, _unscored(baseline.baseline)
+        if hidden == "baseline":
+            return Note(
+                ", but {base} at the baseline, and were {n:that one/those} right it would not clear {threshold}",
+                base=base,
+                n=n,
+                threshold=self.name,
+            )
+        return Note(
+            ", but {here}, and {base} at the baseline: were the former wrong and the latter right it would not clear "
+            "{threshold}",
+            here=here,
+            base=base,
+            threshold=self.name,
+        )
+
+    def _too_few(self, stop: LengthResult) -> tuple[Note | str, int | None]:
+        """The score lies on one side of the threshold, and the samples are too few to show that."""
+        mean, score = stop.bin.mean, self.threshold.score
+        if mean is None or score is None:
+            return "", None
+        needed, if_so = self._needed(stop)
+        where = Note("at each of the two lengths") if self.threshold.relative else Note("at that length")
+        settled = (
+            Note(
+                "so near it, not even {most:,} scored {noun} {where} are likely to settle it",
+                most=sample_size.MOST,
+                noun=Note(stop.noun),
+                where=where,
+            )
+            if needed is None
+            else Note(
+                "a new run with about {needed} {where} is likely to settle it{if_so}",
+                needed=_in_as_many_texts(stop, needed, scored=True),
+                where=where,
+                if_so=if_so,
+            )
+        )
+        samples = Note("{n:{noun}}", n=len(stop.scores), noun=Note(stop.noun))
+        figures = {"samples": samples, "n": len(stop.scores), "settled": settled}
+        if mean > score:
+            return Note(
+                ", above the threshold, but {samples} {n:is/are} too few to show it; {settled}", **figures
+            ), needed
+        if math.isclose(mean, score):
+            return Note(
+                ", at the threshold, but {samples} {n:does/do} not show that it is degraded; {settled}", **figures
+            ), needed
+        return Note(
+            ", below the threshold, but {samples} {n:does/do} not show that it is degraded; {settled}", **figures
+        ), needed
+
+    def _needed(self, stop: LengthResult) -> tuple[int | None, Note | str]:
+        """Scored samples that settle it with 80% power, and the true score that they are planned for."""
+        score = _planned_score(stop, self.threshold, self.shape)
+        if score is None:
+            return None, ""
+        if_so = Note(", if the true score there is {score:.2f}, as all lengths together suggest", score=score)
+        return self.threshold.samples_to_settle(stop, score), if_so
+
+
+def _without_comparison(sequence: FixedSequenceTest, threshold: RelativeThreshold) -> Note | None:
+    """What keeps the lengths from being compared with the baseline; None where nothing does."""
+    if sequence.stop is not None and sequence.cleared == 0:
+        return _no_baseline(threshold, sequence.stop)
+    shortest = threshold.baseline.bin
+    if threshold.is_low and shortest.mean is not None:
+        return low_baseline(shortest.mean, shortest.median_tokens, threshold.quantity)
+    if sequence.stop is not None or not sequence.is_withheld or sequence.is_open:
+        return None
+    tokens, n = sequence.results[-1].bin.max_tokens, len(sequence.results)
+    if n == 1:
+        return Note("only one length was tested, {tokens:,} tokens, and nothing to compare it with", tokens=tokens)
+    return Note(
+        "all {n} lengths that were tested, up to {tokens:,} tokens, are the baseline, and there is nothing to compare "
+        "it with",
+        n=n,
+        tokens=tokens,
+    )
+
+
+def low_baseline(mean: float, tokens: int, quantity: Quantity = "score") -> Note:
+    """That a share of a baseline so low says nothing, whatever length keeps it."""
+    return Note(
+        "the baseline is a {what} of {mean:.2f} at {tokens:,} tokens, under {least:.2f}: this model hardly does the "
+        "task even with short prompts, and keeping a share of that makes no length safe; take an easier task or a "
+        "larger model",
+        what=QUANTITIES[quantity],
+        mean=mean,
+        tokens=tokens,
+        least=LOW_BASELINE,
+    )
+
+
+def _no_baseline(threshold: RelativeThreshold, stop: LengthResult) -> Note:
+    """Why the shortest lengths give none; `stop` is the shortest."""
+    base, n_lengths = threshold.baseline, len(threshold.members)
+    scored, noun, shortest = len(base.scores), base.noun, stop.bin.median_tokens
+    if scored >= BASELINE_SAMPLES and stop.scores:
+        return Note(
+            "the {what} at the shortest length, {tokens:,} tokens, is 0.00: there is no baseline to compare with; test "
+            "shorter lengths or an easier task",
+            what=QUANTITIES[threshold.quantity],
+            tokens=shortest,
+        )
+    if scored >= BASELINE_SAMPLES:
+        none = _none_scored(stop.planned, stop.noun)
+        return Note(
+            "at the shortest length, {tokens:,} tokens, {none}: no length is shown to be safe from the start",
+            tokens=shortest,
+            none=none,
+        )
+    where = Note("at the {n} shortest lengths together", n=n_lengths)
+    if n_lengths == 1:
+        where = Note("at the shortest length, {tokens:,} tokens,", tokens=base.bin.median_tokens)
+    if scored == 0:
+        none = _none_scored(base.planned, noun)
+        return Note("{where} {none}: there is no baseline to compare with", where=where, none=none)
+    figures = {"where": where, "n": scored, "fewest": BASELINE_SAMPLES}
+    if scored == base.planned:
+        only = amount(scored, noun)
+        return Note("{where} there {n:is/are} only {only}: a baseline needs at least {fewest}", only=only, **figures)
+    only = portion(scored, base.planned, noun)
+    return Note("{where} only {only} {n:is/are} scored: a baseline needs at least {fewest}", only=only, **figures)
+
+
+_WAYS_OUT = {
+    "overflow": Note("ask for shorter lengths, or start the server with a longer window"),
+    "truncated": Note("ask for shorter lengths, or start the server with a longer window"),
+    "content_filter": Note("take other texts (dataset.path), or a provider that lets these pass"),
+}
+
+
+def _unscorable(stop: LengthResult) -> Note:
+    """Why a length's samples have no score, with what to do."""
+    samples = [sample for item in stop.items for sample in item.samples]
+    unscored = [sample for sample in samples if sample.score is None]
+    kind = next(iter(tallied(sample.failure for sample in unscored if sample.failure is not None)))
+    window = min((sample.window_tokens for sample in unscored if sample.window_tokens is not None), default=None)
+    return Note(
+        "at {tokens:,} {unscored} ({kind}{window}), and no further answers there could make it clear; {do}",
+        tokens=stop.bin.median_tokens,
+        unscored=_are_unscored(len(unscored), len(samples)),
+        kind=kind,
+        window="" if window is None else Note(": the server names a window of {tokens:,} tokens", tokens=window),
+        do=_WAYS_OUT.get(kind, Note("look at the server's log; the same command asks again what has no answer")),
+    )
+
+
+def _unscored(result: LengthResult) -> Note:
+    return _are_unscored(result.bin.n_unscored, result.bin.n_unscored + result.bin.n_samples)
+
+
+def _are_unscored(n: int, total: int) -> Note:
+    return Note("{samples} {n:is/are} unscored", samples=portion(n, total, "samples"), n=n)
+
+
+def _none_scored(n: int, noun: Unit) -> Note:
+    if n == 1:
+        return Note("the only {noun:one} was not scored", noun=Note(noun))
+    return Note("none of {n:,} {noun} was scored", n=n, noun=Note(noun))
+
+
+def if_perfect(result: LengthResult, quantity: Quantity) -> Note:
+    """What the best answers of a length would be."""
+    if quantity == "healthy":
+        return Note("it is healthy") if result.planned == 1 else Note("all are healthy")
+    perfect = Note("right") if result.binary else Note("as good as can be")
+    if result.planned == 1:
+        return Note("it is {perfect}", perfect=perfect)
+    return Note("all are {perfect}", perfect=perfect)
+
+
+def planned_at(result: LengthResult) -> SampleCount:
+    """How many samples a length has, scored or not, and in how many texts where they share some."""
+    return SampleCount(n=result.planned, unit=result.noun, n_shared=result.sharing, shared_by=result.texts)
+
+
+def _in_as_many_texts(result: LengthResult, n: int, *, scored: bool = False, each_length: bool = False) -> Note:
+    """So many samples, in as many a text as now."""
+    shared = result.texts_for(n) if result.sharing else 0
+    count = SampleCount(n=n, unit=result.noun, n_shared=shared, shared_by=result.texts)
+    return counted(count, scored=scored, each_length=each_length)
+
+
+def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> _Hidden | None:
+    """Which unscored samples stop the test here; None where they don't.
+
+    They do where the scored ones alone would clear the threshold, and where they could not with these counted against.
+    Where the scored ones alone are below it, the unscored ones are what keeps that from being shown: they hide a fall.
+    """
+    here, score, mean = stop.bin.n_unscored > 0, threshold.score, stop.bin.mean
+    if here and score is not None and mean is not None and mean < score:
+        return "fall" if mean_of(stop.if_unscored_right.scores) >= score else None
+    if here and not evidence_suffices(stop, threshold):
+        return "here"
+    if not threshold.is_shown_above_as_scored(stop):
+        return None
+    if threshold.relative is not None and threshold.relative.baseline.bin.n_unscored:
+        return "both" if here else "baseline"
+    return "here" if here else None
+
+
+def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None) -> int | None:
+    """Scored samples at the length that stopped the test with which a new run is likely to settle it.
+
+    None where nothing stopped it or the length is shown to be below, where the baseline admits no cap whatever is
+    asked, where nothing was scored there or unscored samples decide, and where no practical number would do.
+    """
+    stop = sequence.stop
+    if stop is None or sequence.is_withheld or threshold.is_shown_below(stop):
+        return None
+    if _unscored_that_decide(stop, threshold) is not None:
+        return None
+    score = _planned_score(stop, threshold, shape)
+    return None if score is None else threshold.samples_to_settle(stop, score)
+
+
+def _planned_score(stop: LengthResult, threshold: Threshold, shape: Shape | None) -> float | None:
+    """The true score that further samples at the stop are planned for: that of the curve over all lengths.
+
+    Of right and wrong answers it is moved a little toward a half, as the curve is an estimate; fractional scores are
+    planned with their own spread. None where there is no threshold to compare with.
+    """
+    fitted = None if shape is None else shape.at(stop.bin.median_tokens)
+    if shape is None or fitted is None or threshold.score is None:
+        return None
+    if not (stop.binary or stop.clusters):
+        return fitted
+    return sample_size.cautious_mean(fitted, shape.n, threshold.score)
+
+
+def recovered_beyond(sequence: FixedSequenceTest, threshold: Threshold) -> LengthResult | None:
+    """The first length beyond the stop that clears the threshold when it is tested by itself."""
+    beyond = sequence.results[sequence.cleared + 1 :]
+    if threshold.score is None:
+        return None
+    return next((result for result in beyond if threshold.is_shown_above(result)), None)

@@ -1,0 +1,233 @@
+"""The answer: the safe cap, how sure it is, and of what it is the cap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Pairs, Shown, Table, Text
+from contextcliff.findings.kv_cache import KVCache, policy_in_words
+from contextcliff.records.amounts import QUANTITIES
+from contextcliff.records.analysis import SafeCap, ShapeName, Zone, ZoneName
+from contextcliff.records.note import Note
+from contextcliff.records.report import Report
+
+
+class AnswerFinding(Finding[None]):
+    """The safe cap with its details, and what was tested."""
+
+    key = "answer"
+    title = ""
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        mood = "bad" if report.analysis.safe_cap.tokens is None else "good"
+        return (
+            *_stopped(report),
+            Pairs(rows=_identity(report)),
+            Text(label="Safe cap", text=phrases.headline(report.analysis.safe_cap), strong=True, mood=mood),
+            Pairs(rows=tuple(_details(report))),
+        )
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        return (
+            *_stopped(report),
+            Text(label="Safe cap", text=phrases.headline(report.analysis.safe_cap), strong=True),
+            Lines(lines=tuple(Line(label=name, text=value) for name, value in _details(report))),
+            Pairs(rows=_identity(report)),
+        )
+
+    def metrics(self, report: Report) -> Iterator[Measurement]:
+        cap = report.analysis.safe_cap
+        yield Measurement(key="safe_cap_tokens", value=cap.tokens)
+        yield Measurement(key="safe_cap/fraction_of_window", value=cap.fraction_of_max)
+        yield Measurement(key="safe_cap/ci_low", value=cap.ci_low)
+        yield Measurement(key="safe_cap/ci_high", value=cap.ci_high)
+
+    def tags(self, report: Report) -> Mapping[str, str]:
+        cap = report.analysis.safe_cap
+        named = {"verdict": cap.verdict, "shape": cap.shape, "evidence": cap.evidence}
+        return {name: value for name, value in named.items() if value is not None}
+
+
+def _stopped(report: Report) -> tuple[Text, ...]:
+    if not report.run.partial:
+        return ()
+    missing = Note("the run stopped before its end; ratings or measures may be missing")
+    if report.counts.unscored:
+        missing = Note("the run stopped before its end; lengths may be missing")
+    return (Text(label="Partial", text=missing, mood="doubtful"),)
+
+
+def _identity(report: Report) -> tuple[tuple[str, Shown], ...]:
+    """What was tested."""
+    run, cache = report.run, report.analysis.finding(KVCache)
+    return (
+        ("Model", f"{run.model} ({run.label})" if run.label else run.model),
+        ("Engine", run.engine),
+        ("KV policy", run.kv_policy if cache is None else policy_in_words(cache.facts)),
+        ("Task", run.task),
+        ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
+        ("Tokenizer", run.tokenizer),
+        ("Maximum window", Note("{n:,} tokens", n=run.max_context_tokens)),
+        *(("Detected", line) for line in run.server),
+    )
+
+
+def _details(report: Report) -> Iterator[tuple[str, Shown]]:
+    """What stands under the headline."""
+    cap, bins = report.analysis.safe_cap, report.analysis.bins
+    if cap.tokens is None:
+        yield "Do", Note("rely on none of the tested lengths")
+    else:
+        yield "Do", Note("keep prompts to {tokens:,} tokens or fewer", tokens=cap.tokens)
+    if cap.quantity == "healthy":
+        yield "Tested", healthy_round()
+    if cap.shape is not None:
+        yield "Shape", _shape(cap, cap.shape, n_lengths=sum(a_bin.mean is not None for a_bin in bins))
+        yield "Evidence", _evidence(cap)
+    yield "Reason", cap.reason
+    yield "Threshold", phrases.threshold_name(cap)
+    if cap.censored:
+        at = Note(" ({tokens:,} tokens)", tokens=max(a_bin.asked_tokens for a_bin in bins)) if bins else ""
+        yield "Range", Note("no cliff up to the longest test{at}; the true limit may be higher", at=at)
+    if cap.ci_high is not None or (cap.ci_low is not None and not cap.censored):
+        yield "Crossing", _crossing(cap)
+
+
+def healthy_round() -> Note:
+    """What a healthy round of writing is."""
+    return Note(
+        "the healthy share, that is the share of healthy rounds; a round is healthy if its text is long enough, is not "
+        "in a loop, and is no further from the author (composite of its measures, 0-100) than 99% of the author's own "
+        "passages"
+    )
+
+
+_SHAPES: Mapping[ShapeName, Note] = {
+    "flat": Note("flat - "),
+    "slope": Note("slope - "),
+    "cliff": Note("cliff - "),
+    "below": Note("below - "),
+    "rising": Note("rising - "),
+}
+
+
+def _shape(cap: SafeCap, shape: ShapeName, *, n_lengths: int) -> Note:
+    """How the scores run over so many lengths that have some."""
+    what = QUANTITIES[cap.quantity]
+    if n_lengths == 1 and shape in ("flat", "below"):
+        text = Note("the {what} of the only tested length is at the threshold or above", what=what)
+        if shape == "below":
+            text = Note("the {what} of the only tested length is under the threshold", what=what)
+        return Note("{shape}{text}", shape=_SHAPES[shape], text=text)
+    texts: Mapping[ShapeName, Note] = {
+        "flat": Note("the {what} does not change with length, and is at the threshold or above", what=what),
+        "slope": Note("the {what} falls with length, over several steps or without reaching the threshold", what=what),
+        "cliff": Note("the {what} falls through the threshold in one step", what=what),
+        "below": Note("the {what} is under the threshold at every tested length", what=what),
+        "rising": Note("the {what} goes up with length", what=what),
+    }
+    step, dip = cap.shape_step, cap.dip_tokens
+    return Note(
+        "{shape}by the curve that fits best (no test), {text}{where}{but}",
+        shape=_SHAPES[shape],
+        text=texts[shape],
+        where=Note(", between {low:,} and {high:,} tokens", low=step[0], high=step[1]) if step else "",
+        but="" if dip is None else Note(", but for a dip at {tokens:,} tokens", tokens=dip),
+    )
+
+
+def _evidence(cap: SafeCap) -> Note:
+    """Whether the tests show that, and how many more samples would."""
+    if cap.evidence != "settled":
+        likely: Note | str = ""
+        if cap.settling_samples is not None:
+            n = cap.settling_samples
+            likely = Note("; about {n:,} samples at the length that stopped them are likely to", n=n)
+        return Note("unsettled - the tests do not show this shape{likely}", likely=likely)
+    if cap.shape == "below":
+        return Note("settled - every tested length is shown to be below the threshold")
+    if cap.censored or cap.ci_high is None:
+        return Note("settled - every tested length is shown to clear the threshold")
+    return Note(
+        "settled - the {what} is shown to be below the threshold from {tokens:,} tokens on",
+        what=QUANTITIES[cap.quantity],
+        tokens=cap.ci_high,
+    )
+
+
+def _crossing(cap: SafeCap) -> Note:
+    """Where the score falls through the threshold."""
+    low, high, what = cap.ci_low, cap.ci_high, QUANTITIES[cap.quantity]
+    if high is None:
+        return Note(
+            "no tested length is shown to be below the threshold; a fall can only lie above {low:,} tokens", low=low
+        )
+    if low is None:
+        return Note("the {what} is below the threshold by {high:,} tokens at the latest", what=what, high=high)
+    return Note("the {what} crosses the threshold between {low:,} and {high:,} tokens", what=what, low=low, high=high)
+
+
+_MARKS: Mapping[ZoneName, str] = {"stable": "[OK]", "transition": "[!!]", "degraded": "[XX]"}
+_MOODS: Mapping[ZoneName, str] = {"stable": "good", "transition": "doubtful", "degraded": "bad"}
+
+
+class ZonesFinding(Finding[None]):
+    """From where to where the model is stable, and where it is degraded."""
+
+    key = "zone_table"
+    title = "Zones"
+
+    def short(self, report: Report) -> tuple[Block, ...]:
+        zones = report.analysis.zones
+        lines = tuple(Line(text=_range(zone), mood=_MOODS[zone.name]) for zone in zones)
+        return (Lines(lines=lines, bullets=False),) if zones else ()
+
+    def show(self, report: Report) -> tuple[Block, ...]:
+        zones = report.analysis.zones
+        if not zones:
+            return ()
+        columns = (
+            Column(title="", cells=tuple(_MARKS[zone.name] for zone in zones), words=True),
+            Column(title="zone", cells=tuple(zone.name for zone in zones), words=True),
+            Column(title="from tokens", cells=tuple(phrases.whole(zone.min_tokens) for zone in zones)),
+            Column(title="to tokens", cells=tuple(phrases.whole(zone.max_tokens) for zone in zones)),
+            Column(title="mean score", cells=tuple(phrases.score(zone.mean) for zone in zones)),
+            Column(title="fall", cells=tuple(str(_fall(zone) or phrases.MISSING) for zone in zones), words=True),
+        )
+        meaning = Note(
+            "Stable: every tested length clears the threshold. Degraded: every tested length is shown to be below it, "
+            "tested from the longest one down, at {confidence} confidence together. Transition: neither is shown, or "
+            "no length was tested. The fall is that of the mean score, against the baseline where there is one, or "
+            "else against the first zone",
+            confidence=phrases.percent(report.analysis.safe_cap.confidence),
+        )
+        return (Text(text=meaning), Table(columns=columns))
+
+
+def _range(zone: Zone) -> Note:
+    """A zone with its mark, which says without colour what it is."""
+    fall = _fall(zone)
+    mean: Note | str = ""
+    if zone.mean is not None and fall is not None:
+        mean = Note(", mean {mean:.2f} ({fall})", mean=zone.mean, fall=fall)
+    elif zone.mean is not None:
+        mean = Note(", mean {mean:.2f}", mean=zone.mean)
+    return Note(
+        "{mark} {name:<10} {low:,} - {high:,} tokens{mean}",
+        mark=_MARKS[zone.name],
+        name=Note(zone.name),
+        low=zone.min_tokens,
+        high=zone.max_tokens,
+        mean=mean,
+    )
+
+
+def _fall(zone: Zone) -> Note | None:
+    """How far its mean is below the other, as a share of that; None where it is compared with none."""
+    if zone.fall is None:
+        return None
+    share = f"{abs(zone.fall):.0%}"
+    if share == "0%":
+        return Note("no lower")
+    return Note("{share} higher", share=share) if zone.fall < 0.0 else Note("{share} lower", share=share)

@@ -1,0 +1,234 @@
+"""What the times of requests say: the time to read a prompt, by length, and the cap rule `latency`.
+
+A prompt that was sent before, or that begins like an earlier one, comes out of the server's cache in no time, so such
+requests are left out. Where the server says how many tokens its cache saved, those are left out of which it saved more
+than half. Where it does not say, only the slowest of the requests counts that have the same prompt or share a text: the
+cache can't have served that one.
+
+The cap is the longest prompt of the last length, from the shortest up, at which the share of requests whose whole
+answer came within `analysis.latency_slo_ms` is shown to be above `analysis.latency_slo_share`, by the exact one-sided
+binomial bound at the analysis' confidence. The order is fixed beforehand, so that no correction is needed. Where
+documents have their own length it is the shortest prompt of that bin. A sample without an answer counts as too late.
+Fourteen requests, all in time, show a share of 0.8 at 95% confidence, and 59 a share of 0.95.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from contextcliff.analysis.bins import Group
+from contextcliff.analysis.study import Study
+from contextcliff.findings.finding import Block, Column, Heading, Table, Text
+from contextcliff.findings.phrases import milliseconds, percent, score, whole
+from contextcliff.records.analysis import Bin
+from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.statistics.intervals import clopper_pearson_low
+from contextcliff.statistics.prefill_curve import PrefillCurve, PrefillRate, fitted_curve, predicted, typical
+
+FEWEST = 4
+"""Requests at a length, below which its times are not looked at."""
+_MOST_SAVED = 0.5
+
+
+def computed_tokens(generation: Generation) -> int:
+    """Tokens of the prompt that no cache saved; all of them where the server does not say."""
+    return generation.prompt_tokens - (generation.cached_tokens or 0)
+
+
+def fresh_requests(samples: Iterable[ScoredSample]) -> tuple[ScoredSample, ...]:
+    """The answered requests of which the server read at least half of the prompt, a prompt once; in a fixed order."""
+    slowest: dict[Hashable, ScoredSample] = {}
+    for item in samples:
+        generation = item.generation
+        if generation is None or generation.prompt_tokens < 1:
+            continue
+        if computed_tokens(generation) < (1.0 - _MOST_SAVED) * generation.prompt_tokens:
+            continue
+        is_shared = generation.cached_tokens is None and item.sample.cluster
+        key = ("text", item.sample.cluster) if is_shared else ("prompt", item.prompt_sha256)
+        held = slowest.get(key)
+        if held is None or _ttft_ms(held) < generation.ttft_ms:
+            slowest[key] = item
+    return tuple(sorted(slowest.values(), key=lambda item: (_ttft_ms(item), item.sample.sample_id)))
+
+
+def _ttft_ms(item: ScoredSample) -> float:
+    return 0.0 if item.generation is None else item.generation.ttft_ms
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WithinLimit:
+    """The requests of one length that were answered in time."""
+
+    context_tokens: int
+    """As asked."""
+    n_requests: int
+    n_within: int
+    ci_low: float
+    """One-sided lower bound of the share, at the analysis' confidence."""
+    clears: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LatencyCap:
+    """The cap by latency; `tokens` is None where not even the shortest length clears."""
+
+    tokens: int | None
+    slo_ms: float
+    share: float
+    lengths: tuple[WithinLimit, ...]
+
+
+def latency_cap(study: Study) -> LatencyCap | None:
+    """The cap, or None where no limit is set."""
+    limit, share = study.settings.latency_slo_ms, study.settings.latency_slo_share
+    if limit is None:
+        return None
+    lengths = []
+    for group in study.groups:
+        times = [item.generation.latency_ms for item in fresh_requests(group.samples) if item.generation is not None]
+        n = len(times) + sum(item.generation is None for item in group.samples)
+        within = sum(time <= limit for time in times)
+        low = clopper_pearson_low(within, n, study.confidence)
+        lengths.append(
+            WithinLimit(
+                context_tokens=group.asked_tokens, n_requests=n, n_within=within, ci_low=low, clears=low > share
+            )
+        )
+    cleared = next((place for place, each in enumerate(lengths) if not each.clears), len(lengths))
+    tokens = None
+    if cleared:
+        last = study.bins[cleared - 1]
+        tokens = last.max_tokens if study.facts.designed_lengths else last.min_tokens
+    return LatencyCap(tokens=tokens, slo_ms=limit, share=share, lengths=tuple(lengths))
+
+
+def show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
+    """What a page shows of the cap by latency."""
+    rows = cap.lengths
+    meaning = (
+        f"A length clears where at least {percent(cap.share)} of its requests are shown to end within"
+        f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
+    )
+    columns = (
+        Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
+        Column(title="requests", cells=tuple(whole(row.n_requests) for row in rows)),
+        Column(title="in time", cells=tuple(whole(row.n_within) for row in rows)),
+        Column(title="tested bound", cells=tuple(score(row.ci_low) for row in rows)),
+        Column(title="clears", cells=tuple("yes" if row.clears else "no" for row in rows), words=True),
+    )
+    return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=columns))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Times:
+    """The requests of a length: their time per computed token, and what a prefill curve needs of them."""
+
+    length: Bin
+    rates: tuple[float, ...]
+    inverses: tuple[float, ...]
+    """1 / computed tokens of each request."""
+    backs: tuple[float, ...]
+    """Tokens before a computed one on average, of each request."""
+
+    @property
+    def computed(self) -> float:
+        """Median of the tokens that were computed."""
+        return 1.0 / statistics.median(self.inverses)
+
+    def rate(self, confidence: float) -> PrefillRate:
+        """The typical time per computed token, with its interval."""
+        return PrefillRate(
+            inverse=statistics.median(self.inverses),
+            back=statistics.median(self.backs),
+            typical=typical(self.rates, confidence),
+        )
+
+    def against(self, curve: PrefillCurve) -> list[float]:
+        """The time of each request over what the curve predicts for it."""
+        return [
+            rate / curve.rate(inverse=inverse, back=back)
+            for rate, inverse, back in zip(self.rates, self.inverses, self.backs, strict=True)
+        ]
+
+
+def times_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> list[Times]:
+    """The times of each length where enough requests streamed: else the first token comes with the last."""
+    found = []
+    for group, length in zip(groups, bins, strict=True):
+        timed = [
+            item.generation
+            for item in fresh_requests(group.samples)
+            if item.generation is not None and item.generation.streamed and item.generation.ttft_ms > 0.0
+        ]
+        if len(timed) >= FEWEST:
+            rates = tuple(each.ttft_ms / computed_tokens(each) for each in timed)
+            inverses = tuple(1.0 / computed_tokens(each) for each in timed)
+            backs = tuple(0.5 * (each.prompt_tokens + (each.cached_tokens or 0)) for each in timed)
+            found.append(Times(length=length, rates=rates, inverses=inverses, backs=backs))
+    return found
+
+
+def spread_of(ratios: Sequence[float]) -> float:
+    """Distance of the quartiles, as a share of the median."""
+    low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
+    return (high - low) / median
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrefillAtLength:
+    """The time to the first token at one length, over the requests that the server had to read."""
+
+    context_tokens: int
+    """As asked."""
+    n_requests: int
+    ttft_ms: float
+    """A typical one: the Hodges-Lehmann estimate, at the median number of tokens that were read."""
+    predicted_ms: float | None
+    """By the prefill curve of the shorter lengths; None at the shortest."""
+    ms_per_token: float
+    """The same for each token that was read."""
+    spread: float
+    """Distance of the quartiles of the times over what the curve of all lengths predicts, as a share of the median."""
+
+
+def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[PrefillAtLength, ...]:
+    """The times of every length with enough requests, shortest first; `bins` are those of the groups."""
+    times = times_by_length(groups, bins)
+    if not times:
+        return ()
+    rates = [each.rate(0.0) for each in times]
+    curve = fitted_curve(rates)
+    return tuple(
+        PrefillAtLength(
+            context_tokens=each.length.asked_tokens,
+            n_requests=len(each.rates),
+            ttft_ms=rates[place].typical.value * each.computed,
+            predicted_ms=predicted(rates[:place], rates[place]) * each.computed if place else None,
+            ms_per_token=rates[place].typical.value,
+            spread=spread_of(each.against(curve)),
+        )
+        for place, each in enumerate(times)
+    )
+
+
+_READ = (
+    "Times to the first token (TTFT) over the requests of which the server read at least half of the prompt, each"
+    " prompt once; the others came out of a cache. The prediction is the curve of the shorter lengths. The spread is"
+    " the distance of the quartiles, as a share of the median."
+)
+
+
+def show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
+    """What a page shows of the times to the first token."""
+    columns = (
+        Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
+        Column(title="n", cells=tuple(whole(row.n_requests) for row in rows)),
+        Column(title="typical TTFT", cells=tuple(milliseconds(row.ttft_ms) for row in rows)),
+        Column(title="predicted", cells=tuple(milliseconds(row.predicted_ms) for row in rows)),
+        Column(title="ms per token", cells=tuple(f"{row.ms_per_token:.3g}" for row in rows)),
+        Column(title="spread", cells=tuple(percent(row.spread) for row in rows)),
+    )
+    return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=columns))

@@ -1,3 +1,0 @@
-"""Half-life, position and the advice of the operating guide, in Japanese."""
-
-from __future__ import annotations

@@ -1,0 +1,142 @@
+"""What holds of every task as it is shipped. `tests/golden/test_prompts.py` has what each of them asks."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from contextcliff.composing import conf_dir
+from contextcliff.records.corpus import Document
+from contextcliff.records.sample import Sample, render
+from contextcliff.tasks.grid import DesignedLengths
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from contextcliff.text.tokenizers import WordTokenizer
+from tests import compositions
+from tests.tasks.needles import said
+
+OPTIONS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
+ROOM = ContextBudget(context_window=16_384, answer_tokens=48)
+SMALL = {
+    **{"lengths": (1_024, 2_048), "depths": (0.25, 0.75), "trials": 2, "repeats": 2, "rounds": 2},
+    **{"samples_per_bin": 4, "min_samples": 1, "max_tokens": 128},
+}
+LONGER = {"mrcr": {"lengths": (2_048, 4_096), "max_tokens": 1_024}}
+
+
+@cache
+def shipped(option: str) -> tuple[Task, Materials, dict[str, Document]]:
+    """A task at few lengths and depths, with its dataset, and the documents of this."""
+    invocation = compositions.built(*compositions.without_hub(option), "engine=simulated")
+    task = changed(invocation.task, **{**SMALL, **LONGER.get(option, {})})
+    corpus = invocation.dataset.corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.texts)
+    materials = Materials(
+        corpus=corpus, tokenizer=WordTokenizer(), context_budget=ROOM, seed=0, text_identity="text", bins=2
+    )
+    return task, materials, {document.document_id: document for document in corpus.documents}
+
+
+def changed(task: Task, **values: Any) -> Task:
+    """The task with other values of the keys that it has."""
+    known = {field.name for field in fields(task)}  # type: ignore[arg-type]  # a settings class
+    return replace(task, **{key: value for key, value in values.items() if key in known})  # type: ignore[type-var]
+
+
+@cache
+def built(option: str, *, seed: int = 0, **values: Any) -> TaskPlan:
+    task, materials, _ = shipped(option)
+    return changed(task, **values).build(replace(materials, seed=seed))
+
+
+def designed(option: str) -> bool:
+    return isinstance(shipped(option)[0], DesignedLengths)
+
+
+DESIGNED = [option for option in OPTIONS if designed(option)]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_prompt_is_as_long_as_asked_and_its_tokens_are_counted(option: str) -> None:
+    samples = built(option).samples
+    assert len({sample.sample_id for sample in samples}) == len(samples)
+    for sample in samples:
+        counted = WordTokenizer().count_prompt(render(sample.recipe, shipped(option)[2]))
+        assert abs(counted - sample.built_tokens) <= 3
+        assert counted <= (sample.context_tokens if option != "qa" else ROOM.context_window)
+        if designed(option):
+            assert sample.context_tokens - counted <= max(16, sample.context_tokens // 100)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_perfect_answer_scores_1_and_a_wrong_or_empty_one_0_with_a_tag(option: str) -> None:
+    task, _, documents = shipped(option)
+    for sample in built(option).samples:
+        context = ScoringContext(document=documents.get(sample.document_id))
+
+        def score(answer: str, sample: Sample = sample, context: ScoringContext = context) -> tuple[float, str | None]:
+            found = task.score(sample, said(answer), context)
+            assert found.value is not None
+            return found.value, found.failure
+
+        assert score(" \n") == score("") == (0.0, "empty")
+        if task.has_references:
+            assert score(sample.reference.reply or "; ".join(sample.answers)) == (1.0, None)
+            value, tag = score("xyzzy plugh")
+            assert value == 0.0
+            assert tag is not None
+            assert all(score(wrong)[0] < 0.5 for wrong in sample.reference.distractors)
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_same_seed_makes_the_same_samples_and_another_seed_others(option: str) -> None:
+    task, materials, _ = shipped(option)
+    assert task.build(materials) == built(option)
+    others = set(built(option, seed=1).samples)
+    assert others.isdisjoint(built(option).samples) or (option == "qa" and others != set(built(option).samples))
+
+
+@pytest.mark.parametrize("option", DESIGNED)
+def test_another_length_or_trial_changes_no_other_sample(option: str) -> None:
+    few = built(option, lengths=shipped(option)[0].lengths[:1], trials=1)  # type: ignore[attr-defined]
+    assert set(few.samples) < set(built(option).samples)
+
+
+@pytest.mark.parametrize("option", DESIGNED)
+def test_a_block_is_the_same_whenever_it_is_built_and_comes_again_as_fixed_trials(option: str) -> None:
+    task, materials, _ = shipped(option)
+    searched: Any = changed(task, trials="auto")
+    length = searched.lengths[0]
+    forth, back = searched.blocks(materials), searched.blocks(materials)
+    plans = [forth.block(length, index) for index in range(3)]
+    assert [plan.samples for plan in plans] == [back.block(length, index).samples for index in (2, 1, 0)][::-1]
+    assert [{sample.block for sample in plan.samples} for plan in plans] == [{0}, {1}, {2}]
+    samples = {replace(sample, block=None) for plan in plans for sample in plan.samples}
+    fixed = {sample for sample in built(option, trials=30).samples if sample.context_tokens == length}
+    assert len(samples) == sum(len(plan.samples) for plan in plans)
+    assert samples <= fixed or fixed <= samples
+
+
+@pytest.mark.parametrize("option", [option for option in OPTIONS if hasattr(shipped(option)[0], "controls")])
+def test_each_sample_has_a_ceiling_and_a_floor_that_ask_the_same(option: str) -> None:
+    plan = built(option, controls=True)
+    controls = {control.sample_id: control for control in plan.controls}
+    assert len(controls) == len(plan.controls)
+    assert {replace(sample, controls=()) for sample in plan.samples} == set(built(option).samples)
+    for sample in plan.samples:
+        ceiling, floor = (controls[name] for name in sample.controls)
+        assert {ceiling.control, floor.control} == {"ceiling", "floor"}
+        assert min(ceiling.built_tokens, floor.built_tokens) < sample.built_tokens
+        if option != "repeat":  # which copies a shorter list
+            assert ceiling.answers == floor.answers == sample.answers
+            assert sample.question in (ceiling.question, floor.question)
+
+
+@pytest.mark.parametrize("option", DESIGNED)
+def test_lengths_are_fractions_of_a_small_window(option: str) -> None:
+    task: Any = changed(shipped(option)[0], length_fractions=(0.25, 0.5, 1.0))
+    window = ContextBudget(context_window=8_192, answer_tokens=48)
+    lengths = task.lengths_in(window)
+    assert (lengths[0], task.longest_context(window)) == (2_048, lengths[-1])
+    assert lengths[-1] <= 8_192 - 200

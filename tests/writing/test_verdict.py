@@ -1,0 +1,503 @@
+"""What is said of the prose at each length, which lengths are called degraded, and what rounds can't show."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from contextcliff.records.generation import ScoredSample
+from contextcliff.statistics.intervals import mean_intervals
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES
+from contextcliff.writing.measures.readability import dale_chall
+from contextcliff.writing.passage import judge_prose
+from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
+from contextcliff.writing.tests import (
+    against_author,
+    against_shortest,
+    neighbour_steps,
+    size_of,
+    writing_trends,
+)
+from tests.writing.made_writing import drawn, rounds_of, writing, written
+
+
+def only_tier(scored: list[ScoredSample]) -> WritingTier:
+    (found,) = writing(scored).tiers
+    return found
+
+
+def level(tier: WritingTier, name: str) -> MeasureLevel:
+    return next(found for found in tier.measures if found.name == name)
+
+
+def test_a_measure_by_hand() -> None:
+    details = {
+        "original.cloze_score": 30.0,
+        "author_mean.cloze_score": 28.0,
+        "author_std.cloze_score": 2.0,
+        "composite": 40.0,
+        "composite_classic": 50.0,
+    }
+    scored = [
+        written(2_048, {**details, "cloze_score": value, "z.cloze_score": (value - 28) / 2}, trial=trial)
+        for trial, value in enumerate([28.0, 32.0, 36.0])
+    ]
+    tier = only_tier(scored)
+    found = level(tier, "cloze_score")
+    assert (found.n, found.mean, found.std, found.original) == (3, 32.0, 4.0, 30.0)
+    # The z-scores are 0, 2 and 4.
+    assert (found.author_mean, found.author_std, found.z, found.z_std) == (28.0, 2.0, 2.0, 2.0)
+    assert found.cv == pytest.approx(0.125)
+    assert found.converged is True
+    assert found.ci_low is not None
+    assert found.ci_high is not None
+    assert 28.0 <= found.ci_low < 32.0 < found.ci_high <= 36.0
+    # 33.1 would be more than a tenth from the original's 30.
+    assert level(only_tier([written(2_048, {**details, "cloze_score": 33.1})]), "cloze_score").converged is False
+    assert tier.reading_level == "9-10"
+    assert (tier.composite.n, tier.composite.mean, tier.composite.std) == (3, 40.0, 0.0)
+    assert (tier.composite_classic.mean, tier.composite_classic.ci_low) == (50.0, 50.0)
+
+
+def test_what_is_not_measured_is_none_and_never_zero() -> None:
+    run = writing([written(512, {"mtld": 70.0}), written(1_024, {"cloze_score": 30.0})])
+    assert set(run.unmeasured) == set(BY_NAME) - {"mtld", "cloze_score"}
+    # A measure of any length has a row at every length.
+    assert [level(tier, "mtld").n for tier in run.tiers] == [1, 0]
+    tier = only_tier([written(512, {"mtld": 70.0}), written(512, {"cloze_score": math.nan})])
+    found = level(tier, "mtld")
+    assert (found.n, found.mean) == (1, 70.0)
+    assert {found.std, found.ci_low, found.ci_high, found.cv} | {found.original, found.z, found.z_std} == {None}
+    assert found.converged is None
+    assert level(only_tier(rounds_of(512, copied_share=[0.0, 0.0])), "copied_share").cv is None
+    assert [measure.name for measure in tier.measures] == ["mtld"]
+    assert tier.reading_level is None
+    assert (tier.composite.n, tier.composite.mean) == (0, None)
+
+
+def test_repeats_of_one_draw_count_once() -> None:
+    scored = [written(512, {"mtld": value}, trial=trial, item="greedy") for trial, value in enumerate([60, 70, 80])]
+    scored += [written(512, {"mtld": 90.0}, trial=3, item="other")]
+    tier = only_tier(scored)
+    assert (tier.n_rounds, tier.n_distinct) == (4, 2)
+    # The mean of 70, itself a mean, and 90.
+    assert (level(tier, "mtld").n, level(tier, "mtld").mean) == (2, 80.0)
+
+
+def test_how_rounds_end_is_counted() -> None:
+    scored = [
+        written(512, {}, failure="empty", score=0.0, finish_reason="stop"),
+        written(512, {"mtld": 70.0}),
+        written(512, {"mtld": 71.0}),
+        written(512, {}, score=None),
+    ]
+    tier = only_tier(scored)
+    assert (tier.n_rounds, tier.n_unscored, tier.n_distinct) == (3, 1, 3)
+    assert tier.outcomes == {"complete": 2, "empty": 1}
+    assert tier.finish_reasons == {"length": 2, "stop": 1}
+
+
+def test_controls_count_in_nothing() -> None:
+    ordinary = written(512, {"mtld": 70.0})
+    control = dataclasses.replace(
+        ordinary, sample=dataclasses.replace(ordinary.sample, sample_id="control", control="floor")
+    )
+    assert only_tier([ordinary, control]).n_rounds == 1
+
+
+def test_an_outlier_is_flagged_and_kept() -> None:
+    values = [30.0, 31.0, 32.0, 33.0, 80.0]
+    scored = rounds_of(512, cloze_score=values, vocabulary_diversity=[0.5] * 5)
+    tier = only_tier(scored)
+    (flagged,) = tier.outliers
+    assert (flagged.trial, flagged.measures) == (4, ("cloze_score",))
+    assert flagged.sample_id == scored[4].sample.sample_id
+    assert level(tier, "cloze_score").mean == pytest.approx(sum(values) / 5)
+
+
+def test_the_fences_are_one_and_a_half_interquartile_ranges_out() -> None:
+    # Quartiles 2 and 4: the fences are at −1 and 7, and what is on one is inside.
+    assert only_tier(rounds_of(512, cloze_score=[1.0, 2.0, 3.0, 4.0, 7.0])).outliers == ()
+    assert len(only_tier(rounds_of(512, cloze_score=[1.0, 2.0, 3.0, 4.0, 7.01])).outliers) == 1
+    # Three rounds have no quartiles.
+    assert only_tier(rounds_of(512, cloze_score=[30.0, 30.0, 90.0])).outliers == ()
+
+
+def test_the_bootstrap_agrees_with_scipys_percentile_interval() -> None:
+    values = np.random.default_rng(2).gamma(2.0, size=15)
+    ((low, high),) = mean_intervals(values[:, None], confidence=0.95, seed=5)
+    expected = stats.bootstrap(
+        (values,), np.mean, method="percentile", n_resamples=10_000, rng=np.random.default_rng(6)
+    ).confidence_interval
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.03)
+    assert mean_intervals(np.full((7, 1), 0.1), confidence=0.95, seed=1) == [(0.1, 0.1)]
+
+
+def test_the_order_of_the_samples_does_not_matter() -> None:
+    rng = random.Random(4)
+    prefixes = ("", "original.", "author_mean.", "z.")
+    scored = [
+        written(length, {f"{p}{m.name}": rng.gauss(0.0, 1.0) for m in MEASURES for p in prefixes}, trial=trial)
+        for length in (1_024, 2_048, 4_096)
+        for trial in range(5)
+    ]
+    assert writing(scored) == writing(rng.sample(scored, len(scored)))
+    assert str(writing([]).verdict) == "no round was answered: nothing can be said of the writing"
+
+
+LOW = [0.40, 0.41, 0.42, 0.43, 0.44, 0.45]
+HIGH = [0.60, 0.61, 0.62, 0.63, 0.64, 0.65]
+
+
+def test_a_collapse_of_diversity_is_a_degradation_by_hand() -> None:
+    (test,) = against_shortest(
+        [drawn(1_024, vocabulary_diversity=HIGH), drawn(2_048, vocabulary_diversity=LOW)], confidence=0.95
+    )
+    assert (test.context_tokens, test.measure, test.against) == (2_048, "vocabulary_diversity", "shortest")
+    assert (test.n, test.n_baseline, test.effect, test.size, test.degraded) == (6, 6, 1.0, "large", True)
+    # One of the 924 choices of six in twelve, and a single test.
+    assert test.p_value == test.p_holm == pytest.approx(1 / 924)
+    # Diversity is worse down: a fall by 0.2 is a shift of 0.2.
+    assert test.scale == "raw"
+    assert test.shift == pytest.approx(0.2)
+    # An improvement is none, however clear.
+    (better,) = against_shortest(
+        [drawn(1_024, vocabulary_diversity=LOW), drawn(2_048, vocabulary_diversity=HIGH)], confidence=0.95
+    )
+    assert (better.degraded, better.effect, better.size, better.p_value) == (False, -1.0, "none", 1.0)
+
+
+def test_every_length_and_measure_is_one_family() -> None:
+    tiers = [
+        drawn(1_024, vocabulary_diversity=HIGH, mtld=HIGH, comma_density=LOW),
+        # No way is worse for commas: they are never tested.
+        drawn(2_048, vocabulary_diversity=LOW, mtld=HIGH, comma_density=HIGH),
+        drawn(4_096, vocabulary_diversity=HIGH, mtld=HIGH),
+    ]
+    found = against_shortest(tiers, confidence=0.95)
+    assert [(test.context_tokens, test.measure, test.degraded) for test in found] == [
+        (2_048, "vocabulary_diversity", True),
+        (2_048, "mtld", False),
+        (4_096, "vocabulary_diversity", False),
+        (4_096, "mtld", False),
+    ]
+    assert found[0].p_holm == pytest.approx(4 / 924)
+
+
+def test_lengths_are_compared_by_z_scores_where_every_round_has_one() -> None:
+    """The texts at 2,048 are longer, and less diverse for that alone: by their z-scores nothing changes."""
+    shorter = drawn(1_024, vocabulary_diversity=HIGH, z__vocabulary_diversity=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    longer = drawn(2_048, vocabulary_diversity=LOW, z__vocabulary_diversity=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    (matched,) = against_shortest([shorter, longer], confidence=0.95)
+    assert (matched.effect, matched.degraded, matched.scale, matched.shift) == (0.0, False, "z", 0.0)
+    (raw,) = against_shortest([shorter, drawn(2_048, vocabulary_diversity=LOW)], confidence=0.95)
+    assert (raw.effect, raw.degraded, raw.scale) == (1.0, True, "raw")
+
+
+def test_a_shift_is_on_the_scale_that_was_tested() -> None:
+    """The texts at 2,048 are shorter: more diverse for that alone, and less than the author's of that length."""
+    longer = drawn(1_024, vocabulary_diversity=LOW, z__vocabulary_diversity=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
+    shorter = drawn(2_048, vocabulary_diversity=HIGH, z__vocabulary_diversity=[-2.0, -1.9, -1.8, -1.7, -1.6, -1.5])
+    (found,) = against_shortest([longer, shorter], confidence=0.95)
+    assert (found.degraded, found.scale) == (True, "z")
+    assert found.shift == pytest.approx(2.0)
+    (trend,) = writing_trends([longer, shorter])
+    assert trend.scale == "z"
+    assert (trend.start, trend.end) == pytest.approx((0.425, 0.625))
+    assert trend.p_value == pytest.approx(1 / 924)
+
+
+def test_against_the_author_worse_is_worse_than_the_author() -> None:
+    windows = {"cloze_score": [0.1 * place for place in range(-10, 10)]}
+    tiers = [
+        drawn(1_024, cloze_score=[30.0] * 5, z__cloze_score=[0.0] * 5, author_mean__cloze_score=[30.0] * 5),
+        drawn(2_048, cloze_score=[60.0] * 5, z__cloze_score=[5.0] * 5, author_mean__cloze_score=[30.0] * 5),
+    ]
+    same, worse = against_author(tiers, windows, confidence=0.95)
+    # The windows' z-scores are -1.0 to 0.9.
+    assert (same.context_tokens, same.degraded, same.n_baseline) == (1_024, False, 20)
+    assert (same.shift, worse.shift) == pytest.approx((0.05, 5.05))
+    assert (worse.degraded, worse.scale) == (True, "z")
+    assert (worse.effect, worse.against) == (1.0, "author")
+    # One of the choices of five in twenty-five would be 2 in 53,130; a prediction from one place is less sure.
+    assert 2 / 53_130 < worse.p_holm < 0.001
+
+
+@pytest.mark.parametrize(("original", "degraded"), [(0.0, True), (3.0, False), (5.0, False), (9.0, False)])
+def test_what_lies_no_further_out_than_the_next_words_allow_is_not_degraded(original: float, degraded: bool) -> None:
+    """The passage may be an unusual one, where a perfect imitator goes on as unusually."""
+    windows = {"cloze_score": [0.1 * place for place in range(-10, 10)]}
+    tier = drawn(
+        1_024,
+        cloze_score=[58.0, 59.0, 60.0, 61.0, 62.0],
+        z__cloze_score=[4.0, 4.5, 5.0, 5.5, 6.0],
+        original_z__cloze_score=[original] * 5,
+    )
+    (found,) = against_author([tier], windows, confidence=0.99)
+    # The mean of five against one original: 5 sd by √1.2 are 4.6 of a t distribution with 19 degrees of freedom.
+    assert found.p_value == pytest.approx(float(stats.t.sf((5.0 - original) / 1.2**0.5, 19)), rel=1e-9)
+    assert found.degraded is degraded
+
+
+def test_down_is_worse_than_the_next_words_too_where_it_is_worse() -> None:
+    rounds = {"mtld": [40.0] * 5, "z__mtld": [-5.0] * 5}
+    windows = {"mtld": [0.1 * place for place in range(-10, 10)]}
+    for original, degraded in ((0.0, True), (-5.0, False)):
+        (found,) = against_author([drawn(1_024, original_z__mtld=[original] * 5, **rounds)], windows, confidence=0.95)
+        assert found.degraded is degraded
+
+
+def test_fewer_than_eight_windows_are_no_author_and_raw_figures_are_not_held_against_one() -> None:
+    rounds = {"cloze_score": [60.0] * 5, "author_mean__cloze_score": [30.0] * 5}
+    tier = drawn(1_024, **rounds, z__cloze_score=[5.0] * 5)
+    for tiers, windows in (([tier], {}), ([tier], {"cloze_score": [0.0] * 7})):
+        assert against_author(tiers, windows, confidence=0.95) == ()
+    assert against_author([drawn(1_024, **rounds)], {"cloze_score": [0.0] * 20}, confidence=0.95) == ()
+
+
+def test_sizes_are_context_testers_bands() -> None:
+    bands = {-1.0: "none", 0.09: "none", 0.1: "small", 0.3: "small", 0.31: "medium", 0.5: "medium", 0.51: "large"}
+    assert {effect: size_of(effect) for effect in bands} == bands
+
+
+def test_a_trend_is_tested_toward_worse() -> None:
+    tiers = [
+        drawn(512 * (place + 1), vocabulary_diversity=[0.7 - 0.1 * place, 0.69 - 0.1 * place], comma_density=[1.0, 2.0])
+        for place in range(3)
+    ]
+    falling, commas = writing_trends(tiers)
+    assert (falling.measure, falling.exact) == ("vocabulary_diversity", True)
+    assert (falling.start, falling.end) == pytest.approx((0.695, 0.495))
+    # All 12 pairs fall: one of the 90 arrangements of two, two and two.
+    assert falling.p_value == falling.p_holm == pytest.approx(1 / 90)
+    assert (commas.measure, commas.p_holm, commas.exact) == ("comma_density", None, False)
+    assert commas.p_value == pytest.approx(1.0, abs=1e-3)
+    rising, _ = writing_trends([*reversed(tiers)])
+    assert rising.p_value == pytest.approx(1.0)
+
+
+def test_only_trends_that_can_get_worse_are_corrected_for() -> None:
+    tiers = [
+        drawn(512 * (place + 1), **{m.name: [0.1 * place, 0.1 * place + 0.01] for m in MEASURES}) for place in range(3)
+    ]
+    found = {trend.measure: trend for trend in writing_trends(tiers)}
+    family = sum(measure.worse != 0 for measure in MEASURES)
+    assert found["cloze_score"].p_holm == pytest.approx(min(1.0, family / 90))
+    assert {found[m.name].p_holm for m in MEASURES if m.worse == 0} == {None}
+
+
+def test_a_constant_measure_has_a_trend_without_a_test() -> None:
+    (found,) = writing_trends([drawn(512, copied_share=[0.0, 0.0]), drawn(1_024, copied_share=[0.0, 0.0])])
+    assert (found.start, found.end, found.p_value, found.p_holm, found.exact) == (0.0, 0.0, None, None, False)
+
+
+def test_context_testers_steps_are_between_neighbours_and_toward_worse() -> None:
+    tiers = [
+        drawn(1_024, cloze_score=[30.0], vocabulary_diversity=[0.50], sentence_length_variance=[50.0]),
+        drawn(2_048, cloze_score=[33.0], vocabulary_diversity=[0.44], sentence_length_variance=[60.0]),
+        drawn(4_096, cloze_score=[36.5], vocabulary_diversity=[0.60], sentence_length_variance=[54.0]),
+    ]
+    found = [(step.context_tokens, step.measure, round(step.change, 6)) for step in neighbour_steps(tiers)]
+    assert found == [
+        (2_048, "vocabulary_diversity", -0.06),
+        (4_096, "cloze_score", 3.5),
+        (4_096, "sentence_length_variance", -6.0),
+    ]
+
+
+MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
+
+
+def warnings_of(found: Writing) -> tuple[str, ...]:
+    """What the rounds can't show, as it is said."""
+    return tuple(map(str, found.warnings))
+
+
+def steady(lengths: list[int], rounds: int, *, score: float = 0.7, spread: float = 0.03) -> list[ScoredSample]:
+    """A run in which nothing changes with length."""
+    rng = random.Random(11)
+    return [
+        written(
+            length,
+            {name: rng.gauss(0.0, 1.0) for name in MEASURED},
+            trial=trial,
+            score=min(1.0, max(0.0, rng.gauss(score, spread))),
+        )
+        for length in lengths
+        for trial in range(rounds)
+    ]
+
+
+def collapsed(length: int, rounds: int = 10) -> list[ScoredSample]:
+    """Rounds that are worse by every measure."""
+    return [
+        written(length, {"vocabulary_diversity": -9.0 - k, "mtld": -9.0 - k, "cloze_score": 9.0 + k}, trial=k)
+        for k in range(rounds)
+    ]
+
+
+def test_a_degradation_is_named_with_its_measures_and_lengths() -> None:
+    found = writing([*steady([1_024, 2_048], 10), *collapsed(4_096), *collapsed(8_192)])
+    # One of the 184,756 choices of ten in twenty, in nine tests.
+    assert str(found.verdict) == (
+        "by rank tests the writing is worse at 4,096 tokens than at the shortest length: cloze score (p = 4.9e-05 "
+        "after Holm, effect 1.00), vocabulary diversity (p = 4.9e-05 after Holm, effect 1.00), MTLD (p = 4.9e-05 after "
+        "Holm, effect 1.00); also at 8,192 tokens"
+    )
+
+
+def unwritten(length: int, rounds: int) -> list[ScoredSample]:
+    """Empty answers, judged as they are: there is no text, and all of it is missing."""
+    details = judge_prose(
+        "", prompt="It was late.", reference="", document="It was late. " * 40, language="en", word_list=dale_chall(),
+        shortfall=1.0,
+    )  # fmt: skip
+    assert details["shortfall"] == 1.0
+    return [written(length, details, trial=trial, score=0.0, failure="empty") for trial in range(rounds)]
+
+
+def test_rounds_without_text_are_no_health() -> None:
+    found = writing([*steady([1_024], 5), *unwritten(2_048, 5)])
+    assert str(found.verdict) == (
+        "no measure could be compared with the shortest length; at 2,048 tokens 5 of 5 rounds gave no text to measure"
+    )
+    assert (
+        "at 2,048 tokens 5 of 5 answered rounds gave no text to measure (empty 5): the tests of the prose leave them "
+        "out, the score does not"
+    ) in warnings_of(found)
+
+
+def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation_too() -> None:
+    whole = [written(1_024, {"mtld": 70.0 + k, "shortfall": 0.0, "z.shortfall": 0.0}, trial=k) for k in range(5)]
+    found = writing([*whole, *unwritten(2_048, 5)])
+    assert str(found.verdict) == (
+        "by rank tests the writing is worse at 2,048 tokens than at the shortest length: missing text (p = 0.004 after "
+        "Holm, effect 1.00); at 2,048 tokens 5 of 5 rounds gave no text to measure"
+    )
+    (test,) = found.tests
+    assert test.scale == "z"
+    assert test.shift == pytest.approx(10.0)
+
+
+NAMES = ("cloze_score", "mtld", "bigram_repetition_rate", "word_entropy")
+
+
+def looping(lengths: list[int], *, measures: int) -> list[ScoredSample]:
+    """As bad at every length, and worse than any window of the author's."""
+    return [
+        written(
+            length,
+            {
+                prefix + name: BY_NAME[name].worse * size
+                for place, name in enumerate(NAMES[:measures])
+                for prefix, size in (("", 50.0), ("z.", 9.0 - place + 0.1 * trial), ("original.", 10.0))
+            },
+            trial=trial,
+            score=0.7,
+        )
+        for length in lengths
+        for trial in range(8)
+    ]
+
+
+def windows_of_author() -> dict[str, list[float]]:
+    return {name: [0.1 * place for place in range(-10, 10)] for name in NAMES}
+
+
+@pytest.mark.parametrize(
+    ("lengths", "measures", "said"),
+    [
+        (
+            [2_048, 4_096, 8_192],
+            4,
+            "by rank tests no measure is shown to be worse than at the shortest length; at 2,048, 4,096 and 8,192 "
+            "tokens the writing is worse than the author's elsewhere (cloze score, MTLD and 2 more)",
+        ),
+        (
+            [2_048],
+            1,
+            "only one length was tested: there is nothing to compare its writing with; at 2,048 tokens the writing is "
+            "worse than the author's elsewhere (cloze score)",
+        ),
+    ],
+)
+def test_a_model_that_loops_at_every_length_is_worse_than_the_author(
+    lengths: list[int], measures: int, said: str
+) -> None:
+    scored = looping(lengths, measures=measures)
+    assert str(writing(scored, author=windows_of_author()).verdict) == said
+    assert "author" not in str(writing(scored).verdict)
+
+
+def test_a_degradation_with_length_and_one_against_the_author_are_both_told() -> None:
+    collapsed_at = [
+        dataclasses.replace(s, details={k: v * (3.0 if "orig" not in k else 1.0) for k, v in s.details.items()})
+        for s in looping([4_096], measures=2)
+    ]
+    found = str(writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author()).verdict)
+    assert found.startswith(
+        "by rank tests the writing is worse at 4,096 tokens than at the shortest length: cloze score"
+    )
+    assert found.endswith(
+        "; at 2,048 and 4,096 tokens the writing is worse than the author's elsewhere (cloze score and MTLD)"
+    )
+
+
+def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
+    found = writing([*steady([1_024, 2_048], 3), *collapsed(4_096, 3)])
+    assert not any(test.degraded for test in found.tests)
+    # 20 choices, 6 tests; five against five have 252 choices, four against four 70: 6/70 is above 5%.
+    assert warnings_of(found) == (
+        "3 rounds against 3 can reach p = 0.05 at best, and 0.3 after Holm over 6 tests: no measure can be shown to be "
+        "worse than at the shortest length; from 5 rounds on one can",
+    )
+
+
+@pytest.mark.parametrize("rounds", [4, 5])
+def test_the_number_of_rounds_that_is_named_is_the_first_that_can_show_it(rounds: int) -> None:
+    found = writing([*steady([1_024, 2_048], rounds), *collapsed(4_096, rounds)])
+    assert any(test.degraded for test in found.tests) is (rounds == 5)
+    assert bool(found.warnings) is (rounds == 4)
+
+
+def test_only_the_lengths_with_too_few_rounds_are_named() -> None:
+    found = writing([*steady([1_024, 2_048], 10), *collapsed(4_096, 1)])
+    (warning,) = warnings_of(found)
+    assert warning.startswith("at 4,096 tokens 1 round against 10 can reach p = 0.091 at best")
+    # A corrected p-value is never above one.
+    measures = {name: [0.1, 0.2, 0.3] for name in (*MEASURED, "word_entropy", "avg_word_length", "long_word_ratio")}
+    scored = [each for length in (512, 1_024, 2_048, 4_096, 8_192) for each in rounds_of(length, **measures)]
+    assert "p = 0.05 at best, and 1 after Holm over 24 tests" in warnings_of(writing(scored))[0]
+
+
+def test_few_windows_of_the_author_are_said_as_such() -> None:
+    details = {"cloze_score": 60.0, "z.cloze_score": 5.0, "author_mean.cloze_score": 30.0}
+    found = writing([written(1_024, details)], author={"cloze_score": [0.0] * 8})
+    assert warnings_of(found) == (
+        "1 round against 8 of the author's windows can reach p = 0.11 at best, and 0.11 after Holm over 1 test: no "
+        "measure can be shown to be worse than the author's elsewhere; from 2 rounds on one can",
+    )
+
+
+def test_at_temperature_zero_or_a_fixed_seed_all_rounds_are_one_and_it_is_said() -> None:
+    scored = [
+        written(length, {"mtld": 70.0 - place}, trial=trial, item=f"greedy {length}")
+        for place, length in enumerate((1_024, 2_048))
+        for trial in range(3)
+    ]
+    found = writing(scored)
+    same, reach = warnings_of(found)
+    assert same == (
+        "all rounds of a length are the same draw (temperature 0, or sampling.seed is set): they count as one round, "
+        "and more of them show nothing more; a temperature above 0 without sampling.seed makes them rounds of their own"
+    )
+    assert reach.startswith("1 round against 1 can reach p = 0.5 at best, and 0.5 after Holm over 1 test")
+    assert found.settling_rounds is None
+    assert str(found.verdict) == (
+        "the rounds are too few for a rank test to show any measure to be worse than at the shortest length"
+    )
