@@ -225,3 +225,37 @@ def samples(folder: Path) -> list[dict[str, Any]]:
     """Every line of the one `samples.jsonl` below a folder."""
     (file,) = folder.rglob("samples.jsonl")
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def run(folder: Path, *overrides: str) -> str:
+    """What a command prints that ends well and complains of nothing."""
+    ended = contextcliff(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    return ended.stdout
+
+
+def reported(folder: Path, *overrides: str) -> dict[str, Any]:
+    """The report of the one run of a folder, after a command that ends well."""
+    folder.mkdir(exist_ok=True)
+    run(folder, *overrides)
+    (report,) = reports(folder)
+    return report
+
+
+def refused(folder: Path, *overrides: str) -> str:
+    """The one line of a command that is refused."""
+    ended = contextcliff(*overrides, cwd=folder)
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    return ended.stderr
+
+
+def folders(folder: Path, experiment: str = "contextcliff") -> list[str]:
+    """The runs of an experiment that have a report, by the names of their folders."""
+    return sorted(file.parent.name for file in (folder / "outputs" / experiment).glob("*/report.json"))
+
+
+def comparison(folder: Path, name: str = "comparison") -> dict[str, Any]:
+    """The file of a comparison."""
+    file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found

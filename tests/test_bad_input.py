@@ -148,6 +148,7 @@ CASES = {
     "a template without its word": ("task.template", "task=aggregation", "task.template=hello"),
     "a list that does not fit": ("task.lengths", "task=repeat", "task.lengths=[60]", "engine=simulated"),
     "answers shown as they are written, as it was": ("reporting.live", "reporting.live=true"),
+    "runs of a comparison as one list, as it was": ("action.runs", "action=compare", "action.runs=[a,b]"),
 }  # fmt: skip
 """The key that the line begins with, and the overrides."""
 WHOLE = (

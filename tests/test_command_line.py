@@ -87,20 +87,6 @@ def test_the_engine_can_come_from_the_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_progress_bar_counts_tokens_on_stderr(tmp_path: Path) -> None:
-    done = contextcliff(
-        *("engine=simulated", "tracking=none", "reporting.console=none", "task.trials=4", "task.haystacks=1"),
-        cwd=tmp_path,
-    )
-    assert done.stdout == ""
-    total = sum(bin_["n_samples"] * bin_["median_tokens"] for bin_ in reports(tmp_path)[0]["bins"])
-    assert "niah · SmolLM2-135M-Instruct · kv none" in done.stderr
-    last = [line for line in done.stderr.splitlines() if "/132 samples" in line][-1]
-    assert abs(int(last.split(" tokens")[0].split("/")[-1].replace(",", "")) - total) < 132 * 8
-    assert "132/132 samples" in last
-
-
-@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_the_command_in_one_line_and_its_answers_are_kept(tmp_path: Path) -> None:
     quiet = ("reporting.progress=false", "reporting.figures=false")
     with subprocess.Popen(

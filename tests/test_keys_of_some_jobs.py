@@ -40,20 +40,6 @@ def test_a_key_is_set_in_the_jobs_that_have_it(tmp_path: Path, launcher: tuple[s
 
 
 @pytest.mark.slow
-def test_a_nested_key_and_one_of_a_judge_go_where_there_is_such_a_section(tmp_path: Path) -> None:
-    done = contextcliff(
-        *SIMULATED, "task=niah,niah_multi", "task.lengths=[512]", "task.trials=1",
-        "++task.needle.value=uuid", "++task.count=2", cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0
-    assert done.stderr.splitlines() == [
-        "note: task.count: task=niah has no such key, and goes without it",
-        "note: task.needle.value: task=niah_multi has no such key, and goes without it",
-    ]
-    assert tasks_of(tmp_path)["niah"]["needle"]["value"] == "uuid"  # type: ignore[index]
-
-
-@pytest.mark.slow
 def test_an_experiment_that_sweeps_takes_it_too_and_any_key_where_a_section_takes_any(tmp_path: Path) -> None:
     done = contextcliff(
         *SIMULATED, "experiment=needle_family", "hydra.sweeper.params.task='niah,tracing'", "task.lengths=[512]",

@@ -9,10 +9,9 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.composing import conf_dir
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import contextcliff
 
 ROOT = Path(__file__).resolve().parent.parent
-SMALL = ("task.lengths=[300]", "task.trials=1", "dataset=synthetic")
 DEFAULTS = """
 # @package _global_
 defaults:
@@ -79,13 +78,6 @@ def test_ones_own_defaults_win_over_the_shipped_ones_an_experiment_over_them_and
     assert composed_by(*mine, "~local", cwd=tmp_path).reporting.dpi == 150
 
 
-def test_other_defaults_are_chosen_by_their_name(tmp_path: Path) -> None:
-    own(tmp_path, "local/default.yaml", DEFAULTS)
-    mine = own(tmp_path, "local/laptop.yaml", "# @package _global_\nreporting: {dpi: 66}\n")
-    config = composed_by(*mine, "local=laptop", cwd=tmp_path)
-    assert (config.reporting.dpi, config.task.trials) == (66, "auto")
-
-
 @pytest.mark.parametrize(
     ("override", "line"),
     [
@@ -101,14 +93,3 @@ def test_defaults_that_are_not_there_are_refused(tmp_path: Path, override: str, 
     mine = own(tmp_path, "local/default.yaml", DEFAULTS)
     done = contextcliff(*mine, override, cwd=tmp_path)
     assert (done.stderr, done.returncode) == (f"error: {line}\n", 2)
-
-
-def test_equal_values_are_the_same_run_wherever_they_come_from(tmp_path: Path) -> None:
-    mine = own(tmp_path, "local/default.yaml", DEFAULTS)
-    own(tmp_path, "model/mine.yaml", shipped("model/smollm2.yaml"))
-    assert contextcliff(*SIMULATED, *SMALL, cwd=tmp_path).returncode == 0
-    (first,) = reports(tmp_path)
-    assert contextcliff(*mine, "model=mine", *SIMULATED, "task.lengths=[300]", cwd=tmp_path).returncode == 0
-    (again,) = reports(tmp_path)
-    assert (again["run_id"], again["fingerprint"]) == (first["run_id"], first["fingerprint"])
-    assert again["counts"]["reused"] == first["counts"]["completed"]

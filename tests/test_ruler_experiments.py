@@ -9,19 +9,12 @@ from pathlib import Path
 import pytest
 
 from contextcliff.analysis.task_means import TaskMeans, task_means
-from contextcliff.composing import conf_dir
 from contextcliff.reporting.leaderboard import described, page
 from contextcliff.reporting.task_mean_tables import cells, sentences, title
 from tests.analysis.test_task_means import PERFECT, N, row
 from tests.commands import DRAWN, SIMULATED, contextcliff
 from tests.compositions import built, composed
 
-THIRTEEN = (
-    *("ruler_niah_single_1", "ruler_niah_single_2", "ruler_niah_single_3"),
-    *("ruler_niah_multikey_1", "ruler_niah_multikey_2", "ruler_niah_multikey_3"),
-    *("ruler_niah_multivalue", "ruler_niah_multiquery", "ruler_vt", "ruler_cwe", "ruler_fwe"),
-    *("ruler_qa_1", "ruler_qa_2"),
-)
 LENGTHS = [4_096, 8_192, 16_384, 32_768, 65_536, 131_072]
 
 
@@ -44,20 +37,6 @@ def test_samples_at_a_length_are_alike_however_many_depths_a_task_has(
     depths = len(config.task.get("depths") or [None])
     assert config.task.trials == trials
     assert 20 <= trials * depths < 20 + depths
-
-
-def test_haystacks_are_endless_and_questions_keep_their_documents() -> None:
-    assert composed("experiment=ruler", "task=niah").dataset._target_.endswith("Synthetic")
-    params = composed("experiment=ruler", "task=niah", "task.trials=7", "dataset=essays")
-    assert (params.task.trials, params.dataset._target_.rpartition(".")[2]) == (7, "Essays")
-
-
-@pytest.mark.parametrize("task", [name for name in THIRTEEN if (conf_dir() / "task" / f"{name}.yaml").is_file()])
-def test_each_of_them_is_asked_at_the_lengths_of_the_experiment(task: str) -> None:
-    invocation = built("experiment=ruler", f"task={task}", "engine=simulated", "model.context_window=131072")
-    budget = invocation.context_budget()
-    assert budget is not None
-    assert invocation.task.longest_context(budget) > 120_000
 
 
 @pytest.mark.slow
@@ -118,8 +97,3 @@ def test_tables_of_a_sweep_have_no_mean_where_there_is_none_and_escape_names() -
     two = [row(0, "a", PERFECT, model="<b>m"), row(1, "b", PERFECT, model="<b>m")]
     assert "<b>" not in page(two, name="n", n_jobs=2, command="c")
     assert "Mean over 2 tasks: &lt;b&gt;m" in page(two, name="n", n_jobs=2, command="c")
-
-
-def test_the_quick_one_takes_about_a_tenth_of_the_tokens() -> None:
-    quick, whole = (composed(f"experiment={name}", "task=niah").task.lengths for name in ("ruler_quick", "ruler"))
-    assert 0.09 < 4 * sum(quick) / (len(THIRTEEN) * sum(whole)) < 0.11

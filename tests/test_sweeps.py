@@ -109,18 +109,6 @@ def test_the_same_sweep_again_asks_nothing_and_stays_in_its_run(tmp_path: Path) 
     assert len(list(tmp_path.rglob("sweep.json"))) == 1
 
 
-@pytest.mark.slow
-def test_another_order_another_tracker_and_another_report_are_the_same_sweep(tmp_path: Path) -> None:
-    contextcliff("model=smollm2,qwen3_4b", "task=niah", "task.trials=2", *QUIET, cwd=tmp_path)
-    contextcliff(
-        "task=niah", "model=qwen3_4b,smollm2", "task.trials=2", *QUIET, "reporting.dpi=60", "budget.minutes=5",
-        cwd=tmp_path,
-    )  # fmt: skip
-    assert len(parents(tmp_path)) == 1
-    contextcliff("model=smollm2,qwen3_4b", "task=niah", "task.trials=3", *QUIET, cwd=tmp_path)
-    assert len(parents(tmp_path)) == 2
-
-
 def test_a_job_that_fails_leaves_the_others_and_says_why(tmp_path: Path) -> None:
     done = contextcliff("task=niah", "task.trials=0,2", *SHORT, cwd=tmp_path)
     assert done.returncode == 2
@@ -135,25 +123,6 @@ def test_a_job_that_fails_leaves_the_others_and_says_why(tmp_path: Path) -> None
     assert sorted(row["options"] for row in rows(tmp_path)) == ["task.trials=0", "task.trials=2"]
     assert why in " ".join(done.stdout[done.stdout.rindex("sweep · ") :].split())
     assert [run.info.status for run in children(tmp_path)] == ["FINISHED"]
-
-
-@pytest.mark.slow
-def test_a_job_that_fails_before_its_first_prompt_is_a_failed_run_with_its_reason(tmp_path: Path) -> None:
-    """The server is away in the first attempt."""
-    asked = ("engine=openai", "model=served", "model.name=a,b", "model.context_window=4096", "tokenizer=tiktoken")
-    dead = contextcliff(
-        *asked, "engine.base_url=http://127.0.0.1:9/v1", "engine.max_retries=0", "engine.timeout_s=2",
-        "dataset=synthetic", "task.lengths=[512]", "task.trials=1", "reporting.progress=false",
-        "reporting.console=none", "engine.api_key_env=NO_KEY_HERE",
-        cwd=tmp_path, env={"NO_KEY_HERE": "x"},
-    )  # fmt: skip
-    assert dead.returncode == 1
-    assert {row["state"] for row in rows(tmp_path)} == {"failed"}
-    assert all(row["error"] for row in rows(tmp_path))
-    assert [run.info.status for run in parents(tmp_path)] == ["FAILED"]
-    left = children(tmp_path)
-    assert [run.info.status for run in left] == ["FAILED", "FAILED"]
-    assert all(run.data.tags["mlflow.note.content"] for run in left)
 
 
 def test_a_plan_of_a_sweep_has_one_total(tmp_path: Path) -> None:

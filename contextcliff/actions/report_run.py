@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
+    from contextcliff.records.note import Catalogue
     from contextcliff.reporting.page.excerpts import Excerpt
     from contextcliff.reporting.stored_reports import StoredReports
-    from contextcliff.reporting.words.language import Language
 
 _PLACES = ("tracking", "output_dir")
 """What says where runs lie and where they are tracked."""
@@ -311,10 +311,10 @@ def _show_cap_again(invocation: Invocation, report: Report) -> None:
         render_cap(report, console=console, language=language)
 
 
-def _stdout(invocation: Invocation) -> tuple[Console, Language]:
+def _stdout(invocation: Invocation) -> tuple[Console, Catalogue]:
     from rich.console import Console
 
-    from contextcliff.reporting.words.language import shown_in
+    from contextcliff.reporting.language import shown_in
 
     console = Console()
     return console, shown_in(invocation.reporting.language, encoding=console.encoding)

@@ -120,21 +120,18 @@ class _Walk:
         """That the shortest length is degraded. What is said of the others depends on what they show."""
         results, threshold = self.sequence.results, self.threshold
         tokens, score = results[0].bin.median_tokens, self._score(results[0])
+        said = {"threshold": self.name, "tokens": tokens, "what": self.what, "score": score}
         if threshold.is_sequential:
             return Note(
                 "at the shortest length, {tokens:,} tokens, the score is {score}, below {threshold}, and the search "
                 "ends there; test shorter lengths or an easier task",
-                tokens=tokens,
-                score=score,
-                threshold=self.name,
+                **said,
             )
         if len(self.sequence.degraded) == len(results):
             return Note(
                 "below {threshold} at every length tested ({score} at the shortest, {tokens:,} tokens): no length is "
                 "safe here; test shorter lengths or an easier task",
-                threshold=self.name,
-                score=score,
-                tokens=tokens,
+                **said,
             )
         again = next((result.bin.median_tokens for result in results if threshold.is_shown_above(result)), None)
         after = Note("it is not shown to be below at every longer one")
@@ -145,11 +142,8 @@ class _Walk:
         return Note(
             "below {threshold} already at the shortest length, {tokens:,} tokens ({what:unsaid}{score}), though "
             "{after}; no length is shown to be safe from the start",
-            threshold=self.name,
-            tokens=tokens,
-            what=self.what,
-            score=score,
             after=after,
+            **said,
         )
 
     def _score(self, result: LengthResult) -> Note:
@@ -169,26 +163,25 @@ class _Walk:
 
     def _shown(self) -> Note:
         """What was shown up to where."""
-        tokens, at = self.sequence.cap_tokens, Note(" at {confidence:percent} confidence", confidence=self.confidence)
+        tokens, longest = self.sequence.cap_tokens, self.cleared_to
+        said: dict[str, object] = {
+            "threshold": self.name,
+            "at": Note(" at {confidence:percent} confidence", confidence=self.confidence),
+        }
         if tokens is None and self.threshold.relative is not None:
-            return Note("no length beyond the baseline is shown to clear {threshold}{at}", threshold=self.name, at=at)
+            return Note("no length beyond the baseline is shown to clear {threshold}{at}", **said)
         if tokens is None:
-            return Note("no tested length is shown to clear {threshold}{at}", threshold=self.name, at=at)
+            return Note("no tested length is shown to clear {threshold}{at}", **said)
         last: Note | str = ""
-        if self.cleared_to is not None:
+        if longest is not None:
             last = Note(
                 " (the last bin that clears has prompts of {shortest:,} to {longest:,} tokens: its mean vouches for "
                 "the shortest)",
                 shortest=tokens,
-                longest=self.cleared_to,
+                longest=longest,
             )
-        return Note(
-            "every tested length up to {tokens:,} tokens clears {threshold}{at}{last}",
-            tokens=tokens,
-            threshold=self.name,
-            at=at,
-            last=last,
-        )
+        said |= {"tokens": tokens, "last": last}
+        return Note("every tested length up to {tokens:,} tokens clears {threshold}{at}{last}", **said)
 
     def _stopped(self) -> Told:
         """What stopped the test, and where."""
@@ -285,34 +278,23 @@ class _Walk:
 
     def _hidden(self, hidden: _Hidden, stop: LengthResult) -> Note:
         """What the unscored samples keep from being shown."""
-        n, here, baseline = stop.bin.n_unscored, _unscored(stop), self.threshold.relative
+        base = stop if self.threshold.relative is None else self.threshold.relative.baseline
+        n = (base if hidden == "baseline" else stop).bin.n_unscored
+        said = {"here": _unscored(stop), "base": _unscored(base), "n": n, "threshold": self.name}
         if hidden == "fall":
             return Note(
-                ", below the threshold, but {here}, and were {n:that one/those} right it would not be below",
-                here=here,
-                n=n,
+                ", below the threshold, but {here}, and were {n:that one/those} right it would not be below", **said
             )
-        if hidden == "here" or baseline is None:
-            return Note(
-                ", but {here}, and were {n:that one/those} wrong it would not clear {threshold}",
-                here=here,
-                n=n,
-                threshold=self.name,
-            )
-        n, base = baseline.baseline.bin.n_unscored, _unscored(baseline.baseline)
+        if hidden == "here":
+            return Note(", but {here}, and were {n:that one/those} wrong it would not clear {threshold}", **said)
         if hidden == "baseline":
             return Note(
-                ", but {base} at the baseline, and were {n:that one/those} right it would not clear {threshold}",
-                base=base,
-                n=n,
-                threshold=self.name,
+                ", but {base} at the baseline, and were {n:that one/those} right it would not clear {threshold}", **said
             )
         return Note(
             ", but {here}, and {base} at the baseline: were the former wrong and the latter right it would not clear "
             "{threshold}",
-            here=here,
-            base=base,
-            threshold=self.name,
+            **said,
         )
 
     def _too_few(self, stop: LengthResult) -> tuple[Note | str, int | None]:
@@ -322,34 +304,25 @@ class _Walk:
             return "", None
         needed, if_so = self._needed(stop)
         where = Note("at each of the two lengths") if self.threshold.relative else Note("at that length")
-        settled = (
-            Note(
-                "so near it, not even {most:,} scored {noun} {where} are likely to settle it",
-                most=sample_size.MOST,
-                noun=Note(stop.noun),
-                where=where,
-            )
-            if needed is None
-            else Note(
-                "a new run with about {needed} {where} is likely to settle it{if_so}",
-                needed=_in_as_many_texts(stop, needed, scored=True),
-                where=where,
-                if_so=if_so,
-            )
-        )
-        samples = Note("{n:{noun}}", n=len(stop.scores), noun=Note(stop.noun))
-        figures = {"samples": samples, "n": len(stop.scores), "settled": settled}
+        said: dict[str, object] = {"most": sample_size.MOST, "noun": Note(stop.noun), "where": where, "if_so": if_so}
+        if needed is None:
+            settled = Note("so near it, not even {most:,} scored {noun} {where} are likely to settle it", **said)
+        else:
+            said["needed"] = _in_as_many_texts(stop, needed, scored=True)
+            settled = Note("a new run with about {needed} {where} is likely to settle it{if_so}", **said)
+        n = len(stop.scores)
+        said = {"samples": amount(n, stop.noun), "n": n, "settled": settled}
         if mean > score:
-            return Note(
-                ", above the threshold, but {samples} {n:is/are} too few to show it; {settled}", **figures
-            ), needed
-        if math.isclose(mean, score):
-            return Note(
-                ", at the threshold, but {samples} {n:does/do} not show that it is degraded; {settled}", **figures
-            ), needed
-        return Note(
-            ", below the threshold, but {samples} {n:does/do} not show that it is degraded; {settled}", **figures
-        ), needed
+            cause = Note(", above the threshold, but {samples} {n:is/are} too few to show it; {settled}", **said)
+        elif math.isclose(mean, score):
+            cause = Note(
+                ", at the threshold, but {samples} {n:does/do} not show that it is degraded; {settled}", **said
+            )
+        else:
+            cause = Note(
+                ", below the threshold, but {samples} {n:does/do} not show that it is degraded; {settled}", **said
+            )
+        return cause, needed
 
     def _needed(self, stop: LengthResult) -> tuple[int | None, Note | str]:
         """Scored samples that settle it with 80% power, and the true score that they are planned for."""

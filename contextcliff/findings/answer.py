@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Pairs, Shown, Table, Text
-from contextcliff.findings.kv_cache import KVCache, policy_in_words
+from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Pairs, Shown, Text
 from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
@@ -17,24 +16,24 @@ class AnswerFinding(Finding[None]):
     """The safe cap with its details, and what was tested."""
 
     key = "answer"
-    title = ""
+    title = "The answer"
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        mood = "bad" if report.analysis.safe_cap.tokens is None else "good"
+        cap, run = report.analysis.safe_cap, report.run
+        do = Note("rely on none of the tested lengths")
+        if cap.tokens is not None:
+            do = Note("keep prompts to {tokens:,} tokens or fewer", tokens=cap.tokens)
+        what = " · ".join((run.model, run.task, run.dataset, run.kv_policy, run.engine))
         return (
             *_stopped(report),
-            Pairs(rows=_identity(report)),
-            Text(label="Safe cap", text=phrases.headline(report.analysis.safe_cap), strong=True, mood=mood),
-            Pairs(rows=tuple(_details(report))),
+            Text(
+                label="Safe cap", text=phrases.headline(cap), strong=True, mood="bad" if cap.tokens is None else "good"
+            ),
+            Pairs(rows=(("Do", do), ("Reason", cap.reason), ("Run", what))),
         )
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        return (
-            *_stopped(report),
-            Text(label="Safe cap", text=phrases.headline(report.analysis.safe_cap), strong=True),
-            Lines(lines=tuple(Line(label=name, text=value) for name, value in _details(report))),
-            Pairs(rows=_identity(report)),
-        )
+        return (Pairs(rows=tuple(_details(report))),)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         cap = report.analysis.safe_cap
@@ -58,34 +57,13 @@ def _stopped(report: Report) -> tuple[Text, ...]:
     return (Text(label="Partial", text=missing, mood="doubtful"),)
 
 
-def _identity(report: Report) -> tuple[tuple[str, Shown], ...]:
-    """What was tested."""
-    run, cache = report.run, report.analysis.finding(KVCache)
-    return (
-        ("Model", f"{run.model} ({run.label})" if run.label else run.model),
-        ("Engine", run.engine),
-        ("KV policy", run.kv_policy if cache is None else policy_in_words(cache.facts)),
-        ("Task", run.task),
-        ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
-        ("Tokenizer", run.tokenizer),
-        ("Maximum window", Note("{n:,} tokens", n=run.max_context_tokens)),
-        *(("Detected", line) for line in run.server),
-    )
-
-
 def _details(report: Report) -> Iterator[tuple[str, Shown]]:
-    """What stands under the headline."""
     cap, bins = report.analysis.safe_cap, report.analysis.bins
-    if cap.tokens is None:
-        yield "Do", Note("rely on none of the tested lengths")
-    else:
-        yield "Do", Note("keep prompts to {tokens:,} tokens or fewer", tokens=cap.tokens)
     if cap.quantity == "healthy":
         yield "Tested", healthy_round()
     if cap.shape is not None:
         yield "Shape", _shape(cap, cap.shape, n_lengths=sum(a_bin.mean is not None for a_bin in bins))
         yield "Evidence", _evidence(cap)
-    yield "Reason", cap.reason
     yield "Threshold", phrases.threshold_name(cap)
     if cap.censored:
         at = Note(" ({tokens:,} tokens)", tokens=max(a_bin.asked_tokens for a_bin in bins)) if bins else ""
@@ -178,23 +156,11 @@ class ZonesFinding(Finding[None]):
     key = "zone_table"
     title = "Zones"
 
-    def short(self, report: Report) -> tuple[Block, ...]:
-        zones = report.analysis.zones
-        lines = tuple(Line(text=_range(zone), mood=_MOODS[zone.name]) for zone in zones)
-        return (Lines(lines=lines, bullets=False),) if zones else ()
-
     def show(self, report: Report) -> tuple[Block, ...]:
         zones = report.analysis.zones
         if not zones:
             return ()
-        columns = (
-            Column(title="", cells=tuple(_MARKS[zone.name] for zone in zones), words=True),
-            Column(title="zone", cells=tuple(zone.name for zone in zones), words=True),
-            Column(title="from tokens", cells=tuple(phrases.whole(zone.min_tokens) for zone in zones)),
-            Column(title="to tokens", cells=tuple(phrases.whole(zone.max_tokens) for zone in zones)),
-            Column(title="mean score", cells=tuple(phrases.score(zone.mean) for zone in zones)),
-            Column(title="fall", cells=tuple(str(_fall(zone) or phrases.MISSING) for zone in zones), words=True),
-        )
+        lines = tuple(Line(text=_range(zone), mood=_MOODS[zone.name]) for zone in zones)
         meaning = Note(
             "Stable: every tested length clears the threshold. Degraded: every tested length is shown to be below it, "
             "tested from the longest one down, at {confidence} confidence together. Transition: neither is shown, or "
@@ -202,7 +168,7 @@ class ZonesFinding(Finding[None]):
             "else against the first zone",
             confidence=phrases.percent(report.analysis.safe_cap.confidence),
         )
-        return (Text(text=meaning), Table(columns=columns))
+        return (Lines(lines=lines), Text(text=meaning))
 
 
 def _range(zone: Zone) -> Note:

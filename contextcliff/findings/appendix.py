@@ -21,6 +21,7 @@ from contextcliff.findings.finding import (
     sections_of,
 )
 from contextcliff.findings.half_life import HalfLifeFits
+from contextcliff.findings.kv_cache import KVCache, policy_in_words
 from contextcliff.models.model import dollars
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.note import MethodNote, Note
@@ -287,16 +288,25 @@ def _small(value: float | None) -> str:
 
 
 class RunFinding(Finding[None]):
-    """The run's names, the rule that it was judged by, and its command."""
+    """What was tested, the run's names, the rule that it was judged by, and its command."""
 
     key = "this_run"
     title = "This run"
 
     def show(self, report: Report) -> tuple[Block, ...]:
+        run, cache = report.run, report.analysis.finding(KVCache)
         rows = (
-            ("Run", report.run.run_id),
-            ("Fingerprint", report.run.fingerprint),
-            ("Created", report.run.created_at),
+            ("Model", f"{run.model} ({run.label})" if run.label else run.model),
+            ("Engine", run.engine),
+            ("KV policy", run.kv_policy if cache is None else policy_in_words(cache.facts)),
+            ("Task", run.task),
+            ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
+            ("Tokenizer", run.tokenizer),
+            ("Maximum window", Note("{n:,} tokens", n=run.max_context_tokens)),
+            *(("Detected", line) for line in run.server),
+            ("Run", run.run_id),
+            ("Fingerprint", run.fingerprint),
+            ("Created", run.created_at),
             ("Judged by", worded(rule_of(report))),
             ("Report schema", str(SCHEMA_VERSION)),
         )

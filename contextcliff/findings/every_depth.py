@@ -220,8 +220,11 @@ class EveryDepthFinding(Finding[EveryDepth]):
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        below = finding is not None and any(third.shown == "below" for each in finding.lengths for third in each.thirds)
-        if finding is None or finding.reason is None or not below:
+        cap = report.analysis.safe_cap.tokens or 0
+        safe = {b.asked_tokens for b in report.analysis.bins if b.clears_up_to <= cap}
+        lengths = () if finding is None else finding.lengths
+        thirds = [third for each in lengths if each.context_tokens in safe for third in each.thirds]
+        if finding is None or finding.reason is None or not any(third.shown == "below" for third in thirds):
             return ()
         return (Line(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
 
@@ -229,7 +232,8 @@ class EveryDepthFinding(Finding[EveryDepth]):
         finding = self.of(report)
         if finding is None or not report.analysis.bins:
             return ()
-        rows = [(length, third) for length in finding.lengths for third in length.thirds]
+        decided = [each for each in finding.lengths if any(third.shown != "open" for third in each.thirds)]
+        rows = [(length, third) for length in decided for third in length.thirds]
         columns = (
             Column(title="asked tokens", cells=tuple(phrases.whole(length.context_tokens) for length, _ in rows)),
             Column(title="third", cells=tuple(third.name for _, third in rows), words=True),
@@ -240,7 +244,7 @@ class EveryDepthFinding(Finding[EveryDepth]):
         )
         reason = finding.reason
         short = () if reason is None else (Text(text=_in_short(finding.tokens, reason)),)
-        return (Text(text=_MEANING), *short, Table(columns=columns))
+        return (Text(text=_MEANING), *short, *((Table(columns=columns),) if rows else ()))
 
 
 def _in_short(tokens: int | None, reason: Note) -> Note:

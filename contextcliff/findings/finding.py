@@ -8,8 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from contextcliff.analysis.study import Study
 
-Shown = str | Fact
-"""A fact, or text as it is."""
+Shown = str | Note
+"""A sentence, or text as it is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -232,10 +232,6 @@ class Listed:
 
     path: str
     only_for: str = ""
-
-
-def _core(name: str) -> Listed:
-    return Listed(path=f"contextcliff.reporting.sections.{name}")
 
 
 def _finding(name: str, *, only_for: str = "") -> Listed:

@@ -176,7 +176,7 @@ class KVCacheFinding(Finding[KVCache]):
         if finding.memory_gib is not None:
             rows.append(("Memory", _memory(finding.memory_gib, facts)))
         rows.append(("Limits", limits_in_words(finding.limits)))
-        return (Pairs(rows=tuple(rows)), *((_by_length(finding, report),) if finding.lengths else ()))
+        return (Pairs(rows=tuple(rows)), *((_by_length(finding),) if finding.lengths else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
@@ -210,17 +210,13 @@ class KVCacheFinding(Finding[KVCache]):
         return {**tags, **({"kv_policy_declared": "true"} if finding.facts.declared else {})}
 
 
-def _by_length(finding: KVCache, report: Report) -> Table:
-    bins = {each.asked_tokens: each for each in report.analysis.bins}
-    at = [bins.get(each.context_tokens) for each in finding.lengths]
+def _by_length(finding: KVCache) -> Table:
     return Table(
         columns=(
             Column(title="asked tokens", cells=tuple(f"{each.context_tokens:,}" for each in finding.lengths)),
             Column(title="KV cache", cells=tuple(map(_size_at, finding.lengths))),
-            Column(title="mean score", cells=tuple(phrases.score(b.mean if b else None) for b in at)),
             Column(title="prefill tokens/s", cells=tuple(rate(each.prefill_tokens_per_s) for each in finding.lengths)),
             Column(title="decode tokens/s", cells=tuple(rate(each.decode_tokens_per_s) for each in finding.lengths)),
-            Column(title="median TTFT", cells=tuple(phrases.milliseconds(b.ttft_ms_median if b else None) for b in at)),
         )
     )
 

@@ -1,6 +1,6 @@
 """Early warnings: what changes beside the mean score as prompts grow.
 
-`_KINDS` says what each warning is; it begins at the shortest length where the difference is large and shown.
+A warning begins at the shortest length where the difference is large and shown.
 
 Warnings on scores compare with the baseline: the shortest length, or all up to `analysis.baseline_tokens`. A spread is
 tested by the distances from the median score (Mann and Whitney), a share by melding, which is Fisher's exact test for
@@ -34,8 +34,7 @@ from contextcliff.analysis.bins import Group, is_failure
 from contextcliff.analysis.items import Item, evidence_of, items_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.study import Study
-from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Table, Text
+from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Text
 from contextcliff.findings.latency import (
     LatencyCap,
     PrefillAtLength,
@@ -47,7 +46,7 @@ from contextcliff.findings.latency import (
     spread_of,
     times_by_length,
 )
-from contextcliff.findings.phrases import milliseconds, percent, whole
+from contextcliff.findings.phrases import milliseconds, percent
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -320,20 +319,6 @@ _TITLES: Mapping[WarningName, str] = {
     "failure_spike": "Failure spike",
     "unscored_spike": "Unscored spike",
 }
-_KINDS: Mapping[WarningName, str] = {
-    "latency_canary": "from here on the typical time to the first token is at least 1.5 times what the time to read"
-    " the prompt (a fixed part, a part for each token and one for attention, fitted to the shorter lengths) predicts",
-    "latency_spread": "the quartiles of the time to the first token are at least twice as far apart as at the shortest"
-    " length, relative to the median",
-    "score_spread": "the standard deviation of the scores is at least twice that of the shortest length; not for"
-    " scores of 0 or 1, whose spread follows from their mean, and not in a search",
-    "instability": "the share of repeated questions whose score changes between repeats is more than twice that of the"
-    " shortest length and 10 points above it",
-    "failure_spike": "the share of answers that fail is more than twice that of the shortest length and 10 points"
-    " above it",
-    "unscored_spike": "the share of samples without an answer that can be scored is more than twice that of the"
-    " shortest length and 10 points above it",
-}
 
 
 class WarningsFinding(Finding[EarlyWarnings]):
@@ -361,19 +346,25 @@ class WarningsFinding(Finding[EarlyWarnings]):
         return {} if finding.latency_slo is None else {"latency": finding.latency_slo.tokens}
 
     def look(self, report: Report) -> tuple[Line, ...]:
+        """What begins below the safe cap: beyond it nobody relies on the length anyway."""
+        cap = report.analysis.safe_cap.tokens or 0
+        return tuple(line for line, tokens in self._lines(report) if tokens <= cap)
+
+    def _lines(self, report: Report) -> Iterator[tuple[Line, int]]:
+        """Every warning as a line, with the length where it begins."""
         finding = self.of(report)
-        warnings = () if finding is None else finding.warnings
-        return tuple(Line(label=_TITLES[each.name], text=each.reason, mood="doubtful") for each in warnings)
+        for each in () if finding is None else finding.warnings:
+            yield Line(label=_TITLES[each.name], text=each.reason, mood="doubtful"), each.median_tokens
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         if finding is None:
             return ()
         confidence = percent(report.analysis.safe_cap.confidence)
-        blocks: list[Block] = [Text(text="None.")]
+        blocks: list[Block] = []
         if finding.warnings:
             shown = f"Each is shown at {confidence} confidence against the shortest length, over all lengths together."
-            blocks = [Text(text=shown), *self.short(report), _table(finding.warnings, report)]
+            blocks = [Text(text=shown), Lines(lines=tuple(line for line, _ in self._lines(report)))]
         if len(finding.prefill) > 1:
             blocks += show_prefill(finding.prefill)
         if finding.latency_slo is not None:
@@ -401,20 +392,3 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def tags(self, report: Report) -> Mapping[str, str]:
         finding = self.of(report)
         return {"warnings": ", ".join(each.name for each in finding.warnings)} if finding and finding.warnings else {}
-
-
-def _table(warnings: Sequence[EarlyWarning], report: Report) -> Table:
-    return Table(
-        columns=(
-            Column(title="warning", cells=tuple(_TITLES[each.name] for each in warnings), words=True),
-            Column(title="begins at tokens", cells=tuple(whole(each.median_tokens) for each in warnings)),
-            Column(title="zone", cells=tuple(_zone_at(each.median_tokens, report) for each in warnings), words=True),
-            Column(title="what it is", cells=tuple(_KINDS[each.name] for each in warnings), words=True),
-        )
-    )
-
-
-def _zone_at(tokens: int, report: Report) -> str:
-    """The zone that a length lies in; the zones are ranges of measured lengths."""
-    zones = report.analysis.zones
-    return next((zone.name for zone in zones if zone.min_tokens <= tokens <= zone.max_tokens), phrases.MISSING)

@@ -13,15 +13,13 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from contextcliff.records.fact import Fact
-
 Catalogue = Mapping[str, str]
 """Translated templates by the English ones; empty for English."""
 ENGLISH: Catalogue = {}
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Note(Fact):
+class Note:
     """One sentence, without a full stop. `str` gives it in English; a file holds that, and reads it back as it is.
 
     A field's format is one of Python's, or

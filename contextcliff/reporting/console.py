@@ -24,11 +24,10 @@ from contextcliff.findings.finding import (
     Text,
     sections_of,
 )
-from contextcliff.records.note import Note
+from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
+from contextcliff.reporting.language import named, text_of
 from contextcliff.reporting.outside_text import broken, has_full_width, shown
-from contextcliff.reporting.words import english
-from contextcliff.reporting.words.language import Language, text_of
 
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _INDENT = 2
@@ -44,7 +43,7 @@ def render_console(
     folder: Path,
     tracking_command: str | None,
     html: bool = True,
-    language: Language = english,
+    language: Catalogue = ENGLISH,
 ) -> None:
     """Print the answer, one table by length, warnings, and where the rest is: an ordinary run's fit 24 lines.
 
@@ -67,7 +66,7 @@ def render_console(
         page.copied("Compare", tracking_command)
 
 
-def render_summary(report: Report, *, console: Console, folder: Path, language: Language = english) -> None:
+def render_summary(report: Report, *, console: Console, folder: Path, language: Catalogue = ENGLISH) -> None:
     """Print the cap, its reason, and where the whole report lies."""
     page = _Page(console=console, language=language)
     page.blocks([block for block in _answer(report) if isinstance(block, Text)])
@@ -75,7 +74,7 @@ def render_summary(report: Report, *, console: Console, folder: Path, language: 
     page.copied("Report", str(folder))
 
 
-def render_cap(report: Report, *, console: Console, language: Language = english) -> None:
+def render_cap(report: Report, *, console: Console, language: Catalogue = ENGLISH) -> None:
     """Print the line of the safe cap once more."""
     *_, cap = (block for block in _answer(report) if isinstance(block, Text))
     _Page(console=console, language=language).blocks([cap])
@@ -90,13 +89,13 @@ class _Page:
     """Blocks as lines of a console, in one language."""
 
     console: Console
-    language: Language
+    language: Catalogue
 
     def heading(self, text: str) -> None:
         _line(self.console, self._loud(text), style="bold")
 
     def copied(self, label: str, text: str) -> None:
-        _line(self.console, f"{self.language.label(label)}: {text}", whole=True)
+        _line(self.console, f"{named(label, self.language)}: {text}", whole=True)
 
     def blocks(self, blocks: Sequence[Block]) -> None:
         for position, block in enumerate(blocks):
@@ -105,12 +104,12 @@ class _Page:
             self._block(block)
 
     def pairs(self, pairs: Sequence[tuple[str, Shown]]) -> None:
-        said = [(self.language.label(name), text_of(value, self.language)) for name, value in pairs]
+        said = [(named(name, self.language), text_of(value, self.language)) for name, value in pairs]
         _rows(self.console, [(f"{name}:", value) for name, value in said])
 
     def _named(self, column: Column, rows: tuple[int, ...] | None) -> Column:
         cells = column.cells if rows is None else tuple(column.cells[row] for row in rows)
-        return replace(column, title=self.language.label(column.title), cells=cells)
+        return replace(column, title=named(column.title, self.language), cells=cells)
 
     def _block(self, block: Block) -> None:
         console = self.console
@@ -123,10 +122,10 @@ class _Page:
             case Pairs(rows=rows):
                 self.pairs(rows)
             case Lines(lines=lines, bullets=True):
-                _rows(console, [("-", self._labelled(self.language.label(line.label), line.text)) for line in lines])
+                _rows(console, [("-", self._labelled(named(line.label, self.language), line.text)) for line in lines])
             case Lines(lines=lines):
                 for line in lines:
-                    said = self._labelled(self.language.label(line.label), line.text)
+                    said = self._labelled(named(line.label, self.language), line.text)
                     _line(console, f"  {said}", style=_STYLES.get(line.mood, ""))
             case Table(columns=columns, on_console=rows):
                 console.print(
@@ -140,7 +139,7 @@ class _Page:
                 _line(console, f"  {text}", whole=True)
 
     def _loud(self, label: str) -> str:
-        return self.language.label(label).upper()
+        return named(label, self.language).upper()
 
     def _labelled(self, label: str, text: Shown) -> str:
         said = text_of(text, self.language)

@@ -26,11 +26,10 @@ from contextcliff.findings.finding import (
     Text,
     sections_of,
 )
-from contextcliff.records.note import Note
+from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
+from contextcliff.reporting.language import named, text_of
 from contextcliff.reporting.outside_text import tame
-from contextcliff.reporting.words import english
-from contextcliff.reporting.words.language import Language, text_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +44,7 @@ class Chapter:
     """Whether it is opened by a click."""
 
 
-def chapters(report: Report, *, figures: Sequence[str], language: Language = english) -> tuple[Chapter, ...]:
+def chapters(report: Report, *, figures: Sequence[str], language: Catalogue = ENGLISH) -> tuple[Chapter, ...]:
     """What there is to read of a report, in order: the answer and the scores, what deserves a look, and the details.
 
     `figures` are paths of images relative to what is shown, as in `figures/heatmap.png`.
@@ -68,14 +67,14 @@ def chapters(report: Report, *, figures: Sequence[str], language: Language = eng
             quiet.append(Note(finding.title))
         if text:
             lower = re.sub(r"^###(?= )", "####", text, flags=re.MULTILINE)
-            details.append(f"### {inline(language.label(finding.title))}\n\n{lower}")
+            details.append(f"### {inline(named(finding.title, language))}\n\n{lower}")
     if quiet:
         looks.append(Line(text=Note("Nothing stands out in: {findings}", findings=quiet)))
     told = markdown_of(Lines(lines=tuple(looks)), {}, language=language) if looks else ""
     return (
         Chapter(key="answer", title="", text="\n\n".join(filter(None, first))),
-        *([Chapter(key="look", title=language.label("Worth a look"), text=told)] if told else []),
-        Chapter(key="details", title=language.label("Method and details"), text="\n\n".join(details), folded=True),
+        *([Chapter(key="look", title=named("Worth a look", language), text=told)] if told else []),
+        Chapter(key="details", title=named("Method and details", language), text="\n\n".join(details), folded=True),
     )
 
 
@@ -95,17 +94,17 @@ def _with_heading(chapter: Chapter) -> str:
     return f"## {inline(chapter.title)}\n\n{chapter.text}" if chapter.title else chapter.text
 
 
-def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, language: Language = english) -> str:
+def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, language: Catalogue = ENGLISH) -> str:
     """Blocks one below the other, as `markdown_of` has each."""
     return "\n\n".join(filter(None, (markdown_of(block, images, language=language) for block in blocks)))
 
 
-def markdown_of(block: Block, images: Mapping[str, str], *, language: Language = english) -> str:
+def markdown_of(block: Block, images: Mapping[str, str], *, language: Catalogue = ENGLISH) -> str:
     """A block; `images` are the drawn figures by name, as Markdown. Empty: an image that was not drawn."""
 
     def said(label: str, text: Shown) -> str:
         sentence = text_of(text, language)
-        return f"{language.label(label)}: {sentence}" if label else sentence
+        return f"{named(label, language)}: {sentence}" if label else sentence
 
     match block:
         case Text(text=text, label=label, strong=True):
@@ -113,14 +112,14 @@ def markdown_of(block: Block, images: Mapping[str, str], *, language: Language =
         case Text(text=text, label=label):
             return escape(said(label, text))
         case Heading(text=text):
-            return f"### {inline(language.label(text))}"
+            return f"### {inline(named(text, language))}"
         case Pairs(rows=rows):
-            return pairs((language.label(name), text_of(value, language)) for name, value in rows)
+            return pairs((named(name, language), text_of(value, language)) for name, value in rows)
         case Lines(lines=lines):
             return bullets(escape(said(line.label, line.text)) for line in lines)
         case Table(columns=columns):
             cells = zip(*(column.cells for column in columns), strict=True)
-            head = [language.label(column.title).replace("\n", " ") for column in columns]
+            head = [named(column.title, language).replace("\n", " ") for column in columns]
             return aligned_table(head, cells, left=[column.words for column in columns])
         case Image(figure=name):
             return images.get(name, "")

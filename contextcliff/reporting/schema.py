@@ -14,9 +14,8 @@ from pydantic import TypeAdapter
 
 from contextcliff.findings.finding import Finding, absent_keys, sections_of, sections_with
 from contextcliff.records.analysis import Analysis
-from contextcliff.records.fact import Fact
+from contextcliff.records.note import Note
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
-from contextcliff.reporting.words.english import say
 
 _IN_FRONT = (
     *("run_id", "fingerprint", "label", "partial", "model", "engine", "kv_policy", "task", "dataset", "tokenizer"),
@@ -67,12 +66,12 @@ def unflatten(flat: object) -> Report:
 
 
 def plain(value: object) -> object:
-    """As JSON's own types, facts as their English sentences.
+    """As JSON's own types, sentences in English.
 
     `dataclasses.asdict` copies, and a read-only mapping can't be copied.
     """
-    if isinstance(value, Fact):
-        return say(value)
+    if isinstance(value, Note):
+        return str(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):

@@ -28,4 +28,4 @@ def title_of(report: Report, parameters: Mapping[str, str]) -> RunTitle:
 
 def description(report: Report) -> str:
     """Markdown: the safe cap, why it ends there, and what was tested."""
-    return "\n\n".join(text for block in AnswerFinding().show(report) for text in [markdown_of(block, {})] if text)
+    return "\n\n".join(text for block in AnswerFinding().short(report) for text in [markdown_of(block, {})] if text)

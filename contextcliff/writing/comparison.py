@@ -154,7 +154,7 @@ def _familiar_words(request: ReadingRequest) -> tuple[WordList, str]:
 
 
 def _parameters(stored: ImportedRun) -> dict[str, str]:
-    rounds = [len(tier.rounds) for tier in stored.tiers]
+    rounds = list(map(len, stored.tiers.values()))
     named: Mapping[str, str] = {
         "model": stored.model,
         "engine": stored.tool,

@@ -122,12 +122,7 @@ class ImportedRound:
     """Empty where it was not stored."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ImportedTier:
-    """One context length with its rounds."""
-
-    context_tokens: int
-    rounds: tuple[ImportedRound, ...]
+Rounds = tuple[ImportedRound, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,8 +138,8 @@ class ImportedRun:
     label: str
     parameters: Mapping[str, str]
     """The settings, under this project's keys."""
-    tiers: tuple[ImportedTier, ...]
-    """Shortest first."""
+    tiers: Mapping[int, Rounds]
+    """The rounds of each context length, shortest first."""
     original: Mapping[str, float]
     """The measures of the author's own next words."""
 
@@ -158,7 +153,10 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
     """The findings of a run. Equal rounds of a length (temperature 0) count as one."""
     absent = frozenset(_stored_as_zero(run))
     original = {ORIGINAL + name: value for name, value in run.original.items() if name not in absent}
-    tiers = tuple(_of_rounds(tier, absent=absent, original=original, confidence=confidence) for tier in run.tiers)
+    tiers = tuple(
+        _of_rounds(tokens, rounds, absent=absent, original=original, confidence=confidence)
+        for tokens, rounds in run.tiers.items()
+    )
     measured = {level.name for tier in tiers for level in tier.measures}
     embedded = any(name in measured for name in _EMBEDDED)
     return Writing(
@@ -178,25 +176,18 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
 
 
 def remeasured(run: ImportedRun, *, word_list: WordList) -> ImportedRun:
-    """The run with its texts measured by our rules, as English. Coherence stays as it was stored.
+    """The run with its texts, which have all to be kept, measured by our rules, as English.
 
-    The author's own text is never stored, so its figures, which are by the other rules, are dropped. Raises
-    `ValueError` where the text of a round was not stored.
+    Coherence stays as it was stored. The author's own text is never stored, so its figures, which are by the other
+    rules, are dropped. Raises `ValueError` where the text of a round was not stored.
     """
+    if not kept_texts(run):
+        raise ValueError("the texts of some rounds were not kept")
     return replace(
         run,
-        tiers=tuple(
-            replace(tier, rounds=tuple(_measured(one, word_list) for one in _rounds_with_texts(tier)))
-            for tier in run.tiers
-        ),
+        tiers={tokens: tuple(_measured(one, word_list) for one in rounds) for tokens, rounds in run.tiers.items()},
         original={name: value for name, value in run.original.items() if name in _EMBEDDED},
     )
-
-
-def _rounds_with_texts(tier: ImportedTier) -> tuple[ImportedRound, ...]:
-    if not all(one.text for one in tier.rounds):
-        raise ValueError(f"the texts at {tier.context_tokens:,} tokens were not kept")
-    return tier.rounds
 
 
 def _measured(one: ImportedRound, word_list: WordList) -> ImportedRound:
@@ -208,24 +199,29 @@ def _measured(one: ImportedRound, word_list: WordList) -> ImportedRound:
 def _stored_as_zero(run: ImportedRun) -> Iterable[str]:
     """The measures of embeddings that are 0 in every row: the tool writes 0 for what it did not measure."""
     for name in _EMBEDDED:
-        stored = [one.values[name] for tier in run.tiers for one in tier.rounds if name in one.values]
+        stored = [one.values[name] for rounds in run.tiers.values() for one in rounds if name in one.values]
         if stored and not any(stored):
             yield name
 
 
 def _of_rounds(
-    tier: ImportedTier, *, absent: frozenset[str], original: Mapping[str, float], confidence: float
+    context_tokens: int,
+    rounds: Rounds,
+    *,
+    absent: frozenset[str],
+    original: Mapping[str, float],
+    confidence: float,
 ) -> WritingTier:
     draws: dict[object, Item] = {}
-    for kept in tier.rounds:
+    for kept in rounds:
         values = {name: value for name, value in kept.values.items() if name not in absent}
         composite = classic(values)
         details = {**values, **original, **({} if composite is None else {CLASSIC_COMPOSITE: composite})}
         # `setdefault`: what differs between equal texts is how long they took.
         draws.setdefault(kept.text or tuple(sorted(values.items())), Item(score=0.0, repeats=(0.0,), details=details))
-    drawn = DrawnTier(context_tokens=tier.context_tokens, draws=tuple(draws.values()))
+    drawn = DrawnTier(context_tokens=context_tokens, draws=tuple(draws.values()))
     names = [m.name for m in MEASURES if any(m.name in draw.details for draw in drawn.draws)]
-    return replace(writing_tier(drawn, names, confidence=confidence), n_rounds=len(tier.rounds))
+    return replace(writing_tier(drawn, names, confidence=confidence), n_rounds=len(rounds))
 
 
 def _warnings(run: ImportedRun, absent: Iterable[str], tiers: Iterable[WritingTier]) -> Iterator[Note]:
@@ -248,15 +244,13 @@ def read_folder(folder: Path, *, key: str) -> ImportedRun:
     files = sorted(folder.glob(RESULTS))
     if not files:
         raise ConfigError(f"{address(folder, key=key)}: holds no context_N_results.json; {_REMEDY}")
-    tiers: dict[int, ImportedTier] = {}
+    tiers: dict[int, Rounds] = {}
     for file in files:
-        tier = _tier(_object(file, key=key), place=address(file, key=key))
-        if tier.context_tokens in tiers:
-            raise ConfigError(
-                f"{address(file, key=key)}: {LENGTH} is {tier.context_tokens:,}, as in another file of the folder; "
-                "keep one of them"
-            )
-        tiers[tier.context_tokens] = tier
+        place = address(file, key=key)
+        tokens, rounds = _rounds_of(_object(file, key=key), place=place)
+        if tokens in tiers:
+            raise ConfigError(f"{place}: {LENGTH} is {tokens:,}, as in another file of the folder; keep one of them")
+        tiers[tokens] = rounds
     metadata = folder / _METADATA
     values = _object(metadata, key=key) if metadata.is_file() else {}
     experiment = _inner(values, "experiment_metadata")
@@ -268,12 +262,13 @@ def read_folder(folder: Path, *, key: str) -> ImportedRun:
         text=one_line(experiment.get("source_text_name")),
         label=one_line(experiment.get("model_id")),
         parameters=parameters_of({**experiment, **_inner(experiment, "generation_params")}),
-        tiers=tuple(tiers[tokens] for tokens in sorted(tiers)),
+        tiers=dict(sorted(tiers.items())),
         original=measures_of(_inner(values, "ground_truth_analysis"), place=place),
     )
 
 
-def _tier(results: Mapping[str, object], *, place: str) -> ImportedTier:
+def _rounds_of(results: Mapping[str, object], *, place: str) -> tuple[int, Rounds]:
+    """A context length and its rounds."""
     if LENGTH not in results:
         raise ConfigError(f"{place}: has no {LENGTH}, so it is not a file of Context-Tester's; {_REMEDY}")
     tokens = context_tokens(results[LENGTH], place=place)
@@ -288,7 +283,7 @@ def _tier(results: Mapping[str, object], *, place: str) -> ImportedTier:
         rounds.append(ImportedRound(values=values, text=text_of(values_of_round.get("continuation_text"))))
     if not rounds:
         raise ConfigError(f"{place}: holds no rounds; leave this file out")
-    return ImportedTier(context_tokens=tokens, rounds=tuple(rounds))
+    return tokens, tuple(rounds)
 
 
 def _object(file: Path, *, key: str) -> Mapping[str, object]:
@@ -344,7 +339,7 @@ def read_table(path: Path, *, key: str) -> ImportedRun:
         text=one_line(first.get("text_name", "")),
         label=one_line(first.get("model_id", "")),
         parameters=parameters_of(first),
-        tiers=tuple(_table_tier(tokens, groups[tokens], place=place) for tokens in sorted(groups)),
+        tiers={tokens: _rounds_of_table(tokens, groups[tokens], place=place) for tokens in sorted(groups)},
         original={},
     )
 
@@ -374,7 +369,7 @@ def _check(columns: Sequence[str], *, place: str) -> None:
         raise ConfigError(f"{place}: has two columns {one_line(repeated)}; {_TABLE_REMEDY}")
 
 
-def _table_tier(tokens: int, rows: Sequence[tuple[int, _Row]], *, place: str) -> ImportedTier:
+def _rounds_of_table(tokens: int, rows: Sequence[tuple[int, _Row]], *, place: str) -> Rounds:
     """One context length, of its rows with their numbers in the file."""
     if len(rows) == 1:
         position, row = rows[0]
@@ -391,14 +386,11 @@ def _table_tier(tokens: int, rows: Sequence[tuple[int, _Row]], *, place: str) ->
             f"{place}: has several rows of one round at {tokens:,} tokens, as if of several runs; give each run a "
             "file of its own"
         )
-    return ImportedTier(
-        context_tokens=tokens,
-        rounds=tuple(
-            ImportedRound(
-                values=measures_of(row, place=f"{place}: row {position}"), text=text_of(row.get("continuation_text"))
-            )
-            for position, row in rows
-        ),
+    return tuple(
+        ImportedRound(
+            values=measures_of(row, place=f"{place}: row {position}"), text=text_of(row.get("continuation_text"))
+        )
+        for position, row in rows
     )
 
 
@@ -417,4 +409,4 @@ def read_context_tester(path: Path, *, key: str) -> ImportedRun:
 
 def kept_texts(run: ImportedRun) -> bool:
     """Whether the text of every round was stored, so that it can be measured again."""
-    return all(one.text for tier in run.tiers for one in tier.rounds)
+    return all(one.text for rounds in run.tiers.values() for one in rounds)

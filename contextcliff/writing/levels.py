@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contextcliff.analysis.bins import median_tokens
-from contextcliff.analysis.items import Item, items_of, scores_of
+from contextcliff.analysis.items import Item, items_of
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.generation import ScoredSample
@@ -72,11 +72,6 @@ class DrawnTier:
     def prompt_tokens(self) -> int:
         """The measured prompt, median over all rounds, as bins have it."""
         return median_tokens((*self.rounds, *self.unscored))
-
-    @property
-    def scores(self) -> tuple[float, ...]:
-        """The score of each draw, ascending."""
-        return scores_of(self.draws)
 
     def values(self, key: str) -> tuple[float, ...]:
         """A detail of every draw that has it, in the order of the draws."""
@@ -177,7 +172,7 @@ def health_at(health: Health | None, lengths: Lengths) -> Health | None:
     return replace(health, at=at, levels=tuple(map(told, health.levels)))
 
 
-CONVERGED_WITHIN = 0.1
+_CONVERGED_WITHIN = 0.1
 """Of the original's value: Context-Tester's limit."""
 
 _ROUNDING = 1e-12
@@ -212,9 +207,6 @@ def measured_names(tiers: Iterable[DrawnTier]) -> tuple[str, ...]:
 def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
     values = tier.values(name)
     mean, std, original = tier.mean(name), standard_deviation(values), tier.mean(ORIGINAL + name)
-    converged = None
-    if mean is not None and original is not None:
-        converged = has_converged(mean, original)
     return MeasureLevel(
         name=name,
         n=len(values),
@@ -228,7 +220,9 @@ def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
         author_std=tier.mean(AUTHOR_STD + name),
         z=tier.mean(Z + name),
         z_std=standard_deviation(tier.values(Z + name)),
-        converged=converged,
+        converged=None
+        if mean is None or original is None
+        else abs(mean - original) <= _CONVERGED_WITHIN * abs(original) + _ROUNDING,
     )
 
 
@@ -236,11 +230,6 @@ def _composite(tier: DrawnTier, key: str, intervals: Mapping[str, _Interval]) ->
     values = tier.values(key)
     low, high = intervals[key]
     return CompositeLevel(n=len(values), mean=tier.mean(key), std=standard_deviation(values), ci_low=low, ci_high=high)
-
-
-def has_converged(mean: float, original: float) -> bool:
-    """Whether a mean lies within 10% of the original's."""
-    return abs(mean - original) <= CONVERGED_WITHIN * abs(original) + _ROUNDING
 
 
 def variation(mean: float | None, std: float | None) -> float | None:

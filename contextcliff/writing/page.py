@@ -39,7 +39,7 @@ def writing_page(
         package=PACKAGE,
         run=report.run,
         writing=writing,
-        answer=_html(AnswerFinding().show(report)),
+        answer=_html(AnswerFinding().short(report)),
         verdict=_html((Text(label="Writing", text=writing.verdict),)),
         figures=_html(health_table(as_shown(writing))),
         original=None if original is None else _cut(original.strip(), limit=limit),

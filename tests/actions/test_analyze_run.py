@@ -11,27 +11,17 @@ from typing import Any
 
 import pytest
 
-from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process
+from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process, folders, run
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
 RUN = (*SIMULATED, *ASKED)
 ANALYZE = ("action=analyze", *QUIET)
 
 
-def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
-
-
 def refused(folder: Path, *overrides: str) -> str:
     ended = contextcliff("action=analyze", *overrides, cwd=folder)
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     return ended.stderr.removeprefix("error: ").removesuffix("\n")
-
-
-def folders(folder: Path, experiment: str = "contextcliff") -> list[str]:
-    return sorted(file.parent.name for file in (folder / "outputs" / experiment).glob("*/report.json"))
 
 
 def report(folder: Path, name: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import DRAWN, SIMULATED, contextcliff
+from tests.commands import DRAWN, SIMULATED, comparison, contextcliff, run
 from tests.writing.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
 
 NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", *SIMULATED)
@@ -20,23 +20,11 @@ PROSE = (
 COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", "reporting.figures=false")
 
 
-def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
-
-
 def refused(folder: Path, *overrides: str) -> str:
     ended = contextcliff(*COMPARE, *overrides, cwd=folder)
     assert ended.returncode == 2
     assert ended.stderr.count("\n") == 1
     return ended.stderr
-
-
-def comparison(folder: Path, name: str = "comparison") -> dict[str, Any]:
-    file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def measure(folder: Path, name: str, of: str = "comparison") -> dict[str, Any]:
@@ -261,13 +249,6 @@ def test_a_baseline_is_no_candidate_of_its_own(folder: Path) -> None:
     place = f"outputs/contextcliff/{first}"
     asked = (f"action.baseline={first}", f"action.candidates=[{second},{place}]")
     assert refused(folder, *asked) == f"error: action.candidates: {first} is the baseline itself; name other runs\n"
-
-
-def test_runs_as_one_list_are_refused_with_the_keys_of_today(folder: Path) -> None:
-    assert refused(folder, "action.runs=[a,b]") == (
-        "error: action.runs: a comparison has a baseline and candidates now; write action.baseline=RUN and "
-        "action.candidates=[RUN,…]\n"
-    )
 
 
 NOWHERE = ("action.baseline=nowhere", "action.candidates=[old/glm]")

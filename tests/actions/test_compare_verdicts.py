@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff
+from tests.commands import SIMULATED, comparison, contextcliff
 
 NEEDLES = ("task=niah", "dataset=synthetic", "task.lengths=[512,1024,2048]", "task.trials=4", *SIMULATED)
 QUIET = ("reporting.progress=false", "tracking=none", "reporting.figures=false", "reporting.console=none")
@@ -19,12 +19,6 @@ def run(folder: Path, *overrides: str, code: int = 0) -> Any:
     ended = contextcliff(*overrides, cwd=folder)
     assert ended.returncode == code, ended.stderr
     return ended
-
-
-def comparison(folder: Path, name: str = "comparison") -> dict[str, Any]:
-    file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -6,33 +6,16 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff
+from tests.commands import SIMULATED, comparison, contextcliff, folders, refused, run
 from tests.execution.test_store import edited
 
 QUICK = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
 TRACKED = ("engine=simulated", "reporting.progress=false", "reporting.console=none", *QUICK)
 COMPARE = ("action=compare", "reporting.progress=false", "reporting.dpi=50", "tracking=none")
-
-
-def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
-
-
-def refused(folder: Path, *overrides: str) -> str:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    return ended.stderr
-
-
-def folders(folder: Path) -> list[str]:
-    return sorted(file.parent.name for file in (folder / "outputs" / "contextcliff").glob("*/report.json"))
 
 
 def uploads(folder: Path, stage: str = "active") -> list[tuple[str, str]]:
@@ -44,12 +27,6 @@ def uploads(folder: Path, stage: str = "active") -> list[tuple[str, str]]:
             [stage],
         ).fetchall()
     return [(str(name), str(threshold)) for name, threshold in rows]
-
-
-def compared(folder: Path, name: str = "comparison") -> dict[str, Any]:
-    file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 # ---------------------------------------------------------------- what a report replaces
@@ -103,7 +80,7 @@ def test_runs_that_are_judged_by_different_rules_are_judged_again_by_the_baselin
     strict = f"{none}-threshold-0.9"
     before = (folder / "outputs" / "contextcliff" / quantised / "report.json").read_bytes()
     run(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}]")
-    found = compared(folder)
+    found = comparison(folder)
     assert [one["judged_by"]["analysis.threshold"] for one in found["runs"]] == ["0.9", "0.9"]
     assert found["notes"][0] == (
         f"{quantised} was judged again by analysis.threshold=0.9, as {quantised}-threshold-0.9: one rule for all"
@@ -128,7 +105,7 @@ def test_runs_by_different_rules_without_their_answers_are_refused_with_the_way_
         file.rename(folder / "outputs" / file.name)
     run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
     run(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}-threshold-0.9]")
-    assert [one["judged_by"]["analysis.threshold"] for one in compared(folder)["runs"]] == ["0.9", "0.9"]
+    assert [one["judged_by"]["analysis.threshold"] for one in comparison(folder)["runs"]] == ["0.9", "0.9"]
 
 
 def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
@@ -136,7 +113,7 @@ def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
 ) -> None:
     folder, plain = policies
     run(folder, *COMPARE)
-    found = compared(folder)
+    found = comparison(folder)
     assert sorted(one["source"] for one in found["runs"]) == plain
     assert found["notes"][0] == (
         f"left out, since judged by another rule (analysis.threshold=0.9): {plain[0]}-threshold-0.9; "
@@ -154,7 +131,7 @@ def test_a_comparison_of_other_runs_has_another_folder_and_the_same_runs_their_o
         name = "comparison-2" if third in asked else "comparison"
         assert told.rstrip().endswith(f"outputs/contextcliff/comparisons/{name}")
     assert sorted(path.name for path in comparisons.iterdir()) == ["comparison", "comparison-2"]
-    assert compared(tmp_path, "comparison-2")["name"] == "comparison-2"
+    assert comparison(tmp_path, "comparison-2")["name"] == "comparison-2"
 
 
 @pytest.mark.slow
@@ -193,7 +170,7 @@ def test_a_report_of_a_newer_schema_is_refused_where_it_is_named_and_told_where_
     refusal = refused(tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{second}]")
     assert refusal == f"error: action.baseline={told.replace('.json is', '.json: is')}, or leave it out\n"
     run(tmp_path, *COMPARE)
-    assert compared(tmp_path)["notes"][0] == f"left out: {told}"
+    assert comparison(tmp_path)["notes"][0] == f"left out: {told}"
     ended = contextcliff(*NEEDLES, "kv_policy=q4_0", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, f"warning: left out: {told}\n")
     newer(tmp_path, second)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff, reported
 
 QA = ("task=qa", *SIMULATED)
 
@@ -36,13 +35,6 @@ def own_set(folder: Path, *, documents: int = 60, longest: int = 6_000) -> Path:
     return path
 
 
-def run(folder: Path, *overrides: str) -> dict[str, Any]:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    (report,) = reports(folder)
-    return report
-
-
 @pytest.mark.slow
 def test_a_plan_prints_the_histogram_and_writes_the_manifest_without_a_request(tmp_path: Path) -> None:
     ended = contextcliff("task=qa", "engine=simulated", "tracking=none", "action=plan", cwd=tmp_path)
@@ -61,11 +53,11 @@ def test_a_plan_prints_the_histogram_and_writes_the_manifest_without_a_request(t
 @pytest.mark.slow
 def test_with_the_manifest_alone_the_run_is_repeated_when_its_source_is_gone(tmp_path: Path) -> None:
     source = own_set(tmp_path)
-    first = run(tmp_path, *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen")
+    first = reported(tmp_path, *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen")
     manifest = tmp_path / "kept.json"
     manifest.write_bytes(next(tmp_path.rglob("manifest.json")).read_bytes())
     source.unlink()
-    again = run(tmp_path, *QA, "dataset=manifest", f"dataset.path={manifest}", "model=qwen")
+    again = reported(tmp_path, *QA, "dataset=manifest", f"dataset.path={manifest}", "model=qwen")
     assert again["counts"]["reused"] == first["counts"]["completed"]
     assert again["fingerprint"] == first["fingerprint"]
     assert again["bins"] == first["bins"]
@@ -76,7 +68,7 @@ def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_
     tmp_path: Path, cliff: int
 ) -> None:
     source = own_set(tmp_path, documents=120)
-    report = run(
+    report = reported(
         tmp_path, *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen", f"engine.cliff_tokens={cliff}",
         "engine.ceiling=1.0", "engine.floor=0.0", "analysis.bins=8", "task.repeats=1", "task.samples_per_bin=30",
     )  # fmt: skip

@@ -6,25 +6,17 @@ import gzip
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from contextcliff.annotation.judge import rating_of
-from tests.commands import SIMULATED, contextcliff, reports, samples
+from tests.commands import SIMULATED, reported, samples
 
 SHORT = ("task.lengths=[400,800]", "task.trials=2", "task.depths=[0.1,0.5,0.9]")
 
 
-def run(folder: Path, *overrides: str) -> dict[str, Any]:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    (report,) = reports(folder)
-    return report
-
-
 def test_prompts_are_kept_where_they_are_wanted(tmp_path: Path) -> None:
-    run(tmp_path, *SIMULATED, *SHORT, "task.save_contexts=true")
+    reported(tmp_path, *SIMULATED, *SHORT, "task.save_contexts=true")
     with gzip.open(next(tmp_path.rglob("contexts.jsonl.gz")), "rt", encoding="utf-8") as stream:
         kept = {line["sample_id"]: line for line in map(json.loads, stream)}
     for sample in samples(tmp_path):

@@ -2,58 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from pathlib import Path
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, folders, reports, run
 from tests.compositions import built
 from tests.execution.test_store import edited
 
 QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
 NEEDLES = (*SIMULATED, *QUICK)
-
-
-def run(folder: Path, *overrides: str) -> str:
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
-
-
-def folders(folder: Path) -> list[str]:
-    return sorted(file.parent.name for file in (folder / "outputs" / "contextcliff").glob("*/report.json"))
-
-
-def asked(folder: Path, run_id: str) -> list[dict[str, object]]:
-    lines = (folder / "outputs" / "contextcliff" / run_id / "samples.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
-@pytest.mark.slow
-def test_two_options_of_one_task_are_told_apart_everywhere(tmp_path: Path) -> None:
-    told = run(
-        tmp_path, "engine=simulated", "reporting.progress=false", *QUICK, "task=niah,niah_static", "task.haystacks=1"
-    )
-    plain, static = reports(tmp_path / "outputs")
-    assert (plain["task"], plain["task_kind"]) == ("niah", "niah")
-    assert (static["task"], static["task_kind"]) == ("niah_static", "niah")
-    assert [report["run_id"].partition("-")[0] for report in (plain, static)] == ["niah", "niah_static"]
-    assert {line["task"] for line in asked(tmp_path, static["run_id"])} == {"niah_static"}
-    assert all(str(line["sample_id"]).startswith("niah-") for line in asked(tmp_path, static["run_id"]))
-    page = (tmp_path / "outputs" / "contextcliff" / static["run_id"] / "report.md").read_text(encoding="utf-8")
-    for text in (told, page):
-        assert "niah_static" in text
-    with sqlite3.connect(tmp_path / "mlruns" / "mlflow.db") as store:
-        tags = store.execute(
-            "SELECT runs.name, tags.key, tags.value FROM tags JOIN runs USING (run_uuid) WHERE tags.key IN "
-            "('task', 'task_kind') AND runs.name LIKE '%niah_static%' ORDER BY 2"
-        ).fetchall()
-        (chosen,) = store.execute("SELECT count(*) FROM params WHERE key = 'task' AND value = 'niah_static'").fetchall()
-    name = "smollm2 · niah_static · none"
-    assert tags == [(name, "task", "niah_static"), (name, "task_kind", "niah")]
-    assert chosen == (1,)
 
 
 @pytest.mark.slow

@@ -125,15 +125,6 @@ def test_a_replay_that_is_stored_costs_nothing_and_analyze_says_the_same(beside:
 
 
 @pytest.mark.slow
-def test_a_run_is_like_itself_without_asking_more(beside: tuple[Path, str]) -> None:
-    folder, name = beside
-    before = generations(folder)
-    done = contextcliff(*BASELINE, f"task.like={name}", cwd=folder)
-    assert (done.returncode, generations(folder)) == (0, before)
-    assert replays(reports(folder)[0]) == []
-
-
-@pytest.mark.slow
 def test_a_job_beside_the_first_one_waits_for_it(tmp_path: Path) -> None:
     beside = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=3", "engine.delay_ms=20", "engine.concurrency=4")
     done = contextcliff(*MODEL, "kv_policy=none,q8_0,q4_0", "task.like=first", *beside, cwd=tmp_path)

@@ -17,7 +17,7 @@ from contextcliff.execution.store import Store
 from contextcliff.records.search_record import Search
 from tests.actions.test_run import kept
 from tests.actions.test_stopped_run import ended, once, started
-from tests.commands import QUIET, SIMULATED, contextcliff, reports, samples
+from tests.commands import QUIET, SIMULATED, contextcliff, reported, reports, samples
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
@@ -44,15 +44,6 @@ def judged(report: dict[str, Any]) -> Any:
     return {key: report[key] for key in ("safe_cap", "caps", "zones", "bins")}
 
 
-def run(folder: Path, *overrides: str) -> dict[str, Any]:
-    """The report of the one run of a folder."""
-    folder.mkdir(exist_ok=True)
-    done = contextcliff(*overrides, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (report,) = reports(folder)
-    return report
-
-
 def generations(folder: Path) -> int:
     return kept(folder / "outputs" / "state.db")
 
@@ -63,7 +54,7 @@ def test_any_concurrency_and_any_speculation_give_the_same_samples_and_decisions
     for concurrency, speculation in ((1, "0"), (8, "null"), (64, "200"), (64, "0")):
         folder = tmp_path / f"{concurrency} {speculation}"
         how = (f"engine.concurrency={concurrency}", f"engine.speculation={speculation}", "engine.delay_ms=4")
-        report = run(folder, *CLIFF, *how)
+        report = reported(folder, *CLIFF, *how)
         counts = {key: report["counts"][key] for key in ("planned", "completed", "unscored")}
         seen.append((judged(report), counts, samples(folder), search_of(folder, *CLIFF)))
     assert all(other == seen[0] for other in seen[1:])
@@ -71,9 +62,9 @@ def test_any_concurrency_and_any_speculation_give_the_same_samples_and_decisions
 
 
 def test_a_run_repeated_sends_nothing_and_says_the_same(tmp_path: Path) -> None:
-    first = run(tmp_path, *CLIFF)
+    first = reported(tmp_path, *CLIFF)
     before = generations(tmp_path)
-    again = run(tmp_path, *CLIFF)
+    again = reported(tmp_path, *CLIFF)
     assert generations(tmp_path) == before
     assert judged(again) == judged(first)
     assert again["counts"]["reused"] == again["counts"]["completed"]
@@ -82,7 +73,7 @@ def test_a_run_repeated_sends_nothing_and_says_the_same(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_larger_max_trials_tops_an_unsettled_length_up(tmp_path: Path) -> None:
     law = (*SIMULATED, *SEARCH, "engine.law=flat", "engine.ceiling=0.86", "engine.speculation=0")
-    assert run(tmp_path, *law, "task.max_trials=6")["counts"]["planned"] == 6
+    assert reported(tmp_path, *law, "task.max_trials=6")["counts"]["planned"] == 6
     assert contextcliff(*law, "task.max_trials=300", cwd=tmp_path).returncode == 0
     _, larger = sorted(reports(tmp_path), key=lambda report: int(report["counts"]["planned"]))
     assert larger["counts"]["reused"] == 6
@@ -121,7 +112,7 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
     whole_in, killed_in = tmp_path / "whole", tmp_path / "killed"
     killed_in.mkdir()
     with serving(falling_short()) as server:
-        whole = run(whole_in, *asking(server, *how))
+        whole = reported(whole_in, *asking(server, *how))
         needed = len(server.bodies)
         undisturbed = search_of(whole_in, *asking(server, *how))
     assert len(undisturbed.tested) > 2
@@ -133,7 +124,7 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
             ended(process)
         server.pause_s = 0.0
         sent, answered = len(server.bodies), generations(killed_in)
-        report = run(killed_in, *asking(server, *how))
+        report = reported(killed_in, *asking(server, *how))
         # What was under way when the process died was never answered, and that alone is asked again.
         assert len(server.bodies) - sent == needed - answered
         assert search_of(killed_in, *asking(server, *how)) == undisturbed
@@ -144,14 +135,14 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
 @pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 16])
 def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tmp_path: Path, concurrency: int) -> None:
     how = (*CLIFF, f"engine.concurrency={concurrency}", "engine.speculation=0")
-    whole = run(tmp_path / "whole", *how)
+    whole = reported(tmp_path / "whole", *how)
     usage = whole["usage"]
     folder = tmp_path / "limited"
     folder.mkdir()
     limited = (*how, f"budget.tokens={(usage['prompt_tokens'] + usage['completion_tokens']) * 9 // 10}")
     assert contextcliff(*limited, cwd=folder).returncode == 5
     assert reports(folder)[0]["partial"] is True
-    report = run(folder, *limited)
+    report = reported(folder, *limited)
     assert judged(report) == judged(whole)
     assert (report["partial"], report["usage"]["prompt_tokens"]) == (False, usage["prompt_tokens"])
 
@@ -162,13 +153,13 @@ def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_p
         how = asking(
             server, "engine.concurrency=1", "engine.max_retries=0", "task.max_trials=6", "engine.speculation=0"
         )
-        assert run(tmp_path, *how)["counts"]["unscored"] == 2
+        assert reported(tmp_path, *how)["counts"]["unscored"] == 2
         (tested,) = search_of(tmp_path, *how).tested
         assert tested.decision == "unsettled"
         assert max(tested.blocks[-1].e_above, tested.blocks[-1].e_below) < 1.0
         server.fault = lambda _: None
         sent = len(server.bodies)
-        assert run(tmp_path, *how)["counts"]["unscored"] == 0
+        assert reported(tmp_path, *how)["counts"]["unscored"] == 0
         assert len(server.bodies) == sent + 2
         assert search_of(tmp_path, *how).tested[0].blocks[-1].e_above > 1.0
 
@@ -178,7 +169,7 @@ def test_a_length_whose_prompts_are_cut_ends_at_once_and_the_search_goes_on_belo
     tmp_path: Path,
 ) -> None:
     with serving(served(reads_tokens=300)) as server:
-        report = run(tmp_path, *asking(server, "engine.concurrency=4", "engine.speculation=0"))
+        report = reported(tmp_path, *asking(server, "engine.concurrency=4", "engine.speculation=0"))
         tested = search_of(tmp_path, *asking(server)).tested
     assert [(each.context_tokens, each.decision) for each in tested[:3]] == [
         (200, "passed"),
@@ -203,6 +194,6 @@ def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path:
         assert partial_report["partial"] is True
         assert search_of(tmp_path, *how).is_open
         server.pause_s = 0.0
-        assert run(tmp_path, *how)["partial"] is False
+        assert reported(tmp_path, *how)["partial"] is False
         assert not search_of(tmp_path, *how).is_open
         assert len(server.bodies) <= generations(tmp_path) + 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import textwrap
 from pathlib import Path
@@ -16,23 +15,6 @@ from contextcliff.errors import ConfigError
 
 STORY = Essays().corpus(tokens=1, seed=0).documents[0].text
 PARAGRAPHS = STORY.strip().split("\n\n")
-HEADINGS = [paragraph for paragraph in PARAGRAPHS if re.fullmatch(r"[IVXL]+\. .+", paragraph)]
-
-
-def test_the_story_is_long_and_in_titled_chapters() -> None:
-    assert len(STORY.split()) >= 12_000
-    assert len(HEADINGS) >= 12
-    assert len(set(HEADINGS)) == len(HEADINGS)
-
-
-def test_the_story_is_plain_text_in_paragraphs_parted_by_blank_lines() -> None:
-    assert all(paragraph == paragraph.strip() and "\n" not in paragraph for paragraph in PARAGRAPHS)
-    assert "\r" not in STORY
-
-
-def test_the_story_holds_no_number_that_could_be_a_needle() -> None:
-    assert re.search(r"\d{5}", STORY) is None
-    assert "magic" not in STORY.lower()
 
 
 def test_own_files_are_joined_in_the_order_given(tmp_path: Path) -> None:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from contextcliff.engines.kept_model import models_kept, taken
-from tests.commands import QUIET, reports, samples
 
 
 class Model:
@@ -84,44 +80,3 @@ def test_a_model_whose_job_failed_is_not_handed_on() -> None:
         with job("a"):
             pass
     assert Model.loaded == 2
-
-
-_COUNTING = """
-import sys
-import contextcliff.engines.llamacpp as engine
-from contextcliff.__main__ import main
-served, loads = engine.loopback_server, []
-engine.loopback_server = lambda *given, **named: (loads.append(1), served(*given, **named))[1]
-try:
-    main()
-finally:
-    sys.stderr.write(f"loaded {len(loads)} times")
-"""
-
-
-@pytest.mark.llm
-@pytest.mark.slow
-def test_a_sweep_over_tasks_loads_the_embedded_model_once_and_answers_as_runs_alone(tmp_path: Path) -> None:
-    asked = ("task.lengths=[256]", "task.depths=[0.5]", "task.trials=1", "task.haystacks=1", *QUIET)
-
-    def loads(name: str, *overrides: str) -> str:
-        folder = tmp_path / name
-        folder.mkdir()
-        done = subprocess.run(
-            [sys.executable, "-c", _COUNTING, *overrides, *asked],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stderr.splitlines()[-1]
-
-    assert loads("sweep", "task=niah,niah_multikey") == "loaded 1 times"
-    assert [each["task"] for each in reports(tmp_path / "sweep")] == ["niah", "niah_multikey"]
-    together = [file.read_text(encoding="utf-8") for file in (tmp_path / "sweep").rglob("samples.jsonl")]
-    for name in ("niah", "niah_multikey"):
-        assert loads(name, f"task={name}") == "loaded 1 times"
-        (alone,) = samples(tmp_path / name)
-        assert any(alone["prediction"] in text for text in together)

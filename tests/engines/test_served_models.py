@@ -94,30 +94,6 @@ def test_a_path_makes_a_run_id_that_is_one_folder(server: FakeServer, tmp_path: 
     assert len(report["run_id"]) < 160
 
 
-@pytest.mark.slow
-def test_a_run_of_before_goes_on_under_its_name(
-    server: FakeServer, tmp_path: Path, tokenizer: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(server):
-        overrides = (
-            "engine=vllm", f"engine.base_url={server.address}", "model=served", "tokenizer=huggingface",
-            f"tokenizer.name={tokenizer}", *QUIET, *SMALL, f"output_dir={tmp_path / 'outputs'}",
-        )  # fmt: skip
-        # As it was: nothing asked the server for a name before the run had its own.
-        before = built(*overrides)
-        monkeypatch.setattr(type(before.engine), "settle", lambda self, model: model)
-        assert before.action(before) == 0
-        monkeypatch.undo()
-        done = run(server, tmp_path, tokenizer, "task.trials=2")
-        analysed = run(server, tmp_path, tokenizer, "action=analyze")
-        serve(server, "b")
-        other = run(server, tmp_path, tokenizer)
-    assert [(each.returncode, each.stderr) for each in (done, analysed, other)] == [(0, "")] * 3
-    assert [report["run_id"].split("-none-")[0] for report in reports(tmp_path)] == ["niah-b", "niah-served"]
-    assert reports(tmp_path)[1]["counts"]["reused"] == 4
-    assert len(server.bodies) == 8
-
-
 @pytest.mark.parametrize(
     ("name", "override"),
     [

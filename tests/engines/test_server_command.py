@@ -16,14 +16,10 @@ from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_line
 from contextcliff.models.model import Model
-from tests.commands import QUIET, contextcliff, contextcliff_process, reports
-from tests.engines.fake_server import FakeServer, serving
+from tests.commands import QUIET, contextcliff, reports
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = f"{sys.executable} -m tests.engines.outside_server {{port}}"
-LLAMA = (
-    f"{sys.executable} {ROOT}/tests/engines/outside_llama.py -m {{weights}} -c {{context}} --port {{port}} {{kv_flags}}"
-)
 ASKED = ("engine=llama_server", "engine.base_url=http://127.0.0.1:0", "dataset=synthetic", *QUIET)
 FEW = ("task.lengths=[300]", "task.depths=[0.5]", "task.trials=4")
 HERE = {"PYTHONPATH": str(ROOT)}
@@ -191,35 +187,3 @@ def test_the_placeholders_are_filled() -> None:
 )
 def test_the_line_that_starts_a_server_with_a_policy(preset: str, line: str | None) -> None:
     assert start_line(preset, Q8) == line
-
-
-@pytest.mark.slow
-def test_a_declared_policy_is_another_run_and_said_to_be_unchecked(tmp_path: Path) -> None:
-    with serving(FakeServer(counts="/tokenize")) as server:
-        asked = ("engine=vllm", f"engine.base_url={server.address}", *ASKED[2:], *FEW)
-        assert contextcliff(*asked, cwd=tmp_path).returncode == 0
-        declared = contextcliff(*asked, "kv_policy=fp8", "kv_policy.declared=true", cwd=tmp_path)
-    assert (declared.returncode, declared.stderr) == (0, "")
-    fp8, plain = reports(tmp_path)
-    assert (fp8["kv_policy"], plain["kv_policy"]) == ("fp8", "none")
-    assert fp8["counts"]["reused"] == 0  # what the server answered under another cache is not its answer now
-    assert "KV policy fp8 as declared, not checked: vllm serve MODEL --kv-cache-dtype fp8" in fp8["server"]
-    assert fp8["kv_cache"]["facts"]["declared"] is True
-
-
-@pytest.mark.llm
-@pytest.mark.slow
-def test_llama_cpp_as_an_outside_process_is_managed_over_a_sweep_of_policies(tmp_path: Path) -> None:
-    done = contextcliff_process(
-        *(
-            "engine=llama_server",
-            "engine.base_url=http://127.0.0.1:0",
-            f"engine.command='{LLAMA} {{kv_flags}}'",
-            *QUIET,
-        ),
-        *("kv_policy=none,q8_0", "task.lengths=[200]", "task.depths=[0.5]", "task.trials=1"),
-        cwd=tmp_path,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [report["kv_policy"] for report in reports(tmp_path)] == ["none", "q8_0"]
-    assert subprocess.run(["pgrep", "-f", str(tmp_path)], capture_output=True, check=False).stdout == b""

@@ -30,8 +30,8 @@ from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.report_figures import figure_files
+from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.words.language import LANGUAGES
 from contextcliff.tracking.metrics import measurements, tags
 from contextcliff.writing.prose_findings import WritingTrend
 from tests.analysis.analysis_samples import curve
@@ -234,7 +234,7 @@ EDITS: dict[str, tuple[str, Callable[[Report], Report]]] = {
 
 def shown(report: Report) -> str:
     parts = {"page": render_markdown(report, figures=[f"figures/{name}" for name in figure_files(report)])}
-    for name, language in LANGUAGES.items():
+    for name, language in {name: catalogue(name) for name in ("en", "ja")}.items():
         console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
         render_console(
             report, console=console, folder=Path("outputs/run"), tracking_command="mlflow ui", language=language

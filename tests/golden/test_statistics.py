@@ -17,8 +17,8 @@ from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, foll
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.comparison import Matching, ScoredPair
-from contextcliff.records.fact import Fact
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics.intervals import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.melding import p_at_least_share, p_at_most_share
@@ -168,7 +168,7 @@ def figures(value: Any) -> Any:
     """Numbers, names and truths, in the order of their fields; what is said of them is left out."""
     if is_dataclass(value) and not isinstance(value, type):
         held = [getattr(value, field.name) for field in fields(value)]
-        return [figures(each) for each in held if not isinstance(each, Fact)]
+        return [figures(each) for each in held if not isinstance(each, Note)]
     return [figures(each) for each in value] if isinstance(value, list | tuple) else value
 
 

@@ -18,9 +18,9 @@ from contextcliff.findings.finding import sections_with
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
+from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.schema import flatten, unflatten
-from contextcliff.reporting.words.language import LANGUAGES
 from tests.analysis.analysis_samples import curve
 from tests.simulated_reports import edited, simulated
 
@@ -43,7 +43,7 @@ def report_of(results: dict[int, tuple[int, int]], positions: Positions | None) 
 def block_of(report: Report, *, language: LanguageName = "en") -> list[str]:
     """The section's lines on a console of 80 columns, its heading first; empty without the section."""
     console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
-    render_console(report, console=console, folder=Path("run"), tracking_command=None, language=LANGUAGES[language])
+    render_console(report, console=console, folder=Path("run"), tracking_command=None, language=catalogue(language))
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().splitlines()
     begin = next((i for i, line in enumerate(lines) if line.startswith(("EXTRAPOLATION", "外挿"))), len(lines))

@@ -15,11 +15,10 @@ from contextcliff.findings.finding import sections_of
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.console import render_console
+from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.schema import flatten, unflatten
-from contextcliff.reporting.words.english import say
-from contextcliff.reporting.words.language import LANGUAGES
 from tests.analysis.searched_samples import analysed_search, plan_of, searched
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.search_reports import search_report
@@ -28,7 +27,7 @@ from tests.reporting.search_reports import search_report
 def printed(report: Report, language: LanguageName = "en") -> str:
     console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
     render_console(
-        report, console=console, folder=Path("outputs/run"), tracking_command=None, language=LANGUAGES[language]
+        report, console=console, folder=Path("outputs/run"), tracking_command=None, language=catalogue(language)
     )
     assert isinstance(console.file, io.StringIO)
     return " ".join(console.file.getvalue().split())
@@ -103,7 +102,7 @@ def test_a_length_of_which_nothing_was_scored_is_said_to_be_that() -> None:
     samples = searched(plan, lambda length, _: 1.0 if length == 512 else None, AnalysisSettings())
     analysis = analysed_search(plan, samples)
     assert (analysis.safe_cap.tokens, analysis.safe_cap.verdict) == (512, "insufficient_evidence")
-    assert say(analysis.safe_cap.reason).endswith(
+    assert str(analysis.safe_cap.reason).endswith(
         "; at 1,024 all 11 samples are unscored (timeout), and no further answers there could make it clear; look at "
         "the server's log; the same command asks again what has no answer"
     )

@@ -60,13 +60,6 @@ def test_where_none_fits_one_line_says_what_does() -> None:
     )
 
 
-def test_without_it_a_length_beyond_the_window_is_refused() -> None:
-    plain = ContextBudget(context_window=8_192, answer_tokens=32)
-    assert task().length_notes(plain) == ()
-    with pytest.raises(ConfigError, match=r"131,072 tokens do not fit into model.context_window=8,192"):
-        task().longest_context(plain)
-
-
 @given(window=st.integers(4_400, 300_000))
 def test_every_length_fits_and_one_that_does_is_never_changed(window: int) -> None:
     found = task().lengths_in(budget(window))

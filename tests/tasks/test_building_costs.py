@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import gc
-import tracemalloc
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import pytest
 
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Corpus
@@ -55,23 +51,3 @@ def test_ten_depths_and_twenty_trials_at_128k_take_no_more_than_two_tokenisation
     corpus = text_for(task)
     assert len(built(task, corpus, tokenizer).samples) == 200
     assert tokenizer.characters <= 2 * len(corpus.documents[0].text)
-
-
-@pytest.mark.slow
-def test_a_further_sample_holds_less_than_a_thousand_bytes_however_long_it_is() -> None:
-    corpus = text_for(plan(trials=1))
-    built(
-        plan(trials=60), corpus, Counting()
-    )  # fills what all plans share: sentence starts, questions, counts of words
-
-    def held(trials: int) -> int:
-        gc.collect()
-        tracemalloc.start()
-        kept = built(plan(trials=trials), corpus, Counting())
-        gc.collect()
-        size = tracemalloc.get_traced_memory()[0]
-        tracemalloc.stop()
-        assert len(kept.samples) == 10 * trials
-        return size
-
-    assert held(120) - held(60) <= 600 * 1_000

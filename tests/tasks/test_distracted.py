@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.datasets.hotpotqa import HotpotQA
-from contextcliff.datasets.squad import Squad
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
@@ -20,7 +19,7 @@ from contextcliff.records.sample import Passage, Sample, render
 from contextcliff.tasks.questions.document_pool import holds_answer, in_random_order, paragraph_spans, pool_of
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokenizers import WordTokenizer
-from tests.datasets.made_files import SHARED, WHY_SHARED, json_lines
+from tests.datasets.made_files import json_lines
 from tests.tasks.made_tasks import materials, shipped
 from tests.tasks.needles import said
 
@@ -178,21 +177,6 @@ def test_paragraphs_of_hotpotqa_are_documents_and_the_two_that_are_needed_stand_
         assert {f"T{number}-{place}" for place in range(10)} <= set(titles)
         assert len(titles) > 10
         assert sample.metadata["evidence_distance_tokens"] > 0
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)
-def test_a_real_squad_fills_a_length_around_one_paragraph() -> None:
-    corpus = Squad(path=str(SHARED / "squad_dev_300.parquet")).corpus(tokens=0, seed=0)
-    questions = {question.text: question for question in corpus.questions}
-    texts = {document.document_id: document.text for document in corpus.documents}
-    samples = shipped("ruler_qa_1", lengths=[4_096], trials=4).build(materials(corpus)).samples
-    assert len(samples) == 20
-    for sample in samples:
-        golden = texts[questions[sample.question].document_id]
-        placed = documents_of(sample, corpus)
-        assert placed.count(golden) == 1
-        assert not any(holds_answer(text, sample.answers) for text in placed if text != golden)
-        assert 4_096 - sample.built_tokens <= 41
 
 
 QUESTION = next(sample for sample in built(1_000, trials=4) if "walnuts" not in sample.question)

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.graphs.graphwalks import Graphwalks
-from contextcliff.tasks.graphs.node_sets import final_line, score_nodes, set_f1
+from contextcliff.tasks.graphs.node_sets import score_nodes
 from contextcliff.tasks.graphs.planted_graph import PlacedEdge, level_sizes, planted_graph
-from contextcliff.tasks.task import ScoringContext
-from contextcliff.text.tokenizers import WordTokenizer
 from tests import compositions
-from tests.tasks.needles import built, materials, prompt, said
+from tests.tasks.needles import built, materials, prompt
 
 OPTIONS = ("graphwalks", "graphwalks_parents")
 QUESTIONS = st.sampled_from(["bfs", "parents"])
@@ -80,17 +78,6 @@ def test_networkx_finds_the_same_answer_in_the_whole_list_and_in_the_edges_that_
     assert sample.metadata["frontier"] == frontier
 
 
-@given(QUESTIONS, st.integers(900, 6_000), st.integers(0, 5))
-@settings(deadline=None)
-def test_a_list_is_as_long_as_asked_within_a_percent_or_sixteen_tokens_and_never_longer(
-    question: str, length: int, seed: int
-) -> None:
-    (sample,) = built(shipped(question=question, lengths=(length,)), seed=seed).samples
-    counted = WordTokenizer().count_prompt(prompt(sample))
-    assert counted == sample.built_tokens <= length
-    assert length - counted <= max(16, length // 100)
-
-
 @given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 60), st.booleans(), st.integers(0, 1_000))
 @settings(deadline=None)
 def test_no_part_of_the_distractors_changes_the_answer(
@@ -133,15 +120,12 @@ def test_many_distractors_point_into_the_search_and_back_and_beyond_it() -> None
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_a_block_has_every_kind_as_often_and_is_the_same_whenever_it_is_built(option: str) -> None:
+def test_a_block_has_every_kind_as_often(option: str) -> None:
     task = shipped(option, lengths=(900,), trials="auto", hops=(1, 2), frontier=(1, 3, 5))
-    upwards, downwards = task.blocks(materials()), task.blocks(materials())
-    second = upwards.block(900, 1).samples
-    assert downwards.block(900, 1).samples == second
-    kinds = [(sample.metadata["hops"], sample.metadata["frontier"]) for sample in second]
+    samples = task.blocks(materials()).block(900, 1).samples
+    kinds = [(sample.metadata["hops"], sample.metadata["frontier"]) for sample in samples]
     assert {kinds.count(kind) for kind in task.kinds} == {task.block_samples // len(task.kinds)}
     assert task.block_samples >= 10
-    assert {sample.trial for sample in second} == set(range(task.block_samples, 2 * task.block_samples))
 
 
 def test_the_depth_of_a_search_counts_for_nothing_where_parents_are_asked_for() -> None:
@@ -154,19 +138,6 @@ def test_one_number_may_stand_for_a_list() -> None:
     task = compositions.built("task=graphwalks", "engine=simulated", "task.hops=3", "task.frontier=7").task
     assert isinstance(task, Graphwalks)
     assert task.kinds == ((3, 7),)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_a_perfect_answer_is_the_reply_of_the_sample(option: str) -> None:
-    task = shipped(option, trials=4)
-    for sample in built(task).samples:
-        right = said(f"Depth 1 is done.\n\n{sample.reference.reply}\n")
-        assert task.score(sample, right, ScoringContext()).value == 1.0
-        assert task.score(sample, said(sample.answers[0]), ScoringContext()).failure == "schema"
-        invented = said(final_line(["nowhere"]))
-        assert task.score(sample, invented, ScoringContext()).failure == "hallucination"
-        asked_itself = said(final_line([node_of(sample)]))
-        assert task.score(sample, asked_itself, ScoringContext()).failure == "wrong"
 
 
 @pytest.mark.parametrize(
@@ -196,17 +167,6 @@ def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, cut_off: bool, 
     score = score_nodes(answer, right=["a1", "b2", "c3"], known="a1 b2 c3 d4 e5 d6", cut_off=cut_off)
     assert score.value == pytest.approx(value)
     assert score.failure == tag
-
-
-@given(st.frozensets(st.integers(0, 9)), st.frozensets(st.integers(0, 9)))
-def test_f1_is_the_harmonic_mean_of_precision_and_recall(said_nodes: frozenset[int], right: frozenset[int]) -> None:
-    f1 = set_f1([str(node) for node in said_nodes], [str(node) for node in right])
-    both = len(said_nodes & right)
-    if both:
-        precision, recall = both / len(said_nodes), both / len(right)
-        assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
-    else:
-        assert f1 == float(said_nodes == right)
 
 
 REFUSED = {

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -19,7 +17,7 @@ from contextcliff.records.sample import Prompt, Recipe, Sample, render
 from contextcliff.tasks.conversations.mrcr import Mrcr
 from contextcliff.tasks.task import ContextBudget, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
-from contextcliff.text.tokens import Tokenizer, plain_tokens
+from contextcliff.text.tokens import Tokenizer
 from tests.tasks.needles import built, materials
 
 ROOM = ContextBudget(context_window=200_000, answer_tokens=48)
@@ -44,19 +42,6 @@ def asked_for(sample: Sample) -> str:
     """What is asked for, as it was asked for: the request that comes `needles` times."""
     requests = Counter(turn.user for turn in sent(sample).turns)
     return next(text for text in requests if f"{text[len('Write a ') : -1]} that you wrote" in sample.question)
-
-
-@dataclass(frozen=True)
-class Letters:
-    """A tokenizer of a token a character, that sends prompts to a base model as plain text."""
-
-    name: str = "letters"
-
-    def starts(self, text: str) -> Sequence[int]:
-        return range(len(text))
-
-    def count_prompt(self, prompt: Prompt) -> int:
-        return plain_tokens(prompt, len)
 
 
 @settings(max_examples=15)
@@ -101,12 +86,6 @@ def test_where_the_needles_stand_is_recorded_in_tokens(needles: int, length: int
     assert sample.metadata["nearest_needle_tokens"] == pytest.approx(min(others), abs=max(24, length // 100))
 
 
-@pytest.mark.parametrize("needles", [2, 4])
-def test_the_piece_that_is_asked_for_stands_at_its_depth(needles: int) -> None:
-    for sample in plan(mrcr(needles=needles, lengths=[16_384], depths=[0.1, 0.5, 0.9], trials=needles)).samples:
-        assert int(sample.metadata["asked_place_tokens"]) / 16_384 == pytest.approx(sample.depth, abs=0.03)
-
-
 @pytest.mark.parametrize("needles", [2, 4, 8])
 def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> None:
     task = mrcr(needles=needles, lengths=[2_048])
@@ -116,13 +95,6 @@ def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> Non
         block = blocks.block(2_048, index).samples
         asked = Counter((sample.depth, sample.metadata["asked"]) for sample in block)
         assert asked == {(depth, number): 1 for depth in (0.1, 0.5, 0.9) for number in range(1, needles + 1)}
-
-
-def test_lengths_are_met_in_the_plain_form_of_base_models_too() -> None:
-    task = mrcr(lengths=[6_000, 12_000], trials=2, max_tokens=1_000)
-    for sample in plan(task, tokenizer=Letters()).samples:
-        assert sample.built_tokens == Letters().count_prompt(sent(sample))
-        assert 0 <= sample.context_tokens - sample.built_tokens <= sample.context_tokens // 100
 
 
 def test_controls_have_the_pieces_turn_alone_and_none_of_the_needles() -> None:

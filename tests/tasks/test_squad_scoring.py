@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import string
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,7 +12,6 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from contextcliff.tasks.questions.squad_scoring import best, exact_match, rouge_l, token_f1, words
 
-_SQUAD = Path(__file__).parents[2].parent / "shared" / "data" / "squad_dev_300.jsonl"
 _TOKENS = st.sampled_from(
     ["the", "A", "an", "Theseus", "cat", "cat's", "1,234", "–", "the–end", "a.b", "U.S.", "\u3000", "İ", "ß", "東京"]
 )
@@ -68,37 +65,6 @@ def test_figures_are_those_of_the_official_script(prediction: str, reference: st
 def test_any_two_texts_score_as_the_published_definition_says(prediction: str, reference: str) -> None:
     assert exact_match(prediction, reference) == published_exact_match(prediction, reference)
     assert token_f1(prediction, reference) == published_f1(prediction, reference)
-
-
-def perturbed(right: str, question: str, context: str) -> list[str]:
-    """Predictions from right to wrong, made of one item of the dataset."""
-    tokens = right.split()
-    return [
-        right,
-        f"The {right.upper()}.",
-        f"It was “{right}”, in 1900",
-        " ".join(tokens[1:]),
-        " ".join([*reversed(tokens), *tokens]),
-        question,
-        " ".join(context.split()[:12]),
-        f"{right}, an answer; a the {right}",
-    ]
-
-
-@pytest.mark.skipif(not _SQUAD.exists(), reason="needs the SQuAD sample beside the repository")
-def test_a_whole_evaluation_has_the_official_totals() -> None:
-    em = f1 = total = 0.0
-    for line in _SQUAD.read_text(encoding="utf-8").splitlines():
-        item = json.loads(line)
-        references = item["answers"]["text"]
-        for prediction in perturbed(references[0], item["question"], item["context"]):
-            assert best(exact_match, prediction, references) == best(published_exact_match, prediction, references)
-            assert best(token_f1, prediction, references) == best(published_f1, prediction, references)
-            em += best(exact_match, prediction, references)
-            f1 += best(token_f1, prediction, references)
-            total += 1
-    # what the official script makes of the same 2,400 predictions
-    assert (100.0 * em / total, 100.0 * f1 / total) == (26.833333333333332, 50.00922095152346)
 
 
 def test_the_best_reference_counts_and_there_has_to_be_one() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -235,9 +233,3 @@ def test_a_refusal_in_six_languages(answer: str) -> None:
 )
 def test_an_answer_that_only_looks_like_one(answer: str) -> None:
     assert not is_refusal(answer)
-
-
-def test_every_pair_of_tags_has_an_order_in_the_documentation() -> None:
-    documentation = classify.__globals__["__doc__"]
-    places = [documentation.index(f"| {rank} | `{tag}` |") for rank, tag in enumerate(TAGS, start=1)]
-    assert all(first < second for first, second in itertools.pairwise(places))

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample, Words
 from contextcliff.tasks.lists.common_words import english_words
 from contextcliff.tasks.lists.frequent_words import zeta_shares
@@ -117,22 +116,6 @@ def test_the_words_are_plain_and_none_of_them_is_one_that_an_answer_opens_with()
     assert "harbour" not in entries(pieces(plan.samples[0])[1])
 
 
-@pytest.mark.parametrize("option", LISTS)
-def test_controls_ask_the_same_over_a_short_list_with_the_words_and_without_them(option: str) -> None:
-    sample, *controls = built(option, 4_096, controls=True)
-    assert {control.control for control in controls} == {"ceiling", "floor"}
-    assert sample.controls == tuple(control.sample_id for control in controls)
-    for control in controls:
-        words = re.findall(r"[a-z]+", pieces(control)[1])
-        assert (set(sample.answers) <= set(words)) is (control.control == "ceiling")
-        assert set(sample.answers).isdisjoint(words) is (control.control == "floor")
-        if control.control == "ceiling":
-            most = [word for word, _ in Counter(words).most_common(len(sample.answers))]
-            assert set(most) == set(sample.answers)
-        assert control.answers == sample.answers
-        assert control.built_tokens < 1_500
-
-
 WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide crow".split())
 
 
@@ -160,14 +143,6 @@ def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value:
 def test_the_shares_are_those_of_the_zeta_distribution() -> None:
     assert zeta_shares(2.0, 4) == pytest.approx([1 / ZETA_2, 1 / 4 / ZETA_2, 1 / 9 / ZETA_2, 1 / 16 / ZETA_2])
     assert sum(zeta_shares(2.0, 100_000)) == pytest.approx(1.0, abs=1e-4)
-
-
-def test_lengths_too_short_for_a_list_are_one_line() -> None:
-    short = "task.lengths: {} is too short: the shortest list in which the words asked for occur most often takes {} "
-    rest = "tokens with template and question; ask for longer ones"
-    for option, length, takes in (("ruler_cwe", 300, "\\d+"), ("ruler_fwe", 100, "\\d+")):
-        with pytest.raises(ConfigError, match=f"^{short.format(length, takes)}{rest}$"):
-            built(option, length)
 
 
 def test_counts_that_make_no_word_common_are_one_line() -> None:

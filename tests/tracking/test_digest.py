@@ -11,8 +11,7 @@ import pytest
 
 from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.records.corpus import AuditBin, LengthAudit
-from contextcliff.records.fact import Fact
-from contextcliff.records.note import as_it_is
+from contextcliff.records.note import Note, as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.published.choice import published_curves
@@ -62,7 +61,7 @@ def whole_report() -> Report:
 
 def changes(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Each field below a value, by its dotted path, with the value as it is where that field alone is another."""
-    if isinstance(value, Fact):
+    if isinstance(value, Note):
         yield path, as_it_is("something else")
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):

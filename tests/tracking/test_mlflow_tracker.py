@@ -134,12 +134,6 @@ def test_other_results_of_the_same_run_supersede_the_older_ones(tracker: MLflowT
     assert "contextcliff.superseded_by" not in newer.data.tags
 
 
-def test_results_that_come_back_after_being_superseded_are_kept_anew(tracker: MLflowTracker, tmp_path: Path) -> None:
-    for successes in (47, 46, 47):
-        tracker.log(tracked(tmp_path, report(successes=successes)))
-    assert [run.data.metrics["score/successes"] for run in runs_of(tracker)] == [47]
-
-
 def test_a_report_by_another_rule_supersedes_nothing_and_has_its_own_name(
     tracker: MLflowTracker, tmp_path: Path
 ) -> None:
@@ -152,19 +146,6 @@ def test_a_report_by_another_rule_supersedes_nothing_and_has_its_own_name(
     again = by_name["qwen · niah · none"]
     (first,) = deleted_runs_of(tracker)
     assert first.data.tags["contextcliff.superseded_by"] == again.info.run_id
-
-
-@pytest.mark.parametrize(("threshold", "superseded"), [("0.8", True), ("0.9", False)])
-def test_the_rule_of_an_earlier_versions_upload_is_told_by_its_parameters(
-    tracker: MLflowTracker, tmp_path: Path, threshold: str, superseded: bool
-) -> None:
-    asked = {"analysis.threshold": threshold, "analysis.relative_to_baseline": "None", "task.trials": "4"}
-    tracker.log(tracked(tmp_path, report(successes=1), parameters=asked))
-    (earlier,) = runs_of(tracker)
-    client_of(tracker).delete_tag(earlier.info.run_id, "contextcliff.rule")
-    client_of(tracker).delete_tag(earlier.info.run_id, "contextcliff.layout")
-    tracker.log(tracked(tmp_path))
-    assert ([run.info.run_id for run in deleted_runs_of(tracker)] == [earlier.info.run_id]) is superseded
 
 
 def test_an_upload_that_breaks_is_left_failed_and_the_next_one_is_fresh(store: str, tmp_path: Path) -> None:

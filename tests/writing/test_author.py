@@ -44,12 +44,8 @@ ANY_Z = st.dictionaries(st.sampled_from(sorted(BY_NAME)), st.floats(-1e6, 1e6), 
 
 def test_a_family_is_the_mean_of_its_measures_and_families_are_squared() -> None:
     """Repetition: (1 + 0.5) / 2; readability: 0; rhythm, where down is worse: 0.4."""
-    z = {
-        "bigram_repetition_rate": 9.0,
-        "trigram_repetition_rate": 3.5,
-        "cloze_score": -8.0,
-        "sentence_length_variance": -3.0,
-    }
+    z = {"bigram_repetition_rate": 9.0, "trigram_repetition_rate": 3.5, "cloze_score": -8.0}
+    z["sentence_length_variance"] = -3.0
     assert calibrated(z) == pytest.approx(100 * math.sqrt((0.75**2 + 0 + 0.4**2) / 3))
 
 
@@ -61,13 +57,7 @@ def test_a_standard_deviation_costs_nothing_and_six_cost_all() -> None:
 
 
 def test_one_collapsed_family_is_seen_among_six() -> None:
-    fine = {
-        "cloze_score": 0.0,
-        "mtld": 0.0,
-        "sentence_length_variance": 0.0,
-        "copied_share": 0.0,
-        "language_drift": 0.0,
-    }
+    fine = dict.fromkeys(("cloze_score", "mtld", "sentence_length_variance", "copied_share", "language_drift"), 0.0)
     assert calibrated({**fine, "bigram_repetition_rate": 50.0}) == pytest.approx(100 / math.sqrt(6))
 
 

@@ -12,7 +12,6 @@ from contextcliff.errors import ConfigError
 from contextcliff.writing.context_tester import (
     ImportedRound,
     ImportedRun,
-    ImportedTier,
     imported_writing,
     is_context_tester,
     kept_texts,
@@ -53,10 +52,10 @@ def test_a_result_folder_is_read_round_by_round_shortest_length_first(tmp_path: 
     assert (run.run_id, run.model, run.text, run.label) == (
         *("org-glm-harbour-1", "org/GLM-4-9B", "harbour", "20250108-123456"),
     )
-    assert [tier.context_tokens for tier in run.tiers] == [2048, 4096]
-    assert [kept.values["cloze_score"] for kept in run.tiers[0].rounds] == [18.0, 20.0]
-    assert run.tiers[0].rounds[0].text == "One."
-    assert run.tiers[0].rounds[0].values["continuation_length"] == 4001
+    assert list(run.tiers) == [2048, 4096]
+    assert [kept.values["cloze_score"] for kept in run.tiers[2048]] == [18.0, 20.0]
+    assert run.tiers[2048][0].text == "One."
+    assert run.tiers[2048][0].values["continuation_length"] == 4001
     assert run.original["cloze_score"] == 25.0
     assert dict(run.parameters) == {
         **{"task.max_tokens": "1024", "task.start_context": "2048", "task.divisions": "1", "sampling.top_k": "100"},
@@ -76,9 +75,9 @@ def test_a_detailed_table_has_a_row_a_round_and_what_is_no_number_is_not_measure
         for tokens in (2048, 1024)
     ]
     run = read(table(tmp_path / "glm_detailed.csv", rows))
-    for tier in run.tiers:
-        assert sorted(kept.values["cloze_score"] for kept in tier.rounds) == [21.0, 22.0, 23.0]
-        assert not {"mtld", "word_entropy"} & set(tier.rounds[0].values)
+    for rounds in run.tiers.values():
+        assert sorted(kept.values["cloze_score"] for kept in rounds) == [21.0, 22.0, 23.0]
+        assert not {"mtld", "word_entropy"} & set(rounds[0].values)
     assert kept_texts(run)
 
 
@@ -113,7 +112,7 @@ def test_a_table_of_the_first_generation_has_no_text_and_no_coherence(tmp_path: 
     run = read(table(tmp_path / "old.csv", [table_row(tokens) for tokens in (2048, 1024)], columns=FIRST))
     assert (run.model, run.text) == ("GLM-4-9B", "")
     assert run.parameters["sampling.min_p"] == "0.02"
-    assert "adjacent_coherence" not in run.tiers[0].rounds[0].values
+    assert "adjacent_coherence" not in run.tiers[2048][0].values
     assert not kept_texts(run)
 
 
@@ -194,7 +193,7 @@ def run_of(
 ) -> ImportedRun:
     return ImportedRun(
         run_id="old", tool="Context-Tester", model="glm", text=text, label="", parameters={},
-        tiers=(ImportedTier(context_tokens=2048, rounds=tuple(rounds)),), original=original or {},
+        tiers={2048: tuple(rounds)}, original=original or {},
     )  # fmt: skip
 
 
@@ -240,7 +239,7 @@ def test_kept_texts_are_measured_by_our_rules_and_coherence_stays() -> None:
     text = "The cat sat. Mr. Grey, who had never liked the cat, said nothing at all!"
     kept = ImportedRound(values={"cloze_score": -1.0, "adjacent_coherence": 0.3}, text=text)
     again = remeasured(run_of([kept], original={"cloze_score": 3.0, "adjacent_coherence": 0.2}), word_list=WORDS)
-    values = again.tiers[0].rounds[0].values
+    values = again.tiers[2048][0].values
     ours = measure_prose(text, language="en", word_list=WORDS)
     assert values == {**ours, "adjacent_coherence": 0.3}
     assert dict(again.original) == {"adjacent_coherence": 0.2}

@@ -15,7 +15,6 @@ from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import Study, StudyFacts
 from contextcliff.records.generation import ScoredSample
-from contextcliff.reporting.words import english
 from contextcliff.writing.levels import health_of
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.prose_findings import Health, Writing
@@ -152,7 +151,7 @@ def test_three_rounds_that_all_collapsed_are_said_to_be_below() -> None:
 def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_the_same() -> None:
     found = study([each for length in LENGTHS for each in rounds(length, 3)])
     said = judged([each for length in LENGTHS for each in rounds(length, 3)])
-    assert english.say(found.safe_cap.reason) == (
+    assert str(found.safe_cap.reason) == (
         "no tested length is shown to clear a healthy share of 0.70 at 95% confidence; at 1,024 the healthy share is "
         "1.00 (95% CI 0.44–1.00), but 3 samples cannot show a healthy share of 0.70 even if all are healthy; at least "
         "9 samples a length are needed"

@@ -10,7 +10,6 @@ from contextcliff.datasets.essays import Essays
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from tests.engines.hf.made_model import SMOLLM2, answers, asked, with_session
-from tests.kv.made_sizes import computed_bytes
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
 pytest.importorskip("kvpress", reason="needs the extra hf")
@@ -104,44 +103,3 @@ def test_an_evicted_context_gives_the_answers_of_the_pipeline() -> None:
 
     told = with_session(use, model=SMOLLM2, policy=policy, threads=None)
     assert [own for own, _ in told] == [piped for _, piped in told]
-
-
-def test_an_eviction_that_sees_the_question_gives_the_answers_of_generate_under_the_press() -> None:
-    import kvpress
-
-    policy = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5, sees_question=True)
-
-    async def use(session: Any) -> list[tuple[str, str]]:
-        model, tokenizer = session.decoder.loaded.model, session.tokenizer.tokenizer
-        told = []
-        for sample, prompt in PROMPTS:
-            generation = await session.generate(sample, prompt, Sampling(max_tokens=NEW))
-            framed = tokenizer.apply_chat_template(
-                [{"role": "user", "content": prompt.user}], add_generation_prompt=True, tokenize=False
-            )
-            encoded = tokenizer(framed, add_special_tokens=False, return_tensors="pt")
-            with kvpress.SnapKVPress(0.5)(model):
-                output = model.generate(**encoded, do_sample=False, max_new_tokens=NEW)
-            told.append(
-                (generation.text, tokenizer.decode(output[0, encoded.input_ids.shape[1] :], skip_special_tokens=True))
-            )
-        return told
-
-    told = with_session(use, model=SMOLLM2, policy=policy, threads=None)
-    assert [own for own, _ in told] == [plain for _, plain in told]
-
-
-def test_its_cache_takes_what_its_header_says() -> None:
-    from contextcliff.kv.gguf_architecture import read_architecture
-
-    policy = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5, key_type="f32", value_type="f32")
-
-    async def use(session: Any) -> Any:
-        await session.generate(*PROMPTS[0], Sampling(max_tokens=2))
-        return session.served.cache
-
-    measured = with_session(use, policy=policy, model=SMOLLM2, threads=None)
-    architecture = read_architecture(SMOLLM2.gguf.fetch())
-    assert architecture is not None
-    computed = computed_bytes(architecture, policy, measured.tokens)
-    assert measured.bytes_per_token * measured.tokens == pytest.approx(computed, rel=0.02)

@@ -1,1 +1,0 @@
-"""The sections of a report, one a file; `finding` has their order."""

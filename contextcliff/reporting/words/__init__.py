@@ -1,1 +1,0 @@
-"""Every sentence that a report says of its facts, by language."""
