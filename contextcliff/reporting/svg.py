@@ -25,7 +25,7 @@ _TAG = re.compile(r"\{[^}]*\}")
 
 
 def svg_of(figure: Figure, *, name: str, caption: str) -> Markup:
-    """The figure, called by its caption. `name` is one of a kind on its page: ids begin with it."""
+    """The figure, called by its caption. `name` is one of a kind on its page: ids are made from it."""
     import matplotlib as mpl
     from markupsafe import Markup
 
@@ -35,7 +35,7 @@ def svg_of(figure: Figure, *, name: str, caption: str) -> Markup:
             file, format="svg", bbox_inches="tight", pad_inches=PAD_INCHES, facecolor="none", metadata=_NO_METADATA
         )
     svg = ElementTree.fromstring(file.getvalue())  # noqa: S314 - matplotlib wrote it a moment ago
-    _clean(svg, name=name)
+    _clean(svg)
     height, width = (svg.attrib.pop(side).removesuffix("pt") for side in ("height", "width"))
     # A phone shows it in part, rather than with letters that can't be read.
     size = f"width: {width}pt; min-width: min({width}pt, 40rem); aspect-ratio: {width} / {height}; fill: var(--ink)"
@@ -43,32 +43,25 @@ def svg_of(figure: Figure, *, name: str, caption: str) -> Markup:
     return Markup('<figure class="wide">{}</figure>').format(Markup(ElementTree.tostring(svg, encoding="unicode")))  # noqa: S704
 
 
-def _clean(svg: Element, *, name: str) -> None:
-    """Make matplotlib's own file a part of a page: no name spaces, no rules for all of the page, ids of this figure."""
-    used = {ref for each in svg.iter() for ref in re.findall(r"#([^)]+)\)?$", _reference(each))}
+def _clean(svg: Element) -> None:
+    """Make matplotlib's own file a part of a page: no name spaces, no rules for all of it, no id without a use."""
+    used = {ref for each in svg.iter() for value in each.attrib.values() for ref in re.findall(r"#(\w+)", value)}
     for parent in svg.iter():
         for child in [each for each in parent if each.tag.endswith(("}style", "}metadata"))]:
             parent.remove(child)
     for each in list(svg.iter()):
-        each.tag = _TAG.sub("", each.tag)
-        each.tail = None
-        if each.tag != "text":
+        each.tag, each.tail = _TAG.sub("", each.tag), None
+        if each.tag not in ("text", "tspan"):
             each.text = None
         if href := each.attrib.pop(_HREF, ""):
-            each.set("href", href.replace("#", f"#{name}-", 1) if href.startswith("#") else href)
-        if clip := each.get("clip-path"):
-            each.set("clip-path", clip.replace("#", f"#{name}-", 1))
+            each.set("href", href)
         if style := each.get("style"):
             each.set("style", _COLOUR.sub(_in_the_page, _FONTS.sub("'DejaVu Sans', Verdana, sans-serif", style)))
-        own = each.attrib.pop("id", "")
-        if own in used:
-            each.set("id", f"{name}-{own}")
+        own = each.get("id", "")
+        if own and own not in used:
+            del each.attrib["id"]
         if own.startswith(TOLD):
             _tell(each, json.loads(own.removeprefix(TOLD)))
-
-
-def _reference(element: Element) -> str:
-    return element.get(_HREF, "") or element.get("clip-path", "")
 
 
 def _in_the_page(colour: re.Match[str]) -> str:
@@ -83,9 +76,10 @@ def _in_the_page(colour: re.Match[str]) -> str:
 
 
 def _tell(group: Element, texts: list[str]) -> None:
-    """Put what `told` said where a reader points: on each mark where there is a text for each, else on all of it."""
-    marks = [each for each in group.iter() if each.tag.endswith("use")]
-    for place, text in zip(marks if len(marks) == len(texts) else [group], texts, strict=False):
-        title = ElementTree.Element("title")
-        title.text = tame(text)
-        place.insert(0, title)
+    """Put what `told` said where a reader points: one text on all of the artist, several on a mark each."""
+    places = [group] if len(texts) == 1 else [each for each in group.iter() if each.tag.endswith("use")]
+    if len(places) == len(texts):
+        for place, text in zip(places, texts, strict=True):
+            title = ElementTree.Element("title")
+            title.text = tame(text)
+            place.insert(0, title)

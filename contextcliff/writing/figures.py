@@ -13,6 +13,8 @@ from contextcliff.findings.drawing import (
     GREY,
     LINE,
     LINES,
+    ON_DARK,
+    ON_LIGHT,
     RED,
     SMALL,
     LengthAxis,
@@ -296,7 +298,7 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
             marks = _MARK[test is not None and test.degraded] + ("a" if (length, measure) in author else "")
             dark = colours[cells[row][column]] in _COLOURS[:2]
             axes.text(
-                column, row, marks, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black",
+                column, row, marks, ha="center", va="center", fontsize=SMALL, color=ON_DARK if dark else ON_LIGHT,
                 fontweight="bold",
             )  # fmt: skip
     axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)

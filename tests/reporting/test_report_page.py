@@ -65,8 +65,11 @@ def test_a_mark_says_its_numbers() -> None:
     figure, axes = blank(width=3, height=2)
     told(axes.plot([1, 2, 3], [0.1, float("nan"), 0.3], "o-")[0], "one <b>", "three")
     told(axes.bar([1], [2])[0], "a bar")
-    said = re.findall("<title>(.*?)</title>", svg_of(figure, name="a", caption="A"))
+    axes.set_title("$10^2$ and more")
+    svg = svg_of(figure, name="a", caption="A")
+    said = re.findall("<title>(.*?)</title>", svg)
     assert sorted(said) == ["a bar", "one &lt;b&gt;", "three"]
+    assert "more" in re.sub("<.*?>", "", svg), "a formula is text too"
 
 
 def test_nothing_from_outside_is_more_than_text_on_the_page(tmp_path: Path) -> None:
