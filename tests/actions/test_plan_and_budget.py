@@ -167,10 +167,12 @@ def test_a_sample_without_an_answer_keeps_its_worst() -> None:
 
 def test_the_limit_itself_is_allowed() -> None:
     metered = meter()
-    exactly = metered.worst(PLANNED).tokens
-    meter(tokens=exactly).refuse_beyond(PLANNED)
-    with pytest.raises(OverBudgetError):
-        meter(tokens=exactly - 1).refuse_beyond(PLANNED)
+    exactly = metered.worst(PLANNED)
+    assert exactly.usd is not None
+    meter(tokens=exactly.tokens, usd=exactly.usd).refuse_beyond(PLANNED)
+    for less in ({"tokens": exactly.tokens - 1}, {"usd": 0.99 * exactly.usd}):
+        with pytest.raises(OverBudgetError):
+            meter(**less).refuse_beyond(PLANNED)
 
 
 def test_a_simulated_model_costs_nothing_but_by_prices_that_are_given_by_hand(tmp_path: Path) -> None:
