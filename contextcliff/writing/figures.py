@@ -58,15 +58,14 @@ def core_figure(report: Report, writing: Writing) -> Figure:
     figure, page, panels = grid(rows=2, columns=2)
     for axes, measure in zip(panels, core_measures(writing), strict=True):
         _measure_panel(axes, writing, measure)
-        _mean_line(axes, writing, measure)
         _settle(axes)
     _shared_legend(page, panels)
     _page_heading(page, report, title="Writing by length", subtitle=f"{_about(report, writing)}{stand_in(writing)}")
     return figure
 
 
-def _measure_panel(axes: Axes, writing: Writing, measure: str) -> LengthAxis:
-    """A panel's axes and title, the original's line and the author's band; the caller draws what was measured."""
+def _measure_panel(axes: Axes, writing: Writing, measure: str) -> None:
+    """The original's line, the author's band, and the means, each with its bootstrap interval."""
     axis = _context_axis(axes, writing)
     worse = way(measure)
     panel_title(axes, f"{title(measure)} ({worse})" if worse else title(measure))
@@ -91,24 +90,12 @@ def _measure_panel(axes: Axes, writing: Writing, measure: str) -> LengthAxis:
     )
     if all(level.mean is None for level in levels):
         nothing_here(axes)
-    return axis
+    label = f"mean of the rounds with its {phrases.percent(writing.confidence)} interval"
+    _interval_lines(axes, tokens=tokens, levels=levels, colour=BLUE, label=label)
 
 
 def _widened(values: Sequence[float]) -> list[float]:
     return [values[0], *values, values[-1]] if values else [math.nan, math.nan]
-
-
-def _mean_line(axes: Axes, writing: Writing, measure: str) -> None:
-    """The means of a measure, joined, each with its bootstrap interval."""
-    tokens = [tier.context_tokens for tier in writing.tiers]
-    levels = [level_of(tier, measure) for tier in writing.tiers]
-    _interval_lines(
-        axes,
-        tokens=tokens,
-        levels=levels,
-        colour=BLUE,
-        label=f"mean of the rounds with its {phrases.percent(writing.confidence)} interval",
-    )
 
 
 def _interval_lines(

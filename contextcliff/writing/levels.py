@@ -40,6 +40,7 @@ from contextcliff.writing.measures.measure import (
     Measure,
     Z,
 )
+from contextcliff.writing.measures.readability import reading_level
 from contextcliff.writing.prose_findings import (
     COMPLETE,
     CompositeLevel,
@@ -189,7 +190,7 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
         n_distinct=len(tier.draws),
         outcomes=counted(scored.failure or COMPLETE for scored in tier.rounds),
         finish_reasons=counted(s.generation.finish_reason for s in tier.rounds if s.generation is not None),
-        reading_level=_reading_level(tier.mean("cloze_score")),
+        reading_level=None if (cloze := tier.mean("cloze_score")) is None else reading_level(cloze),
         composite=_composite(tier, COMPOSITE, intervals),
         composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
         measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
@@ -253,13 +254,6 @@ def _intervals(tier: DrawnTier, keys: Sequence[str], confidence: float) -> dict[
         seed = seed_of("writing bootstrap", tier.context_tokens, list(places))
         intervals.update(zip(together, mean_intervals(columns, confidence=confidence, seed=seed), strict=True))
     return intervals
-
-
-def _reading_level(cloze: float | None) -> str | None:
-    # Imported late: it reads a list of words.
-    from contextcliff.writing.measures.readability import reading_level
-
-    return None if cloze is None else reading_level(cloze)
 
 
 FLAGGED_BY = (
