@@ -57,7 +57,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(root)): path.read_bytes()
         for path in sorted(root.rglob("*"))
-        if path.is_file() and not path.name.startswith("state.db")
+        if path.is_file() and not path.name.startswith("state.db") and "/.new-" not in str(path)
     }
 
 

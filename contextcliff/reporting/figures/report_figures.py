@@ -31,24 +31,14 @@ def figure_files(report: Report) -> tuple[str, ...]:
 def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> tuple[Path, ...]:
     """Draw the figures of every section into `folder`, at `dpi` dots an inch; return the paths.
 
-    A figure that the report has no data for is not drawn, and one that an earlier analysis of the same run left is
-    removed.
+    A figure that the report has no data for is not drawn.
     """
-    drawn = []
-    for section in sections_of(report):
-        for figure in section.figures:
-            path = folder / f"{figure.name}.png"
-            if figure.has_data(report):
-                drawn.append(write_figure(figure.draw(report, scored), path=path, dpi=dpi))
-            else:
-                path.unlink(missing_ok=True)
-    return tuple(drawn)
-
-
-def remove_figures(folder: Path) -> None:
-    """Remove the figures that an earlier analysis left: they would be taken for this one's."""
-    for path in folder.glob("*.png"):
-        path.unlink()
+    return tuple(
+        write_figure(figure.draw(report, scored), path=folder / f"{figure.name}.png", dpi=dpi)
+        for section in sections_of(report)
+        for figure in section.figures
+        if figure.has_data(report)
+    )
 
 
 def draw_curves(
