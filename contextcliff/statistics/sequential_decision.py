@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from contextcliff.statistics.betting import Bets, Wealth, e_value_of
-from contextcliff.statistics.score_blocks import Block, Score, block_of, paired_block
-from contextcliff.statistics.sequential_bets import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW
+from contextcliff.statistics.score_blocks import Block, Score, block_of
+from contextcliff.statistics.sequential_bets import ABOVE, BELOW
 
 BELOW_AT = 20.0
 """E-value at which a mean is shown below its bar: wrongly in at most 5% of runs."""
@@ -98,18 +98,6 @@ def decide(
     """
     return decision_of(
         [block_of(b, threshold) for b in blocks], above=ABOVE, below=BELOW, alpha=alpha, below_at=below_at
-    )
-
-
-def decide_share(
-    blocks: Sequence[Sequence[tuple[Score, Score]]], *, share: float, alpha: float, below_at: float = BELOW_AT
-) -> SequentialDecision:
-    """Whether the mean is shown above `share` times the baseline's, or below it; each pair is (score, baseline score).
-
-    Raises ValueError for a share outside (0, 1], and otherwise as `decide`. `score_blocks.paired_block` has the rule.
-    """
-    return decision_of(
-        [paired_block(b, share) for b in blocks], above=SHARE_ABOVE, below=SHARE_BELOW, alpha=alpha, below_at=below_at
     )
 
 

@@ -138,30 +138,6 @@ def test_a_run_that_two_machines_began_ends_with_the_answers_of_both(tmp_path: P
 
 
 @pytest.mark.slow
-def test_a_search_that_two_machines_left_half_done_is_the_search_that_one_would_have_made(tmp_path: Path) -> None:
-    def decided(folder: Path) -> tuple[object, ...]:
-        (name,) = folders(folder)
-        report = json.loads((folder / "outputs" / "contextcliff" / name / "report.json").read_text("utf-8"))
-        return report["safe_cap"], report["bins"], report["counts"]["planned"], report["search"]
-
-    searched = (*SIMULATED, "dataset=synthetic", "task.lengths=[512,1024,2048]")
-    run(tmp_path / "whole", *searched)
-    (name,) = folders(tmp_path / "whole")
-    for machine, kept in (("a", "position < 120"), ("b", "position < 40 OR position >= 110")):
-        shutil.copytree(tmp_path / "whole", tmp_path / machine)
-        edited(
-            tmp_path / machine / "outputs" / "state.db",
-            f"DELETE FROM run_samples WHERE NOT ({kept})",
-            "DELETE FROM generations WHERE key NOT IN (SELECT key FROM run_samples)",
-        )
-    run(tmp_path / "a", *ANALYZE, f"run={name}")
-    assert decided(tmp_path / "a") != decided(tmp_path / "whole")
-    run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
-    run(tmp_path / "a", *ANALYZE, f"run={name}")
-    assert decided(tmp_path / "a") == decided(tmp_path / "whole")
-
-
-@pytest.mark.slow
 def test_a_newer_report_of_a_run_takes_the_place_of_an_older_and_never_the_other_way(machines: Path) -> None:
     here = machines / "here"
     run(here, *GATHER, "action.stores=[../a/outputs]")

@@ -12,9 +12,8 @@ from contextcliff.statistics.sequential_bets import ABOVE, BELOW
 from contextcliff.statistics.sequential_decision import (
     SequentialDecision,
     decide,
-    decide_share,
 )
-from tests.statistics.simulated_walks import log_e_values
+from tests.statistics.simulated_walks import decide_share, log_e_values
 
 scores = st.one_of(st.none(), st.sampled_from([0.0, 1.0]), st.floats(min_value=0.0, max_value=1.0))
 blocks_of_scores = st.lists(st.lists(scores, min_size=1, max_size=8), max_size=8)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.sequential_decision import decide, decide_share
+from contextcliff.statistics.sequential_decision import decide
 from contextcliff.statistics.sequential_power import (
     fewest_perfect,
     fewest_perfect_share,
     profile_power,
     sequential_power,
 )
-from tests.statistics.simulated_walks import most_errors
+from tests.statistics.simulated_walks import decide_share, most_errors
 
 ALPHA = 0.05
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from contextcliff.statistics.sequential_decision import decide_share
 from contextcliff.statistics.share_power import RUNS, share_power
-from tests.statistics.simulated_walks import most_errors
+from tests.statistics.simulated_walks import decide_share, most_errors
 
 
 @pytest.mark.parametrize(("rate", "baseline"), [(0.9, 0.9), (0.85, 0.9), (0.3, 0.8)])
