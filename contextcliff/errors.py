@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import unicodedata
 from enum import IntEnum
+from errno import EDQUOT, EFBIG, ENOSPC
 
 
 class ExitCode(IntEnum):
@@ -71,6 +72,19 @@ class EngineFault(ContextCliffError):
         self.retryable = retryable
         self.fatal = fatal
         self.retry_after_s = retry_after_s
+
+
+_FULL = (ENOSPC, EDQUOT, EFBIG)
+
+
+def full_disk(error: OSError, place: object) -> RunError | None:
+    """What to say of a disk that is full while a report is written; None for any other error."""
+    if error.errno not in _FULL:
+        return None
+    return RunError(
+        f"{error.filename or place}: {error.strerror}; the answers are kept: free space and run the same command, or"
+        " action=analyze"
+    )
 
 
 _JOINERS = "\u200c\u200d"

@@ -154,15 +154,15 @@ def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path: Path) -> None:
 def test_what_the_system_refuses_later_is_named_by_its_key_too(tmp_path: Path) -> None:
     full = tmp_path / "outputs"
     with (
-        pytest.raises(ConfigError, match=f"^output_dir={full}: No space left on device .*; give another path$"),
+        pytest.raises(ConfigError, match=f"^output_dir={full}: Permission denied .*; give another path$"),
         path_errors_by_key({"output_dir": str(full), "seed": "0", "label": ""}),
     ):
-        raise OSError(28, "No space left on device", str(full / "contextcliff" / "run"))
+        raise OSError(13, "Permission denied", str(full / "contextcliff" / "run"))
     with (
-        pytest.raises(RunError, match="^/elsewhere/file: No space left on device$"),
+        pytest.raises(RunError, match="^/elsewhere/file: Permission denied$"),
         path_errors_by_key({"output_dir": str(full), "seed": "0", "label": ""}),
     ):
-        raise OSError(28, "No space left on device", "/elsewhere/file")
+        raise OSError(13, "Permission denied", "/elsewhere/file")
 
 
 def test_every_shipped_key_that_names_a_path_is_in_this_file() -> None:

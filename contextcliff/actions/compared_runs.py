@@ -10,7 +10,6 @@ from pathlib import Path
 
 from contextcliff.actions.searched_runs import is_search, searched_runs
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
-from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
 from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingRequest
@@ -18,6 +17,7 @@ from contextcliff.reporting.comparison.part_list import all_parts, parts_with
 from contextcliff.reporting.run_names import facts_of, read_parameters, run_parameters
 from contextcliff.reporting.stored_reports import (
     REPORT_NAME,
+    PassedOver,
     StoredReport,
     UnreadableReport,
     read_report,
@@ -179,21 +179,22 @@ def latest_sweep_runs(experiment: Path, *, task: str) -> ChosenRuns | None:
 
     None where no sweep is remembered. Of a run that several rules have judged it is the report that the sweep wrote.
     """
-    reports = [
-        (file, read_report(file))
-        for name in latest_sweep(experiment)
-        if (file := experiment / name / REPORT_NAME).is_file()
-    ]
+    reports, passed_over = [], []
+    for file in (experiment / name / REPORT_NAME for name in latest_sweep(experiment)):
+        try:
+            reports += [(file, read_report(file))] if file.is_file() else []
+        except UnreadableReport as error:
+            passed_over.append(PassedOver(file=file, reason=str(error)))
     if not reports:
         return None
     tasks = [report.run.task for _, report in reports]
     chosen = task if task in tasks else tasks[0]
     runs = tuple(_of_report(report, file) for file, report in reports if report.run.task == chosen)
     others = sorted({each for each in tasks if each != chosen})
-    left_out = (
-        (f"left out, of other tasks in the same sweep: {', '.join(others)}; task=NAME chooses",) if others else ()
-    )
-    return ChosenRuns(runs=runs, left_out=left_out)
+    left_out = [told_passed_over(passed_over)] if passed_over else []
+    if others:
+        left_out.append(f"left out, of other tasks in the same sweep: {', '.join(others)}; task=NAME chooses")
+    return ChosenRuns(runs=runs, left_out=tuple(left_out))
 
 
 _TRACKED_ID = re.compile(r"[0-9a-f]{32}")
@@ -234,7 +235,6 @@ def _place(name: str, experiment: Path, *, key: str, fetch: Callable[[str], Path
 
 
 def _ours(file: Path, *, key: str) -> ComparedRun:
-    refuse_large(file.stat().st_size, f"{key}={file}")
     try:
         return _of_report(read_report(file), file)
     except UnreadableReport as error:

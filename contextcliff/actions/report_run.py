@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import Console
 
+    from contextcliff.findings.finding import FinishedRun
     from contextcliff.records.note import Catalogue
     from contextcliff.reporting.page.excerpts import Excerpt
     from contextcliff.reporting.stored_reports import StoredReports
@@ -54,12 +55,20 @@ def report_run(
     """Write, show and track the report of a run; returns its folder.
 
     With `documents` at hand the prompts are kept where the task asks for it. `stop` says that the run ended before
-    its end, be it in judging. `live` has kept the run so far. Local files are
-    complete before tracking starts; a tracker that fails is a warning with the command that tracks later.
+    its end, be it in judging. `live` has kept the run so far. Local files take
+    the places of an earlier report's all together, before tracking starts; a tracker that fails is a warning with the
+    command that tracks later.
     """
-    from contextcliff.reporting.data_files import CONTEXTS_NAME, read_contexts, write_contexts
+    from contextcliff.findings.finding import FinishedRun
+    from contextcliff.reporting.data_files import (
+        CONTEXTS_NAME,
+        read_contexts,
+        replacing_together,
+        write_contexts,
+        write_text,
+    )
     from contextcliff.reporting.figures.report_figures import draw_curves
-    from contextcliff.reporting.files import samples_table, write_report_files
+    from contextcliff.reporting.files import samples_table, stale_files, write_report_files
     from contextcliff.reporting.stored_reports import folder_of, stored_reports
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 
@@ -70,30 +79,36 @@ def report_run(
     beside = stored_reports(experiment) if invocation.place is None else None
     scored, controls = _asked_by(report.run.task, analysed.scored), _asked_by(report.run.task, analysed.controls)
     table = samples_table(scored, replayed=_asked_by(report.run.task, analysed.replayed))
-    write_report_files(
-        report,
-        scored=scored,
-        table=table,
-        controls=controls,
-        manifest=manifest_of(invocation, annotated.run, annotated.planned, annotated.documents),
-        folder=folder,
-        figures=invocation.reporting.figure_dpi is not None,
-        parameters=invocation.parameters,
-    )
-    if invocation.task.save_contexts and documents is not None:
-        prompts = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in annotated.planned)
-        write_contexts(prompts, path=folder / CONTEXTS_NAME)
+    finished = FinishedRun(report=report, scored=scored, parameters=invocation.parameters)
+    with replacing_together(folder, stale=stale_files(report)) as new:
+        write_report_files(
+            report,
+            scored=scored,
+            table=table,
+            controls=controls,
+            manifest=manifest_of(invocation, annotated.run, annotated.planned, annotated.documents),
+            folder=new,
+            figures=invocation.reporting.figure_dpi is not None,
+            parameters=invocation.parameters,
+        )
+        if invocation.told is None:  # else what was composed is the analysis alone
+            write_text(path=new / "config.yaml", text=invocation.composed)
+        kept = folder / CONTEXTS_NAME
+        if invocation.task.save_contexts and documents is not None:
+            sent = ((item.sample.sample_id, render(item.sample.recipe, documents)) for item in annotated.planned)
+            kept = write_contexts(sent, path=new / CONTEXTS_NAME)
+        prompts = read_contexts(kept)
+        excerpts = _excerpts(report, annotated, scored, documents=documents, folder=folder, new=new)
+        _show(invocation, report, folder)
+        _draw(invocation, finished, excerpts, prompts, folder=new)
     curves = None
     if beside is not None:
         suffix, dpi = folder.name.removeprefix(report.run.run_id), invocation.reporting.figure_dpi
         curves = draw_curves(report, folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
-    if invocation.told is None:  # else what was composed is the analysis alone
-        (folder / "config.yaml").write_text(invocation.composed, encoding="utf-8")
     row = None if invocation.place is None else row_of(report, invocation.place, folder=folder.name)
     if row is not None and invocation.place is not None:
         write_row(sweep_folder(experiment, invocation.place.sweep_id), row)
     invocation.on_reported(folder)
-    _show(invocation, report, folder)
     if beside is not None:
         _warn_of_passed_over(beside, folder)
     tracked = Tracked(
@@ -102,7 +117,7 @@ def report_run(
         parameters=invocation.parameters,
         samples=table,
         name=folder.name,
-        prompts=read_contexts(folder / CONTEXTS_NAME),
+        prompts=prompts,
         provenance=provenance_of(invocation),
         place=invocation.place,
         row=row,
@@ -110,8 +125,6 @@ def report_run(
         interrupted=stop in ("interrupted", "terminated"),
     )
     begun = None if live is None else live.hand_over()
-    excerpts = _excerpts(report, annotated, scored, documents=documents, folder=folder)
-    _draw(invocation, tracked, scored, excerpts)
     uploaded = _upload(invocation, tracked, begun)
     if uploaded and invocation.reporting.prints and invocation.place is None:
         _show_leaderboard(invocation)
@@ -121,29 +134,26 @@ def report_run(
 
 def _draw(
     invocation: Invocation,
-    tracked: Tracked,
-    scored: Sequence[ScoredSample],
+    run: FinishedRun,
     excerpts: Mapping[str, tuple[Excerpt, ...]],
+    prompts: Mapping[str, str],
+    *,
+    folder: Path,
 ) -> None:
-    """The figures and the page of a run whose files are written."""
-    from contextcliff.findings.finding import FinishedRun
+    """The figures and the page."""
     from contextcliff.reporting.figures.report_figures import draw_figures
     from contextcliff.reporting.files import FIGURES
-    from contextcliff.reporting.page.report_page import remove_pages, write_pages
+    from contextcliff.reporting.page.report_page import write_pages
     from contextcliff.reporting.phases import phase
 
-    report, folder, shown = tracked.report, tracked.folder, invocation.reporting.progress
-    dpi = invocation.reporting.figure_dpi
+    shown, dpi = invocation.reporting.progress, invocation.reporting.figure_dpi
     figures: Mapping[str, Figure] = {}
     if dpi is not None:
         with phase("drawing the figures", shown=shown):
-            figures = draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
+            figures = draw_figures(run.report, scored=run.scored, folder=folder / FIGURES, dpi=dpi)
     if invocation.reporting.html:
-        run = FinishedRun(report=report, scored=scored, parameters=tracked.parameters)
         with phase("writing the report's page", shown=shown):
-            write_pages(run, excerpts=excerpts, prompts=tracked.prompts, figures=figures, folder=folder)
-    else:
-        remove_pages(report, folder=folder)
+            write_pages(run, excerpts=excerpts, prompts=prompts, figures=figures, folder=folder)
 
 
 def _upload(invocation: Invocation, tracked: Tracked, begun: Begun | None) -> bool:
@@ -169,6 +179,7 @@ def _excerpts(
     *,
     documents: Mapping[str, Document] | None,
     folder: Path,
+    new: Path,
 ) -> dict[str, tuple[Excerpt, ...]]:
     """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later.
 
@@ -183,7 +194,7 @@ def _excerpts(
     samples = (item.sample for item in scored)
     found = {each.sample_id: kept.get(each.sample_id) or excerpts_of(each, texts) for each in samples}
     if documents is not None:
-        write_excerpts(found, path=folder / EXCERPTS_NAME)
+        write_excerpts(found, path=new / EXCERPTS_NAME)
     return found
 
 

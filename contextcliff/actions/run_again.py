@@ -12,7 +12,6 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.baseline import KEY as LIKE
 from contextcliff.actions.baseline import different_keys, listed
 from contextcliff.actions.override_keys import key_of
-from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.models.model import Price
@@ -89,7 +88,6 @@ def _report(folder: Path) -> Report:
     file = folder / REPORT_NAME
     if not file.is_file():
         raise ConfigError(f"{KEY}={folder}: has no {REPORT_NAME}; give a run's folder, its run id or its MLflow id")
-    refuse_large(file.stat().st_size, f"{KEY}={file}")
     try:
         return read_report(file)
     except UnreadableReport as error:

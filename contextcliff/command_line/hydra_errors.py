@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from contextcliff.command_line.job_keys import keys_of_jobs, options_with
 from contextcliff.command_line.overrides import chosen_options, options_of
 from contextcliff.composing import hint
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, RunError, full_disk
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -117,6 +117,8 @@ def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if full := full_disk(error, parameters.get("output_dir")):
+            raise full from error
         if error.filename is None or error.strerror is None:
             raise
         path = _absolute(str(error.filename))

@@ -1,13 +1,18 @@
-"""Checks of the files that a user names, before they are read, and their digests."""
+"""The border to files that may be anybody's: only plain files are read, up to a bound."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
+from typing import Any, BinaryIO
 
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, ContextCliffError
 
 _ROW_FORMATS = {
     ".jsonl": "JSON Lines",
@@ -23,6 +28,47 @@ _NO_PROSE = (
 )
 MAX_BYTES = 2 << 30
 """A larger file is refused, since its texts are held in memory."""
+_MOST_VALUES = 2_000_000
+"""Of one JSON text."""
+
+
+class UnreadableFile(ContextCliffError):
+    """A file that is missing, too large, damaged or none at all; the message goes on after the file's name."""
+
+
+@contextmanager
+def opened(file: Path, *, most: int) -> Iterator[BinaryIO]:
+    """The bytes of a plain file, which may be anybody's.
+
+    Raises `UnreadableFile` for a device, a pipe and a folder, for more than `most` bytes, and where the block finds
+    that it can't be read (`OSError`, `ValueError` and what unpacking raises).
+    """
+    try:
+        # A pipe without a writer would be waited for.
+        with open(file, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
+            status = os.fstat(stream.fileno())
+            if not S_ISREG(status.st_mode):
+                raise UnreadableFile("is no plain file")
+            if status.st_size > most:
+                raise UnreadableFile(f"is larger than {most >> 20:,} MiB")
+            yield stream
+    except OSError as error:
+        raise UnreadableFile(error.strerror or str(error)) from error
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, EOFError, zlib.error) as error:
+        raise UnreadableFile("is damaged") from error
+
+
+def json_of(file: Path, *, most: int = 32 << 20) -> Any:
+    """What a plain JSON file holds. Raises `UnreadableFile`."""
+    with opened(file, most=most) as stream:
+        return parsed(stream.read(most))
+
+
+def parsed(data: bytes) -> Any:
+    """What JSON says. Raises `ValueError` or `RecursionError`; two bytes, as `{}`, may take a hundred when read."""
+    if sum(map(data.count, (b"{", b"[", b","))) > _MOST_VALUES:
+        raise ValueError(f"more than {_MOST_VALUES:,} values")
+    return json.loads(data.decode())
 
 
 def checked_file(path: str, *, key: str, suffixes: Sequence[str]) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.datasets.local_files import refuse_large
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question
 from contextcliff.settings import GivenPath, settings
@@ -54,14 +54,12 @@ class Manifest:
             raise ConfigError("dataset.path: missing; give dataset.path=FILE, the manifest.json of a run of task=qa")
         path = Path(self.path).expanduser()
         try:
-            refuse_large(path.stat().st_size, f"dataset.path={self.path}")
-            manifest = json.loads(path.read_text(encoding="utf-8"))
-        except OSError as error:
+            with opened(path, most=MAX_BYTES) as stream:
+                manifest = json.loads(stream.read(MAX_BYTES).decode())
+        except UnreadableFile as error:
             raise ConfigError(
-                f"dataset.path={self.path}: can't be read ({error.strerror}); give a run's manifest.json"
+                f"dataset.path={self.path}: can't be read ({error}); give a run's manifest.json"
             ) from error
-        except (UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise ConfigError(f"dataset.path={self.path}: is not JSON; give a run's manifest.json") from error
         corpus = manifest.get("corpus") if isinstance(manifest, dict) else None
         if not isinstance(corpus, dict) or not isinstance(corpus.get("dataset"), dict):
             raise ConfigError(

@@ -111,14 +111,6 @@ class _Scored:
     score: Score
 
 
-def score_outcomes(
-    task: Task, outcomes: Sequence[Outcome], documents: Mapping[str, Document] = MappingProxyType({})
-) -> tuple[ScoredSample, ...]:
-    """Score all outcomes of a run."""
-    scorer = Scorer(task, (outcome.sample for outcome in outcomes), documents)
-    return tuple(scorer.score(outcome) for outcome in outcomes)
-
-
 def _ran_out_thinking(generation: Generation) -> bool:
     """Whether the model used up its tokens before it came to an answer."""
     thought = generation.reasoning or generation.reasoning_tokens

@@ -7,17 +7,25 @@ import gzip
 import io
 import json
 import os
+import shutil
+import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from errno import EISDIR
 from pathlib import Path
-from typing import BinaryIO
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, TypeVar
 
+from contextcliff.datasets.local_files import UnreadableFile, opened, parsed
+from contextcliff.errors import tell
 from contextcliff.records.sample import Prompt, SentTurn
 from contextcliff.reporting.outside_text import tame_cell
 from contextcliff.text.tokens import plain_text
 
+_T = TypeVar("_T")
+_ABANDONED_S = 3600.0
 Cell = str | int | float | None
 """A value of a table; None: not measured."""
 Row = dict[str, Cell]
@@ -67,6 +75,40 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def replacing_together(folder: Path, *, stale: Sequence[str] = ()) -> Iterator[Path]:
+    """A folder whose files take their places in `folder` when the block ends, and are dropped where it raises.
+
+    Files of `folder` that match a pattern of `stale` and are not among the new ones are removed then.
+    """
+    is_new = not folder.is_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(".new-*"):  # by a process that was killed
+        if left.stat().st_mtime < time.time() - _ABANDONED_S:
+            shutil.rmtree(left, ignore_errors=True)
+    try:
+        with TemporaryDirectory(prefix=".new-", dir=folder) as name:
+            new = Path(name)
+            yield new
+            files = [path.relative_to(new) for path in sorted(new.rglob("*")) if path.is_file()]
+            files.sort(key=lambda file: file == Path("report.json"))  # the last: a folder that has one is whole
+            for file in files:  # what can fail, before anything is replaced
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                if (folder / file).is_dir():
+                    raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(folder / file))
+            for file in files:
+                (new / file).replace(folder / file)
+        for path in [path for pattern in stale for path in folder.glob(pattern)]:
+            if path.relative_to(folder) not in files:
+                path.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, error.filename or str(folder)) from error
+    finally:
+        if is_new:
+            with suppress(OSError):  # it holds the report
+                folder.rmdir()
+
+
 def write_bytes(*, path: Path, data: bytes) -> Path:
     """Replace `path` by `data` in one step and return it; its folder is made where it is missing."""
     with replacing(path) as stream:
@@ -84,23 +126,39 @@ def write_text(*, path: Path, text: str) -> Path:
 
 
 CONTEXTS_NAME = "contexts.jsonl.gz"
-_MOST_PROMPTS = 64 << 20
+_MOST_UNPACKED, _LONGEST_LINE = 64 << 20, 16 << 20
+
+
+def read_rows(path: Path, made_of: Callable[[Any], tuple[str, _T]]) -> dict[str, _T]:
+    """What is made of the lines of a gzipped JSON Lines file in a run's folder; of those beyond 64 MiB nothing.
+
+    Nothing of a file that is missing or damaged; a warning names the damaged one.
+    """
+    found: dict[str, _T] = {}
+    if not os.path.lexists(path):
+        return found
+    try:
+        with opened(path, most=_MOST_UNPACKED) as packed, gzip.GzipFile(fileobj=packed) as lines:
+            left = _MOST_UNPACKED
+            while (line := lines.readline(_LONGEST_LINE)) and (left := left - len(line)) > 0:
+                if not line.endswith(b"\n"):
+                    raise UnreadableFile("has a line that is too long or has no end")
+                name, row = made_of(parsed(line))
+                found[name] = row
+    except UnreadableFile as error:
+        tell(f"warning: {path} {error}; the report goes without what it holds")
+        return {}
+    return found
 
 
 def read_contexts(path: Path) -> dict[str, str]:
-    """The prompts that `write_contexts` left, as one text each, by `sample_id`; 64 MiB at most."""
-    if not path.is_file():
-        return {}
-    prompts: dict[str, str] = {}
-    left = _MOST_PROMPTS
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        while left > 0 and (line := lines.readline(left)).endswith("\n"):
-            left -= len(line)
-            kept = json.loads(line)
-            turns = tuple(SentTurn(**turn) for turn in kept.get("turns", ()))
-            prompt = Prompt(system=kept["system"] or None, user=kept["user"], turns=turns)
-            prompts[str(kept["sample_id"])] = plain_text(prompt)
-    return prompts
+    """The prompts that `write_contexts` left, as one text each, by `sample_id`; see `read_rows`."""
+
+    def prompt(kept: Any) -> tuple[str, str]:
+        turns = tuple(SentTurn(**turn) for turn in kept.get("turns", ()))
+        return str(kept["sample_id"]), plain_text(Prompt(system=kept["system"] or None, user=kept["user"], turns=turns))
+
+    return read_rows(path, prompt)
 
 
 def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 
-from contextcliff.findings.finding import FinishedRun, sections_of
+from contextcliff.findings.finding import PAGE_NAME, FinishedRun, sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import LINE_ENDS, write_text
-from contextcliff.reporting.figures.report_figures import figure_files, remove_figures
+from contextcliff.reporting.figures.report_figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
 
@@ -94,16 +94,11 @@ def write_report_files(
 
     `table` is what `samples.jsonl` has, where it is made already or has more than `scored`. With `controls` there is a
     `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Sections may have further files.
-    `parameters` is the flattened configuration.
-    With `figures` the report shows those that `draw_figures` draws into `folder / FIGURES`; without, those of an
-    earlier analysis are removed. Raises `ValueError` where a number is not finite: JSON has no word for it, and a
-    report must not hold one.
+    `parameters` is the flattened configuration. With `figures` the report shows those that `draw_figures` draws into
+    `folder / FIGURES`. Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
+    hold one.
     """
-    links: list[str] = []
-    if figures:
-        links = [f"{FIGURES}/{name}" for name in figure_files(report)]
-    else:
-        remove_figures(folder / FIGURES)
+    links = [f"{FIGURES}/{name}" for name in figure_files(report)] if figures else []
     finished = FinishedRun(report=report, scored=scored, parameters=parameters or {})
     return (
         write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),
@@ -117,6 +112,12 @@ def write_report_files(
             for name, text in section.files(finished).items()
         ),
     )
+
+
+def stale_files(report: Report) -> tuple[str, ...]:
+    """Patterns of files that a report may lack: those of an earlier analysis would be taken for this one's."""
+    pages = (section.page_name for section in sections_of(report) if section.page_name)
+    return (f"{FIGURES}/*.png", CONTROLS_NAME, PAGE_NAME, *pages)
 
 
 def write_manifest(manifest: Mapping[str, object], *, folder: Path) -> Path:
@@ -137,8 +138,6 @@ def _manifest_text(manifest: Mapping[str, object]) -> str:
 
 def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ...]:
     if not controls:
-        # What an earlier analysis of the same run left would be taken for this one's.
-        path.unlink(missing_ok=True)
         return ()
     rows = zip(samples_table(controls), controls, strict=True)
     return (write_text(path=path, text=_lines({**row, "control": item.sample.control} for row, item in rows)),)

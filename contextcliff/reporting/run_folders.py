@@ -14,16 +14,14 @@ from pathlib import Path
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
-from contextcliff.reporting.data_files import replacing
-from contextcliff.reporting.figures.report_figures import remove_figures
+from contextcliff.reporting.data_files import replacing, replacing_together
+from contextcliff.reporting.files import stale_files
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, folder_of, read_report
 from contextcliff.settings import FOLDER_NAME
 
 _RUN_NAME = re.compile(r"\w[\w. -]{0,254}")
 _MOST_FILES = 10_000
 _DEEPEST = 4
-_REWRITTEN = ("controls.jsonl",)
-"""Files that a report may lack: one of an earlier report would be taken for this one's."""
 
 
 def experiments(output_dir: Path) -> list[Path]:
@@ -43,29 +41,25 @@ def run_folders(experiment: Path) -> Iterator[Path]:
 def copy_run(folder: Path, *, experiment: Path) -> Path | None:
     """Copy a run's folder into an experiment, unless that has its report by the same rule, as new or newer.
 
-    Returns where it is then; None where nothing was copied. The report comes last, so that a copy that was stopped is
-    made again. Raises `ConfigError` for a folder that is too large, or none of a run.
+    Returns where it is then; None where nothing was copied. Raises `ConfigError` for a folder that is too large, or
+    none of a run.
     """
     report = _report(folder)
     target = folder_of(report, experiment=experiment)
     if _is_as_new(target, report):
         return None
-    files = [path for path in _files(folder) if path.name != REPORT_NAME]
+    files = _files(folder)
     for path in files:
         refuse_large(path.stat().st_size, str(path))
-    if (target / REPORT_NAME).exists():
-        remove_figures(target / "figures")
-        for name in _REWRITTEN:
-            (target / name).unlink(missing_ok=True)
-    for path in (*files, folder / REPORT_NAME):
-        with path.open("rb") as source, replacing(target / path.relative_to(folder)) as copy:
-            shutil.copyfileobj(source, copy)
+    with replacing_together(target, stale=stale_files(report)) as new:
+        for path in files:
+            with path.open("rb") as source, replacing(new / path.relative_to(folder)) as copy:
+                shutil.copyfileobj(source, copy)
     return target
 
 
 def _report(folder: Path) -> Report:
     file = folder / REPORT_NAME
-    refuse_large(file.stat().st_size, str(file))
     try:
         report = read_report(file)
     except UnreadableReport as error:

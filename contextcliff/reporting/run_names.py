@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, json_of, opened, parsed
+from contextcliff.errors import tell
 from contextcliff.findings.finding import sections_of
 from contextcliff.records.report import Report
 
@@ -133,8 +136,10 @@ def _shown(key: str, value: str) -> str:
     return file_name(value)
 
 
-_MOST_KEYS, _LONGEST_VALUE = 2_000, 6_000
+_MOST_KEYS, _LONGEST_VALUE, _LONGEST_HEAD, _LARGEST = 2_000, 6_000, 16 << 20, 512 << 20
 """Limits of what is read: the file of a configuration may be anybody's."""
+_SAMPLES = b',\n  "samples": ['
+"""What follows the configuration: line ends inside texts are escaped, so that nothing else stands so."""
 
 
 def run_parameters(report: Report, configured: Mapping[str, str]) -> dict[str, str]:
@@ -156,7 +161,7 @@ def run_parameters(report: Report, configured: Mapping[str, str]) -> dict[str, s
 
 
 def read_parameters(manifest: Path) -> Mapping[str, str]:
-    """The flattened configuration that a run's manifest keeps; empty where there is none to be read."""
+    """The flattened configuration that a run's manifest keeps; empty if there is none, with a warning if unreadable."""
     return _mapping(manifest, "configuration")
 
 
@@ -167,21 +172,24 @@ def read_provenance(manifest: Path) -> Mapping[str, str]:
 
 def read_dataset(manifest: Path) -> Mapping[str, object]:
     """The identity of the dataset whose documents a run's manifest holds; empty where it is not there."""
-    corpus = _content(manifest).get("corpus")
+    content: object = None
+    with suppress(UnreadableFile):
+        content = json_of(manifest, most=_LARGEST)
+    corpus = content.get("corpus") if isinstance(content, dict) else None
     dataset = corpus.get("dataset") if isinstance(corpus, dict) else None
     return dataset if isinstance(dataset, dict) else {}
 
 
 def _mapping(manifest: Path, key: str) -> Mapping[str, str]:
-    found = _content(manifest).get(key)
-    if not isinstance(found, dict):
+    """A member of the manifest that stands before its samples, of which there may be many."""
+    if not os.path.lexists(manifest):
         return {}
-    return {str(key): str(value)[:_LONGEST_VALUE] for key, value in islice(found.items(), _MOST_KEYS)}
-
-
-def _content(manifest: Path) -> Mapping[str, object]:
     try:
-        content = json.loads(manifest.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        with opened(manifest, most=MAX_BYTES) as stream:
+            head, samples, _ = stream.read(_LONGEST_HEAD).partition(_SAMPLES)
+            found = parsed(head + b"}" if samples else head).get(key, {}).items()
+            return {str(key): str(value)[:_LONGEST_VALUE] for key, value in islice(found, _MOST_KEYS)}
+    except UnreadableFile as error:
+        if key == "configuration":
+            tell(f"warning: {manifest} {error}; its run's configuration is not known")
         return {}
-    return content if isinstance(content, dict) else {}

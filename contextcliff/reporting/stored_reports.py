@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from contextcliff.analysis.judged_by import differing, rule_of, suffix_of
+from contextcliff.datasets.local_files import UnreadableFile, json_of
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.schema import unflatten
 
@@ -50,10 +50,10 @@ class StoredReports:
 def read_report(file: Path) -> Report:
     """A run's `report.json`. Raises `UnreadableReport`."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json_of(file)
         _check_schema(content)
         return unflatten(content)
-    except (OSError, ValueError, RecursionError) as error:
+    except (UnreadableFile, ValueError, RecursionError, OverflowError) as error:
         raise UnreadableReport("can't be read as a report of this version; make it anew with action=analyze") from error
 
 

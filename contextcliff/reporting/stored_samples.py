@@ -8,11 +8,12 @@ from pathlib import Path
 from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened
 from contextcliff.errors import ConfigError
 
 SAMPLES_NAME = "samples.jsonl"
-_LARGEST_FILE = 4 << 30
-_LARGEST_LINE = 64 << 20
+_LONGEST_LINE = 8 << 20
+_MOST_SAMPLES = 500_000
 AGAIN = "write it again with action=analyze"
 """The way out of a file that lacks something."""
 
@@ -45,13 +46,19 @@ def stored_samples(folder: Path, *, asked: str) -> Iterator[StoredSample]:
     """
     file = folder / SAMPLES_NAME
     try:
-        if file.stat().st_size > _LARGEST_FILE:
-            raise ConfigError(f"{asked}: {file} is larger than {_LARGEST_FILE >> 30} GiB; name another run")
-        with file.open("rb") as lines:
-            for number, line in enumerate(iter(lambda: lines.readline(_LARGEST_LINE), b""), start=1):
-                try:
-                    yield _sample.validate_json(line)
-                except ValidationError as error:
-                    raise ConfigError(f"{asked}: {file} line {number} is no sample; {AGAIN}") from error
-    except OSError as error:
-        raise ConfigError(f"{asked}: {file}: {error.strerror}; {AGAIN}") from error
+        for number, line in enumerate(sample_lines(file), start=1):
+            try:
+                yield _sample.validate_json(line)
+            except ValidationError as error:
+                raise ConfigError(f"{asked}: {file} line {number} is no sample; {AGAIN}") from error
+    except UnreadableFile as error:
+        raise ConfigError(f"{asked}: {file}: {error}; {AGAIN}") from error
+
+
+def sample_lines(file: Path) -> Iterator[bytes]:
+    """The lines of a `samples.jsonl`. Raises `UnreadableFile`."""
+    with opened(file, most=MAX_BYTES) as lines:
+        for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE), b"")):
+            if number == _MOST_SAMPLES:
+                raise UnreadableFile(f"has more than {_MOST_SAMPLES:,} samples")
+            yield line

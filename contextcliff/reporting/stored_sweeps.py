@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from contextcliff.datasets.local_files import UnreadableFile, json_of, opened
 from contextcliff.records.sweep import SweepRow, row_from_json, row_to_json
 from contextcliff.reporting.data_files import write_text
 
@@ -53,8 +54,8 @@ def write_sweep(folder: Path, sweep: StoredSweep) -> None:
 def read_sweep(folder: Path) -> StoredSweep | None:
     """What was asked; None where that can't be read."""
     try:
-        return _about.validate_json((folder / _ABOUT).read_text(encoding="utf-8"))
-    except (OSError, ValidationError, UnicodeDecodeError):
+        return _about.validate_python(json_of(folder / _ABOUT, most=_LONGEST_ROW))
+    except (UnreadableFile, ValidationError):
         return None
 
 
@@ -68,9 +69,9 @@ def read_rows(folder: Path) -> tuple[SweepRow, ...]:
     rows = []
     for file in sorted((folder / _JOBS).glob("*.json")):
         try:
-            if file.stat().st_size <= _LONGEST_ROW:
-                rows.append(row_from_json(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError):
+            with opened(file, most=_LONGEST_ROW) as stream:
+                rows.append(row_from_json(stream.read(_LONGEST_ROW).decode()))
+        except UnreadableFile:
             continue
     return tuple(sorted(rows, key=lambda row: row.job))
 

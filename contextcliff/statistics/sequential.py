@@ -246,18 +246,6 @@ def decide(
     )
 
 
-def decide_share(
-    blocks: Sequence[Sequence[tuple[Score, Score]]], *, share: float, alpha: float, below_at: float = BELOW_AT
-) -> SequentialDecision:
-    """Whether the mean is shown above `share` times the baseline's, or below it; each pair is (score, baseline score).
-
-    Raises ValueError for a share outside (0, 1], and otherwise as `decide`. `score_blocks.paired_block` has the rule.
-    """
-    return decision_of(
-        [paired_block(b, share) for b in blocks], above=SHARE_ABOVE, below=SHARE_BELOW, alpha=alpha, below_at=below_at
-    )
-
-
 def decision_of(
     blocks: Iterable[Block], *, above: Bets, below: Bets, alpha: float, below_at: float = BELOW_AT
 ) -> SequentialDecision:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,9 +90,18 @@ class MLflowStore:
     def _client(self) -> MlflowClient:
         from mlflow.tracking import MlflowClient
 
-        if self.uri.is_sqlite_file:
-            commit_without_waiting()
-        return MlflowClient(tracking_uri=self.uri.absolute)
+        if self.uri.database is None:
+            return MlflowClient(tracking_uri=self.uri.absolute)
+        commit_without_waiting()
+        with closing(sqlite3.connect(self.uri.database)) as connection:
+            is_new = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
+        try:
+            return MlflowClient(tracking_uri=self.uri.absolute)
+        except mlflow_errors():
+            if is_new:  # MLflow can't go on with a database that it made half of, as on a full disk
+                for end in ("", "-wal", "-shm"):
+                    Path(f"{self.uri.database}{end}").unlink(missing_ok=True)
+            raise
 
     def _experiment_id(self, client: MlflowClient) -> str:
         from mlflow.exceptions import MlflowException

@@ -38,7 +38,12 @@ def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool) -> Itera
     with tempfile.TemporaryDirectory(prefix="contextcliff-upload-") as made:
         target = Path(made)
         for file in sorted(folder.rglob("*")):
-            if not file.is_file() or file.is_symlink() or (not log_text and not _is_wordless(file)):
+            if (
+                not file.is_file()
+                or file.is_symlink()
+                or _is_hidden(file, folder)
+                or (not log_text and not _is_wordless(file))
+            ):
                 continue
             place = target / file.relative_to(folder)
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -48,6 +53,11 @@ def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool) -> Itera
             else:
                 place.write_text(changed, encoding="utf-8")
         yield target
+
+
+def _is_hidden(file: Path, folder: Path) -> bool:
+    """Whether it is something that a process that was killed did not finish."""
+    return any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
 def _is_wordless(file: Path) -> bool:

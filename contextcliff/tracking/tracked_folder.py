@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from contextcliff.datasets.local_files import refuse_large
-from contextcliff.errors import ConfigError
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened, parsed
 from contextcliff.reporting.data_files import CONTEXTS_NAME, read_contexts
 from contextcliff.reporting.run_names import read_parameters, read_provenance
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
-from contextcliff.reporting.stored_samples import SAMPLES_NAME
+from contextcliff.reporting.stored_samples import SAMPLES_NAME, sample_lines
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 _MANIFEST = "manifest.json"
-_LARGEST_LINE = 64 << 20
 
 
 def tracked_of(folder: Path) -> Tracked:
@@ -23,19 +20,17 @@ def tracked_of(folder: Path) -> Tracked:
 
     Raises `TrackingError` for a folder without them, and for files that are too large or can't be read.
     """
-    file = folder
+    file = folder / _MANIFEST
     try:
-        for name in (REPORT_NAME, _MANIFEST, SAMPLES_NAME):
-            file = folder / name
-            refuse_large(file.stat().st_size, str(file))
+        with opened(file, most=MAX_BYTES):
+            file = folder / SAMPLES_NAME
+        samples = _rows(file)
         report = read_report(folder / REPORT_NAME)
-        samples = _rows(folder / SAMPLES_NAME)
     except UnreadableReport as error:
         raise TrackingError(f"{folder / REPORT_NAME} {error}") from error
-    except ConfigError as error:
-        raise TrackingError(str(error)) from error
-    except OSError as error:
-        raise TrackingError(f"{file}: {error.strerror}; make it anew with action=analyze run={folder}") from error
+    except UnreadableFile as error:
+        again = f"make it anew with action=analyze run={folder}"
+        raise TrackingError(f"{file}: {error}; {again}") from error
     return Tracked(
         report=report,
         folder=folder,
@@ -51,13 +46,12 @@ def tracked_of(folder: Path) -> Tracked:
 def _rows(file: Path) -> list[Mapping[str, object]]:
     """The lines of `samples.jsonl`, each as the table of samples has it."""
     rows: list[Mapping[str, object]] = []
-    with file.open("rb") as lines:
-        for number, line in enumerate(iter(lambda: lines.readline(_LARGEST_LINE), b""), start=1):
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            if not isinstance(row, dict):
-                raise TrackingError(f"{file} line {number} is no sample; make it anew with action=analyze")
-            rows.append(row)
+    for number, line in enumerate(sample_lines(file), start=1):
+        try:
+            row = parsed(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise TrackingError(f"{file} line {number} is no sample; make it anew with action=analyze")
+        rows.append(row)
     return rows

@@ -16,10 +16,10 @@ from contextcliff.analysis.search import complete_blocks, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
 from contextcliff.engines.engine import Session
-from contextcliff.execution.scoring import score_outcomes
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.sample import Sample, render
 from tests import compositions
+from tests.execution.planned_samples import score_outcomes
 
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))

@@ -16,7 +16,6 @@ from contextcliff.actions.prepare_run import Prepared, deployment, prepare
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
-from contextcliff.execution.scoring import score_outcomes
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Outcome
 from contextcliff.records.sample import render
@@ -24,6 +23,7 @@ from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.task.continuation_scoring import original_of
 from tests import compositions
 from tests.commands import SIMULATED, contextcliff, reports
+from tests.execution.planned_samples import score_outcomes
 
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
 

@@ -6,14 +6,10 @@ import json
 import os
 import sqlite3
 from dataclasses import replace
-from functools import partial
 from itertools import permutations
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contextcliff.errors import RunError
 from contextcliff.execution import merging
@@ -91,16 +87,24 @@ def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_pat
         assert store.vectors(["v"]) == {"v": (0.5, 0.25)}
 
 
-def test_searches_that_went_different_ways_are_the_samples_of_both_in_the_order_of_sending(tmp_path: Path) -> None:
-    for name, planned in (("here", PLANNED[:3]), ("there", (PLANNED[6], PLANNED[1]))):
+@pytest.mark.parametrize("longer", ["here", "there"])
+def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, longer: str) -> None:
+    for name in ("here", "there"):
         with Store(tmp_path / name) as store:
-            store.keep(planned[0], said("9"))
-            store.begin(RUN, planned)
-    merged(tmp_path / "here", tmp_path / "there")
+            store.keep(PLANNED[0 if name == "here" else 1], said("9"))
+            run = replace(RUN, facts=replace(FACTS, server=(name,)))
+            store.begin(run, PLANNED[: 4 if name == longer else 2], [TEXT])
+            store.record_fault("run-a", "s", Fault(kind=name, detail=""))
+    assert merged(tmp_path / "here", tmp_path / "there")[0].joined == ("run-a",)
     with Store(tmp_path / "here") as store:
-        schedule = store.schedule("run-a")
-    assert {item.key for item in schedule} == {"key-0", "key-1", "key-2", "key-6"}
-    assert [item.sample.context_tokens for item in schedule] == [300, 300, 300, 600]
+        store.verify()
+        stays = store.run("run-a")
+        assert stays is not None
+        assert stays.facts.server == (longer,)
+        assert store.schedule("run-a") == PLANNED[:4]
+        assert store.documents("run-a") == {"d": TEXT}
+        assert store.count_faults("run-a") == {longer: 1}
+        assert store.missing(PLANNED[:4]) == list(PLANNED[2:4])
 
 
 def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path: Path) -> None:
@@ -110,25 +114,7 @@ def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path
         running.begin(RUN, PLANNED[:2])
         merged(tmp_path / "here", tmp_path / "there")
         running.extend("run-a", PLANNED[2:4])
-        keys = [item.key for item in running.schedule("run-a")]
-    assert sorted(keys) == sorted(item.key for item in PLANNED)
-
-
-def test_facts_that_one_side_lacks_are_told_and_times_are_not_added_up(tmp_path: Path) -> None:
-    kept(tmp_path / "here", 0)
-    kept(tmp_path / "there", 0)
-    with Store(tmp_path / "there") as store:
-        store.change_facts("run-a", lambda facts: replace(facts, judge="judge", judge_served="judge-1"))
-        store.add_wall_time("run-a", 9.0)
-    with Store(tmp_path / "here") as store:
-        store.change_facts("run-a", lambda facts: replace(facts, server=("a server",)))
-        store.add_wall_time("run-a", 4.0)
-    merged(tmp_path / "here", tmp_path / "there")
-    with Store(tmp_path / "here") as store:
-        run = store.run("run-a")
-    assert run is not None
-    assert run.facts == replace(FACTS, judge="judge", judge_served="judge-1", server=("a server",))
-    assert run.wall_s == 9.0
+        assert running.schedule("run-a") == PLANNED
 
 
 def test_one_label_of_two_configurations_stays_the_label_of_both(tmp_path: Path) -> None:
@@ -164,74 +150,18 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(tmp_path: Path) -> N
         (tmp_path / "there").chmod(0o755)
 
 
-# ---------------------------------------------------------------- any order, any number of times
-
-_SOME = st.lists(st.sampled_from(range(len(PLANNED))), unique=True, min_size=1)
-_STORE = st.fixed_dictionaries(
-    {
-        "answers": _SOME,
-        "runs": st.dictionaries(
-            st.sampled_from(["run-a", "run-b"]),
-            st.fixed_dictionaries(
-                {
-                    "planned": _SOME,
-                    "server": st.sampled_from(["", "one server", "another server"]),
-                    "judge": st.sampled_from([None, ("j", "served"), ("k", "")]),
-                    "wall_s": st.sampled_from([0.0, 1.5, 7.0]),
-                    "faults": st.lists(st.sampled_from(range(4)), max_size=4),
-                    "created": st.sampled_from(["2026-01-01", "2026-02-02"]),
-                }
-            ),
-        ),
-    }
-)
-
-
-def _made(folder: Path, drawn: dict[str, object]) -> Path:
-    """A store as it is drawn. Of one key there is one answer, given at one time, whichever store has it."""
-    with Store(folder) as store:
-        for number in drawn["answers"]:  # type: ignore[attr-defined]  # as drawn above
-            store.keep(PLANNED[number], said(str(number)))
-        for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
-            facts = replace(FACTS, server=(run["server"],) if run["server"] else ())
-            store.begin(replace(RUN, run_id=name, facts=facts), [PLANNED[number] for number in run["planned"]], [TEXT])
-            if run["judge"] is not None:
-                judge, served = run["judge"]
-                store.change_facts(name, partial(replace, judge=judge, judge_served=served))
-            store.add_wall_time(name, run["wall_s"])
-    changes = ["UPDATE generations SET created_at = 'at ' || key"]
-    for name, run in drawn["runs"].items():  # type: ignore[attr-defined]  # as drawn above
-        changes.append(f"UPDATE runs SET created_at = '{run['created']}' WHERE run_id = '{name}'")
-        changes += [f"INSERT INTO faults VALUES ('{name}', 's', 'timeout', '', 'at {at}', '')" for at in run["faults"]]
-    return changed(folder, *changes)
-
-
-@pytest.mark.slow
-@settings(max_examples=25)  # every example writes some forty databases
-@given(st.lists(_STORE, min_size=2, max_size=3))
-def test_stores_that_are_gathered_in_any_order_and_any_number_of_times_give_the_same(
-    drawn: list[dict[str, object]],
-) -> None:
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        stores = [_made(folder / str(number), one) for number, one in enumerate(drawn)]
-        before = [rows(store) for store in stores]
-        results = []
-        for place, order in enumerate(permutations(stores)):
-            into = folder / f"into-{place}"
-            merged(into, *order)
-            results.append(rows(into))
-            again = merged(into, *order)
-            assert rows(into) == results[-1]
-            assert {(one.new_runs, one.new_generations, one.joined) for one in again} == {(0, 0, ())}
-        assert all(result == results[0] for result in results)
-        assert [rows(store) for store in stores] == before
-        assert {key for key, *_ in results[0]["generations"]} == {
-            key for store in before for key, *_ in store["generations"]
-        }
-        # One of them merged into another's place is the same store as well.
-        merged(stores[0], *stores[1:])
-        assert rows(stores[0]) == results[0]
+def test_stores_that_are_gathered_in_any_order_and_again_give_the_same_answers(tmp_path: Path) -> None:
+    stores = [kept(tmp_path / str(first), *range(first, first + 3)) for first in (0, 2, 5)]
+    found = []
+    for place, order in enumerate(permutations(stores)):
+        into = tmp_path / f"into-{place}"
+        merged(into, *order)
+        found.append([row[0] for row in rows(into)["generations"]])
+        before = rows(into)
+        again = merged(into, *order)
+        assert rows(into) == before
+        assert {(one.new_runs, one.new_generations, one.joined) for one in again} == {(0, 0, ())}
+    assert found == [[f"key-{number}" for number in range(8)]] * 6
 
 
 # ---------------------------------------------------------------- what is refused, and that nothing is half merged
@@ -338,7 +268,7 @@ def test_a_merge_that_breaks_off_leaves_nothing_and_can_be_repeated(
 ) -> None:
     kept(tmp_path / "there", 1, 2, run=replace(RUN, run_id="run-b"))
     with monkeypatch.context() as patched:
-        patched.setattr(merging, "_insert_runs", lambda _: json.loads("no JSON"))
+        patched.setattr(merging, "seal_runs", lambda _: json.loads("no JSON"))
         refused(tmp_path)
     merged(tmp_path / "here", tmp_path / "there")
     assert len(rows(tmp_path / "here")["generations"]) == 3

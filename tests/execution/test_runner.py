@@ -18,7 +18,6 @@ from contextcliff.execution import runner as runner_module
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.schedule import FixedSource
-from contextcliff.execution.scoring import score_outcomes
 from contextcliff.execution.sending import send_listed
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.model import Price
@@ -26,6 +25,7 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation, Outcome
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.text.tokenizers import WordTokenizer
+from tests.execution.planned_samples import score_outcomes
 from tests.tasks.needles import TEXT, build, niah, said
 
 TASK = niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=4)

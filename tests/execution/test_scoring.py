@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.execution.scoring import Scorer, outcome_of, recall, score_outcomes
+from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan
-from tests.execution.planned_samples import planned
+from tests.execution.planned_samples import planned, score_outcomes
 from tests.tasks.needles import TEXT, build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 1.0], trials=2))

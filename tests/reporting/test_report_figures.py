@@ -71,15 +71,6 @@ def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:
     assert any(line.get_label() == "nothing scored" for line in axes.lines)
 
 
-@pytest.mark.slow
-def test_a_figure_that_an_earlier_analysis_left_without_data_for_it_now_is_removed(
-    full: Report, tmp_path: Path
-) -> None:
-    draw_figures(full, folder=tmp_path, dpi=30)
-    draw_figures(edited(full, facets=()), folder=tmp_path, dpi=30)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(set(ALL) - {"facets.png", "length_histogram.png"})
-
-
 @pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
 def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
     facets = tuple(replace(row, facet=name, value=f"{name} {row.value}") for row in findings_in(full).facets)

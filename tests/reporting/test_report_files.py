@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -15,9 +16,9 @@ from hypothesis import strategies as st
 
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.data_files import write_text
+from contextcliff.reporting.data_files import replacing_together, write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.files import FIGURES, samples_table, write_manifest, write_report_files
+from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_manifest, write_report_files
 from contextcliff.reporting.schema import flatten
 from tests.simulated_reports import edited
 from tests.valid_reports import valid_report
@@ -177,9 +178,37 @@ def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_ar
     assert [list(row) for row in rows] == [[*in_order(["cluster", "judge_rating", *SAID]), "control"]] * 2
     assert [row["control"] for row in rows] == ["ceiling", "floor"]
     assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
-    # An analysis of the same run without controls leaves none of an earlier one's behind.
-    assert tmp_path / "controls.jsonl" not in write(bare, tmp_path, scored=scored)
-    assert not (tmp_path / "controls.jsonl").exists()
+
+
+def test_new_files_take_their_places_together_and_what_they_lack_of_an_earlier_report_goes(
+    cliff: Report, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+
+    def names() -> list[str]:
+        return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+    def replaced(*written: str, fails: bool = False) -> None:
+        with replacing_together(folder, stale=stale_files(cliff)) as new:
+            for name in written:
+                write_text(path=new / name, text=name)
+            if fails:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left on device: '.*run'"):
+        replaced("report.json", fails=True)
+    assert not folder.exists()
+    whole = ["controls.jsonl", "figures/a.png", "own.txt", "report.html", "report.json"]
+    replaced(*whole)
+    with pytest.raises(OSError, match="No space left"):
+        replaced("report.json", "figures/b.png", fails=True)
+    assert names() == whole
+    replaced("figures/b.png", "report.json")
+    assert names() == ["figures/b.png", "own.txt", "report.json"]
+    (folder / "report.md").mkdir()
+    with pytest.raises(IsADirectoryError):
+        replaced("report.json", "report.md", "samples.jsonl")
+    assert names() == ["figures/b.png", "own.txt", "report.json"]
 
 
 @settings(max_examples=40, deadline=None)

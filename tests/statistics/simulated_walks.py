@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.statistics.betting import Bets
+from contextcliff.statistics.sequential import SHARE_ABOVE, SHARE_BELOW, SequentialDecision, decision_of, paired_block
 
 Array = NDArray[np.float64]
 NEARLY_SURE = 1.0 - 1e-4
@@ -39,3 +41,9 @@ def fewest_hits(runs: int, rate: float) -> int:
 def most_errors(runs: int, rate: float) -> int:
     """Errors of this rate that `runs` runs exceed with a chance of at most 1 in 10,000."""
     return int(stats.binom.ppf(NEARLY_SURE, runs, rate))
+
+
+def decide_share(blocks: Sequence[Sequence[tuple[float, float]]], *, share: float, alpha: float) -> SequentialDecision:
+    """Whether the mean is above `share` times the baseline's, or below; each pair is (score, baseline score)."""
+    gains = [paired_block(block, share) for block in blocks]
+    return decision_of(gains, above=SHARE_ABOVE, below=SHARE_BELOW, alpha=alpha)

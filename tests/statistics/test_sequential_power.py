@@ -14,8 +14,8 @@ from contextcliff.statistics.power import (
     profile_power,
     sequential_power,
 )
-from contextcliff.statistics.sequential import decide, decide_share
-from tests.statistics.simulated_walks import most_errors
+from contextcliff.statistics.sequential import decide
+from tests.statistics.simulated_walks import decide_share, most_errors
 
 ALPHA = 0.05
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from contextcliff.statistics.power import RUNS, share_power
-from contextcliff.statistics.sequential import decide_share
-from tests.statistics.simulated_walks import most_errors
+from tests.statistics.simulated_walks import decide_share, most_errors
 
 
 @pytest.mark.parametrize(("rate", "baseline"), [(0.9, 0.9), (0.85, 0.9), (0.3, 0.8)])

@@ -81,5 +81,5 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     folder = written(tmp_path, simulated())
     with (folder / "samples.jsonl").open("wb") as file:
         file.truncate(3 << 30)
-    with pytest.raises(TrackingError, match=r"samples\.jsonl: is 3\.0 GiB; files of up to 2 GiB are read"):
+    with pytest.raises(TrackingError, match=r"samples\.jsonl: is larger than 2,048 MiB"):
         tracked_of(folder)

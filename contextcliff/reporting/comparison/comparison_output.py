@@ -6,7 +6,6 @@ console a table of the runs, what each part says, and where the files lie.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -16,6 +15,7 @@ from rich.console import Console
 from rich.table import Table as ConsoleTable
 from rich.text import Text
 
+from contextcliff.datasets.local_files import UnreadableFile, json_of
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Image
 from contextcliff.findings.published import published_blocks, sources
@@ -47,9 +47,9 @@ def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | Non
     if not isinstance(compared, Path):
         return frozenset((run.run_id, run.folder, run.remeasured) for run in compared)
     try:
-        stored = json.loads((compared / _OBJECT).read_text(encoding="utf-8"))["runs"]
+        stored = json_of(compared / _OBJECT)["runs"]
         return frozenset((run["run_id"], run["source"], run.get("remeasured", False)) for run in stored)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (UnreadableFile, KeyError, TypeError, AttributeError):
         return None
 
 

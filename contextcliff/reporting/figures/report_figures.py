@@ -30,25 +30,17 @@ def figure_files(report: Report) -> tuple[str, ...]:
 def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> dict[str, Figure]:
     """Draw the figures of every section, once for files and pages, and write them into `folder` at `dpi` dots an inch.
 
-    Returns them by name. A figure that the report has no data for is not drawn, and one that an earlier analysis of
-    the same run left is removed.
+    Returns them by name. A figure that the report has no data for is not drawn.
     """
-    drawn = {}
-    for section in sections_of(report):
-        for figure in section.figures:
-            path = folder / f"{figure.name}.png"
-            if figure.has_data(report):
-                drawn[figure.name] = figure.draw(report, scored)
-                write_figure(drawn[figure.name], path=path, dpi=dpi)
-            else:
-                path.unlink(missing_ok=True)
+    drawn = {
+        figure.name: figure.draw(report, scored)
+        for finding in sections_of(report)
+        for figure in finding.figures
+        if figure.has_data(report)
+    }
+    for name, figure in drawn.items():
+        write_figure(figure, path=folder / f"{name}.png", dpi=dpi)
     return drawn
-
-
-def remove_figures(folder: Path) -> None:
-    """Remove the figures that an earlier analysis left: they would be taken for this one's."""
-    for path in folder.glob("*.png"):
-        path.unlink()
 
 
 def draw_curves(

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Sample, Words
-from contextcliff.reporting.data_files import LINE_ENDS, replacing
+from contextcliff.reporting.data_files import LINE_ENDS, read_rows, replacing
 
 EXCERPTS_NAME = "evidence.jsonl.gz"
 _AROUND = 160
@@ -23,7 +25,6 @@ _AROUND = 160
 _LONGEST = 600
 """Characters of one piece of evidence."""
 _MOST_PIECES = 12
-_MOST_READ = 64 << 20
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,18 +110,11 @@ def write_excerpts(excerpts: Mapping[str, tuple[Excerpt, ...]], *, path: Path) -
 
 
 def read_excerpts(places: Iterable[Path]) -> dict[str, tuple[Excerpt, ...]]:
-    """What `write_excerpts` left in the first of these files that is there, 64 MiB at most; none without a file."""
-    path = next((place for place in places if place.is_file()), None)
-    if path is None:
-        return {}
-    found: dict[str, tuple[Excerpt, ...]] = {}
-    left = _MOST_READ
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        while left > 0 and (line := lines.readline(left)).endswith("\n"):
-            left -= len(line)
-            kept = json.loads(line)
-            found[str(kept["sample_id"])] = tuple(
-                Excerpt(before=str(before), evidence=str(evidence), after=str(after))
-                for before, evidence, after in kept["excerpts"]
-            )
-    return found
+    """What `write_excerpts` left in the first of these files that is there, as `read_rows` reads it."""
+
+    def of_sample(kept: Any) -> tuple[str, tuple[Excerpt, ...]]:
+        found = ((str(before), str(evidence), str(after)) for before, evidence, after in kept["excerpts"])
+        return str(kept["sample_id"]), tuple(Excerpt(before=b, evidence=e, after=a) for b, e, a in found)
+
+    path = next((place for place in places if os.path.lexists(place)), None)
+    return {} if path is None else read_rows(path, of_sample)

@@ -34,12 +34,6 @@ def write_pages(
     return tuple(write_text(path=folder / name, text=text) for name, text in pages.items() if text is not None)
 
 
-def remove_pages(report: Report, *, folder: Path) -> None:
-    """Remove the pages that an earlier analysis left: they would be taken for this one's."""
-    for name in (PAGE_NAME, *(section.page_name for section in sections_of(report) if section.page_name)):
-        (folder / name).unlink(missing_ok=True)
-
-
 def report_page(
     report: Report,
     *,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 from pydantic import TypeAdapter, ValidationError
 
+from contextcliff.datasets.local_files import UnreadableFile, opened
 from contextcliff.errors import ConfigError
 from contextcliff.reporting.published.table import PublishedTable
 from contextcliff.shipped_folder import conf_dir
@@ -18,8 +19,23 @@ from contextcliff.shipped_folder import conf_dir
 COLUMNS = ("model", "length", "score", "source")
 """What a CSV has to have; `scale`, `metric`, `asked`, `date` and `title` may stand beside them."""
 _OF_THE_TABLE = ("source", "scale", "metric", "asked", "date", "title")
-_LONGEST = 1 << 20
+_LONGEST, _LONGEST_NUMBER = 1 << 20, 100
 _table = TypeAdapter(PublishedTable)
+
+
+class _WithoutAliases(yaml.SafeLoader):  # type: ignore[misc]
+    """A few aliases of aliases stand for a text of any length."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("an alias is no value of a table")
+        return super().compose_node(parent, index)
+
+    def compose_scalar_node(self, anchor: Any) -> Any:
+        node = super().compose_scalar_node(anchor)
+        if len(node.value) > _LONGEST_NUMBER and not node.tag.endswith(":str"):
+            raise yaml.YAMLError("a number is too long")
+        return node
 
 
 def known_tables() -> tuple[str, ...]:
@@ -44,18 +60,17 @@ def read_table(name: str, *, shown: str) -> PublishedTable:
 
 def _text(path: Path, shown: str) -> str:
     try:
-        if path.stat().st_size > _LONGEST:
-            raise ConfigError(f"{shown}: is longer than a table can be (1 MiB); give one that is not")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{shown}: can't be read ({_line(error)}); give a table in UTF-8") from error
+        with opened(path, most=_LONGEST) as stream:
+            return stream.read(_LONGEST).decode("utf-8-sig")
+    except UnreadableFile as error:
+        raise ConfigError(f"{shown}: {error}; give a table in UTF-8 of up to 1 MiB") from error
 
 
 def _from_yaml(path: Path, shown: str) -> Mapping[str, Any]:
     """A date is a text here, whatever YAML takes it for."""
     try:
-        values = yaml.safe_load(_text(path, shown))
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        values = yaml.load(_text(path, shown), Loader=_WithoutAliases)  # noqa: S506 - a safe one
+    except (yaml.YAMLError, RecursionError, ValueError, TypeError, OverflowError) as error:
         raise ConfigError(f"{shown}: is no YAML ({_line(error)}); correct it") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{shown}: is no table; give title, source, metric, lengths and rows")
@@ -72,7 +87,7 @@ def _from_csv(path: Path, shown: str) -> Mapping[str, Any]:
         )
     scores: dict[str, dict[int, float]] = {}
     about: dict[str, str] = {}
-    for line in reader:
+    for line in _lines(reader, shown):
         where = f"{shown}, line {reader.line_num}"
         cells = {str(name): (cell or "").strip() for name, cell in line.items() if isinstance(cell, str | None)}
         if not cells["source"]:
@@ -101,6 +116,13 @@ def _from_csv(path: Path, shown: str) -> Mapping[str, Any]:
             for model, of_model in scores.items()
         ],
     }
+
+
+def _lines(reader: csv.DictReader[str], shown: str) -> Iterator[dict[str, str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise ConfigError(f"{shown}: is no CSV ({_line(error)}); correct it") from error
 
 
 def _checked(values: Mapping[str, Any], shown: str) -> PublishedTable:

@@ -1,0 +1,215 @@
+"""A run's folder is outside data: whatever its files are, an action gives the right answer, one line or a warning."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import resource
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contextcliff.errors import ConfigError
+from contextcliff.reporting.published.reading import read_table
+from tests.commands import SIMULATED, contextcliff
+
+RUN = (*SIMULATED, "task=niah", "dataset=synthetic", "task.lengths=[512]", "task.trials=3", "task.save_contexts=true")
+PACKED, PLAIN = ("evidence.jsonl.gz", "contexts.jsonl.gz"), ("report.json", "manifest.json", "samples.jsonl")
+MOST_MEMORY = 4 << 30
+"""Of addresses, with all libraries; a file that is read to its end or unpacked without a bound needs more."""
+Damage = Callable[[Path], object]
+
+
+def flipped(file: Path) -> None:
+    data, chance = bytearray(file.read_bytes()), random.Random(7)
+    for _ in range(8):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    file.write_bytes(bytes(data))
+
+
+def in_its_place(make: Damage) -> Damage:
+    def damage(file: Path) -> None:
+        file.unlink()
+        make(file)
+
+    return damage
+
+
+def text_of(file: Path, text: str) -> None:
+    data = text.encode("utf-8", errors="surrogatepass")
+    file.write_bytes(gzip.compress(data) if file.suffix == ".gz" else data)
+
+
+def sparse(file: Path) -> None:
+    with file.open("wb") as stream:
+        stream.truncate(5 << 30)
+
+
+def bomb(file: Path) -> None:
+    """Zeros: two gibibytes of a packed file."""
+    with gzip.open(file, "wb", compresslevel=1) as stream:
+        for _ in range(128):
+            stream.write(bytes(16 << 20))
+
+
+DAMAGES: dict[str, Damage] = {
+    "cut": lambda file: os.truncate(file, file.stat().st_size // 2),
+    "emptied": lambda file: os.truncate(file, 0),
+    "bits flipped": flipped,
+    "not of its kind": lambda file: file.write_bytes(b"It rained.\n"),
+    "zeros": bomb,
+    "very large": sparse,
+    "no JSON": lambda file: text_of(file, "{]\n"),
+    "a number": lambda file: text_of(file, "5\n"),
+    "a list": lambda file: text_of(file, "[1, [2]]\n"),
+    "other keys": lambda file: text_of(file, '{"sample_id": 5, "turns": [{"x": 1}], "excerpts": 9, "facts": []}\n'),
+    "no finite number": lambda file: text_of(file, '{"sample_id": 1e999, "user": NaN, "excerpts": [[1e999, 2, 3]]}\n'),
+    "many digits": lambda file: text_of(file, f'{{"sample_id": {"9" * 5000}}}\n'),
+    "deep": lambda file: text_of(file, "[" * 200_000 + "\n"),
+    "many values": lambda file: text_of(file, f"[{'{},' * 5_000_000}{{}}]\n"),
+    "half a surrogate": lambda file: text_of(file, '{"sample_id": "\ud800", "user": "\\ud800", "excerpts": []}\n'),
+    "a folder": in_its_place(lambda file: file.mkdir()),
+    "a device": in_its_place(lambda file: file.symlink_to("/dev/zero")),
+    "a pipe": in_its_place(os.mkfifo),
+    "a link to nothing": in_its_place(lambda file: file.symlink_to("nothing")),
+    "gone": lambda file: file.unlink(),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An output folder with two runs."""
+    folder = tmp_path_factory.mktemp("made")
+    ended = contextcliff(*RUN, "kv_policy=none,q8_0", cwd=folder)
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def first_run(folder: Path) -> Path:
+    return sorted(path.parent for path in folder.glob("outputs/contextcliff/*/report.json"))[0]
+
+
+def actions(folder: Path) -> dict[str, tuple[str, ...]]:
+    first, second = sorted(path.parent for path in (folder / "outputs" / "contextcliff").glob("*/report.json"))
+    return {
+        "analyze": ("action=analyze", f"run={first}"),
+        "compare": ("action=compare", f"action.baseline={second}", f"action.candidates=[{first}]"),
+        "like": (*RUN[:-1], f"task.like={first}", "seed=2"),
+        "gather": ("action=gather", f"action.stores=[{folder / 'outputs'}]", "output_dir=elsewhere"),
+        "track": ("action=gather", "tracking=mlflow"),
+        "run": RUN,
+    }
+
+
+def held(made: Path, tmp_path: Path, *, name: str, damage: str) -> list[str]:
+    """What is wrong with how the actions bear a damaged file."""
+    wrong = []
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    for action, command in actions(made).items():
+        folder = tmp_path / f"{name}-{damage}-{action}".replace(" ", "-")
+        shutil.copytree(made, folder)
+        first = first_run(folder)
+        DAMAGES[damage](first / name)
+        quiet = () if action == "track" else ("tracking=none",)
+        given = [each.replace(str(made), str(folder)) for each in command]
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, hard))
+        try:
+            ended = contextcliff(*given, *quiet, "reporting.progress=false", "reporting.figures=false", cwd=folder)
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+            for large in ("a device", "very large"):
+                if damage == large and not (first / name).is_dir():
+                    (first / name).unlink(missing_ok=True)
+        errors = [line for line in ended.stderr.splitlines() if line.startswith("error: ")]
+        other = [line for line in ended.stderr.splitlines() if not line.startswith(("error: ", "warning: "))]
+        if other or len(errors) != (ended.returncode != 0):
+            wrong.append(f"{action}: {ended.returncode}, {ended.stderr[-600:]}")
+    return wrong
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("name", [*PACKED, *PLAIN])
+def test_a_damaged_file_of_a_run_is_one_line_or_a_warning_for_every_action(
+    made: Path, tmp_path: Path, name: str, damage: str
+) -> None:
+    assert held(made, tmp_path, name=name, damage=damage) == []
+
+
+@pytest.mark.parametrize("damage", ["bits flipped", "zeros", "other keys", "a device"])
+def test_an_analysis_goes_without_a_damaged_file_of_evidence_and_names_it(
+    made: Path, tmp_path: Path, damage: str
+) -> None:
+    shutil.copytree(made, tmp_path / "a")
+    first = first_run(tmp_path / "a")
+    before = (first / "samples.jsonl").read_bytes()
+    DAMAGES[damage](first / "evidence.jsonl.gz")
+    ended = contextcliff(*actions(tmp_path / "a")["analyze"], *SIMULATED[1:], cwd=tmp_path / "a")
+    assert ended.returncode == 0
+    assert ended.stderr.startswith(f"warning: {first.relative_to(tmp_path / 'a')}/evidence.jsonl.gz ")
+    assert ended.stderr.endswith("; the report goes without what it holds\n")
+    assert (first / "samples.jsonl").read_bytes() == before
+
+
+def test_a_comparison_names_the_configuration_that_it_could_not_read(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "a")
+    DAMAGES["not of its kind"](first_run(tmp_path / "a") / "manifest.json")
+    ended = contextcliff(*actions(tmp_path / "a")["compare"], *SIMULATED[1:], cwd=tmp_path / "a")
+    named = first_run(tmp_path / "a") / "manifest.json"
+    assert ended.stderr == f"warning: {named} is damaged; its run's configuration is not known\n"
+
+
+TABLES = {
+    "aliases.yaml": "a: &a [x, x]\nb: &b [*a, *a]\ndate: *b\n",
+    "bytes.yaml": "title: \x00\n",
+    "deep.yaml": "[" * 9000,
+    "number.yaml": "date: 0x" + "f" * 5000 + "\nscale: 1e999\nsource: {title: a}\n",
+    "sexagesimal.yaml": "date: " + "9:" * 4000 + "9\nsource: {title: a}\n",
+    "date.yaml": "date: 2026-99-99\n",
+    "long.csv": f"model,length,score,source\n{'a' * 200_000},4096,1,b\n",
+    "digits.csv": f"model,length,score,source\na,{'9' * 5000},1,b\n",
+    "nan.csv": "model,length,score,source\na,4096,nan,b\n",
+    "quoted.csv": 'model,length,score,source\n"a,4096,1,b\n',
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_published_table_that_is_none_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(TABLES[name], encoding="utf-8")
+    with pytest.raises(ConfigError) as told:
+        read_table(str(tmp_path / name), shown="reporting.published")
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("damage", ["a device", "a pipe", "a folder", "very large"])
+@pytest.mark.parametrize("name", ["a.csv", "a.yaml"])
+def test_a_published_table_is_a_plain_file(tmp_path: Path, name: str, damage: str) -> None:
+    (tmp_path / name).touch()
+    DAMAGES[damage](tmp_path / name)
+    with pytest.raises(ConfigError):
+        read_table(str(tmp_path / name), shown="reporting.published")
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_while_the_report_is_written_leaves_the_earlier_one_whole(
+    made: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(made, tmp_path / "a")
+    first = first_run(tmp_path / "a")
+    before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
+    stated = len((first / "report.json").read_bytes())
+    for most in (stated // 2, stated + 2000, 200_000):
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+        try:
+            ended = contextcliff("action=analyze", f"run={first}", *SIMULATED[1:], cwd=tmp_path / "a")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        told = "File too large; the answers are kept: free space and run the same command, or action=analyze"
+        assert (ended.returncode, ended.stderr) == (1, f"error: {first}: {told}\n")
+        assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before
+    assert json.loads((first / "report.json").read_text("utf-8"))["counts"]["completed"] > 0
