@@ -144,7 +144,7 @@ def _draw(
     from contextcliff.reporting.figures.report_figures import draw_figures
     from contextcliff.reporting.files import FIGURES
     from contextcliff.reporting.page.report_page import write_pages
-    from contextcliff.reporting.phases import phase
+    from contextcliff.reporting.progress import phase
 
     shown, dpi = invocation.reporting.progress, invocation.reporting.figure_dpi
     figures: Mapping[str, Figure] = {}
@@ -158,7 +158,7 @@ def _draw(
 
 def _upload(invocation: Invocation, tracked: Tracked, begun: Begun | None) -> bool:
     """Whether the tracker has the run; where it fails, a warning says how to upload it later."""
-    from contextcliff.reporting.phases import phase
+    from contextcliff.reporting.progress import phase
 
     tracker = invocation.tracking
     try:
