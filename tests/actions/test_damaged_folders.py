@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import random
 import resource
@@ -232,15 +231,12 @@ def test_a_disk_that_is_full_while_the_report_is_written_leaves_the_earlier_one_
     shutil.copytree(made, tmp_path / "a")
     first = first_run(tmp_path / "a")
     before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
-    stated = len((first / "report.json").read_bytes())
-    for most in (stated // 2, stated + 2000, 200_000):
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
-        try:
-            ended = contextcliff("action=analyze", f"run={first}", *SIMULATED[1:], cwd=tmp_path / "a")
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        told = "File too large; the answers are kept: free space and run the same command, or action=analyze"
-        assert (ended.returncode, ended.stderr) == (1, f"error: {first}: {told}\n")
-        assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before
-    assert json.loads((first / "report.json").read_text("utf-8"))["counts"]["completed"] > 0
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))  # enough for all but the page
+    try:
+        ended = contextcliff("action=analyze", f"run={first}", *SIMULATED[1:], cwd=tmp_path / "a")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    told = "File too large; the answers are kept: free space and run the same command, or action=analyze"
+    assert (ended.returncode, ended.stderr) == (1, f"error: {first.relative_to(tmp_path / 'a')}: {told}\n")
+    assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before
