@@ -128,7 +128,7 @@ def _end_of_jobs(jobs_dir: Path) -> None:
 
     total = sum_plans(jobs_dir)
     if total is not None and total.jobs > 1:
-        from contextcliff.reporting.sweep_console import render_plan_total
+        from contextcliff.reporting.plan_report import render_plan_total
 
         render_plan_total(total)
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.analysis.task_means import TaskMeans, task_means
-from contextcliff.reporting.leaderboard import described, page
-from contextcliff.reporting.task_mean_tables import cells, sentences, title
+from contextcliff.reporting.leaderboard import described, means_cells, page, sentences, title
 from tests.analysis.test_task_means import PERFECT, N, row
 from tests.commands import DRAWN, SIMULATED, contextcliff
 from tests.compositions import built, composed
@@ -73,7 +72,7 @@ def of(*right: dict[int, int]) -> TaskMeans:
 def test_what_is_said_of_a_mean() -> None:
     means = of(PERFECT, {4_096: N, 8_192: 20})
     assert title(means) == "Mean over 2 tasks: m, KV policy none"
-    assert cells(means) == [
+    assert means_cells(means) == [
         ("4,096", "1.000", "0.947-1.000", "2"),
         ("8,192", "0.955", "0.881-1.000", "2"),
         ("16,384", "", "", "1 of 2"),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.upload_runs import Uploads, upload_runs
-from contextcliff.errors import ConfigError, ExitCode, RunError
-from contextcliff.execution.merging import merge_store
+from contextcliff.errors import ConfigError, ExitCode, RunError, visible
+from contextcliff.execution.merging import Merged, merge_store
 from contextcliff.execution.store import STORE_NAME, Store
 from contextcliff.settings import GivenPath, settings
 
 _STORES = "action.stores"
+_MOST_SHOWN = 12
 
 
 @settings
@@ -25,10 +29,8 @@ class Gather:
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print what was gathered. Raises `ConfigError` for what is no output folder, before anything is changed, and
         `RunError` for a store that can't be merged, and at the end where a run could not be uploaded."""
-        from contextcliff.reporting.gather_report import GatheredStore, render_gathered
-
         places = [self._place(name, invocation.output_dir) for name in self.stores]
-        gathered: list[GatheredStore] = []
+        gathered: list[_Gathered] = []
         with Store(invocation.output_dir) as store:
             for place in places:
                 try:
@@ -38,30 +40,12 @@ class Gather:
                 copied, left_out = _copied(place, invocation.output_dir)
                 replaced = {folder.name for folder in copied}
                 again = (*merged.joined, *(run for run in merged.contested if run in replaced))
-                gathered.append(
-                    GatheredStore(
-                        place=place,
-                        runs=merged.runs,
-                        new_runs=merged.new_runs,
-                        generations=merged.generations,
-                        new_generations=merged.new_generations,
-                        other_answers=merged.other_answers,
-                        joined=tuple(_folder_of(run, invocation.output_dir) for run in dict.fromkeys(again)),
-                        copied=copied,
-                        left_out=left_out,
-                    )
-                )
+                joined = tuple(_folder_of(run, invocation.output_dir) for run in dict.fromkeys(again))
+                gathered.append(_Gathered(place=place, merged=merged, joined=joined, copied=copied, left_out=left_out))
         uploads = upload_runs(invocation.tracking, _experiments(invocation))
         if invocation.reporting.prints:
-            render_gathered(
-                gathered,
-                output_dir=invocation.output_dir,
-                uploaded=uploads.uploaded,
-                there=uploads.there,
-                failed=uploads.failed,
-                untried=uploads.untried,
-                keeps=invocation.tracking.ui_command() is not None,
-            )
+            _render(gathered, output_dir=invocation.output_dir)
+            _render_uploads(uploads if invocation.tracking.ui_command() else None)
         _require_uploaded(uploads)
         return ExitCode.DONE
 
@@ -74,6 +58,72 @@ class Gather:
         if place.resolve() == output_dir.resolve():
             raise ConfigError(f"{_STORES}: {name} is output_dir itself; name other output folders")
         return place
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Gathered:
+    """What another output folder brought."""
+
+    place: Path
+    merged: Merged
+    joined: tuple[Path, ...]
+    """Folders of runs of both, whose reports are of other answers than the store has now."""
+    copied: tuple[Path, ...]
+    """Run folders that were missing or older here."""
+    left_out: tuple[str, ...]
+    """A line for each run folder that was not copied though it is not here."""
+
+
+def _say(line: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    Console().print(Text(visible(line)), soft_wrap=True)
+
+
+def _render(gathered: Sequence[_Gathered], *, output_dir: Path) -> None:
+    """Print a row for each store, and what is left to do."""
+    from rich.console import Console
+
+    from contextcliff.reporting.console import columns_of, ruled
+
+    if not gathered:
+        return
+    _say(f"GATHERED in {output_dir}")
+    rows = [
+        (
+            str(each.place),
+            *(f"{n:,}" for n in (each.merged.runs, each.merged.new_runs)),
+            *(f"{n:,}" for n in (each.merged.generations, each.merged.new_generations, len(each.copied))),
+        )
+        for each in gathered
+    ]
+    Console().print(ruled(columns_of(("store", "runs", "new", "answers", "new", "folders copied"), rows, words=1)))
+    for each in gathered:
+        for line in each.left_out[:_MOST_SHOWN]:
+            _say(f"  left out: {line}")
+        if each.merged.other_answers:
+            others = f"{each.merged.other_answers:,} of its answers were given otherwise here"
+            _say(f"  {each.place}: {others}; those here stay")
+    for folder in dict.fromkeys(folder for each in gathered for folder in each.joined):
+        again = f"python -m contextcliff action=analyze run={quote(str(folder))}"
+        _say(f"  {folder.name} is of several stores now; report its answers with: {again}")
+
+
+def _render_uploads(uploads: Uploads | None) -> None:
+    """Print what the tracker got; None: it keeps no runs."""
+    if uploads is None:
+        _say("TRACKING nothing: tracking=none keeps no runs")
+        return
+    done, failed = uploads.uploaded, uploads.failed
+    rest = f", {uploads.untried:,} not tried" if uploads.untried else ""
+    _say(f"TRACKING {len(done):,} uploaded, {uploads.there:,} there already, {len(failed):,} failed{rest}")
+    for folder in done[:_MOST_SHOWN]:
+        _say(f"  uploaded: {folder}")
+    if len(done) > _MOST_SHOWN:
+        _say(f"  … and {len(done) - _MOST_SHOWN:,} more")
+    for folder, why in failed[:_MOST_SHOWN]:
+        _say(f"  failed: {folder}: {why}")
 
 
 def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:

@@ -67,7 +67,7 @@ def report_run(
         write_contexts,
         write_text,
     )
-    from contextcliff.reporting.figures.report_figures import draw_curves
+    from contextcliff.reporting.figures.run_curves import draw_curves
     from contextcliff.reporting.files import samples_table, stale_files, write_report_files
     from contextcliff.reporting.stored_reports import folder_of, stored_reports
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row

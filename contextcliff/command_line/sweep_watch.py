@@ -19,7 +19,7 @@ from contextcliff.config import part_of
 from contextcliff.errors import tell
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import cap_words, draw, draw_runs, name_of, write_tables
+from contextcliff.reporting.leaderboard import cap_words, draw, draw_runs, name_of, render_sweep, write_tables
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.reporting.stored_sweeps import (
     LEADERBOARD,
@@ -197,13 +197,11 @@ def end_sweep() -> None:
         watch = _watching.pop()
         rows = watch.end()
         if rows and watch.reporting.prints:
-            from contextcliff.reporting.sweep_console import render_sweep
-
             # Asking for the page makes a local store, which a sweep of which nothing began leaves unmade.
             folder = watch.folder / LEADERBOARD
             written = folder if folder.is_dir() else None
             page = None if written is None else _page(watch.tracker)
-            render_sweep(rows, sweep=watch.sweep, folder=written, page=page)
+            render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
 
 
 def _page(tracker: Tracker) -> str | None:

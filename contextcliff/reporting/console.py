@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.table import Table as PrintedTable
@@ -27,7 +28,7 @@ from contextcliff.findings.finding import (
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
 from contextcliff.reporting.language import named, text_of
-from contextcliff.reporting.outside_text import broken, has_full_width, shown
+from contextcliff.reporting.outside_text import broken, has_full_width, shown, tame
 
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _INDENT = 2
@@ -105,7 +106,7 @@ class _Page:
 
     def pairs(self, pairs: Sequence[tuple[str, Shown]]) -> None:
         said = [(named(name, self.language), text_of(value, self.language)) for name, value in pairs]
-        _rows(self.console, [(f"{name}:", value) for name, value in said])
+        print_rows(self.console, [(f"{name}:", value) for name, value in said])
 
     def _named(self, column: Column, rows: tuple[int, ...] | None) -> Column:
         cells = column.cells if rows is None else tuple(column.cells[row] for row in rows)
@@ -122,7 +123,9 @@ class _Page:
             case Pairs(rows=rows):
                 self.pairs(rows)
             case Lines(lines=lines, bullets=True):
-                _rows(console, [("-", self._labelled(named(line.label, self.language), line.text)) for line in lines])
+                print_rows(
+                    console, [("-", self._labelled(named(line.label, self.language), line.text)) for line in lines]
+                )
             case Lines(lines=lines):
                 for line in lines:
                     said = self._labelled(named(line.label, self.language), line.text)
@@ -150,8 +153,9 @@ def _line(console: Console, text: str, *, style: str = "", whole: bool = False) 
     console.print(shown(text, console=console), style=style or None, highlight=False, soft_wrap=whole)
 
 
-def _rows(console: Console, rows: Sequence[tuple[str, str]]) -> None:
+def print_rows(console: Console, rows: Iterable[tuple[str, str]]) -> None:
     """Print a name and a value a row; a long value wraps under itself."""
+    rows = list(rows)
     column = _INDENT + max((cell_len(name) for name, _ in rows), default=0) + 1
     for name, value in rows:
         lead = " " * _INDENT + name
@@ -201,6 +205,27 @@ def fitted(columns: Sequence[Column], *, console: Console) -> PrintedTable:
         )
     for cells in zip(*(column.cells for column in kept), strict=True):
         table.add_row(*(shown(cell, console=console) for cell in cells))
+    return table
+
+
+def columns_of(titles: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 0) -> list[Column]:
+    """Rows as columns; the first `words` columns are text, the rest numbers."""
+    return [
+        Column(title=title, cells=tuple(row[place] for row in rows), words=place < words)
+        for place, title in enumerate(titles)
+    ]
+
+
+def ruled(columns: Sequence[Column], *, red: Collection[int] = ()) -> PrintedTable:
+    """The table of all columns with a rule under their titles, a row in red where it tells of a failure.
+
+    What is too wide goes on in the next line of its cell.
+    """
+    table = PrintedTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column.title, justify="left" if column.words else "right", overflow="fold")
+    for place, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
+        table.add_row(*(Printed(tame(cell)) for cell in cells), style="red" if place in red else None)
     return table
 
 

@@ -1,24 +1,35 @@
-"""The leaderboard of a sweep: a row for each job, the largest safe cap first, as a table for every kind of reader."""
+"""The leaderboard of a sweep, on the console and as files: a row for each job, and the mean over several tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from contextcliff.analysis.task_means import task_means
+from contextcliff.analysis.task_means import RULER_THRESHOLD, TaskMeans, task_means
+from contextcliff.findings.finding import Column
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting import task_mean_tables
 from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
-from contextcliff.reporting.figures.leaderboard_figures import caps_figure, sweep_curves_figure
-from contextcliff.reporting.figures.report_figures import draw_curves, write_figure
-from contextcliff.reporting.markdown import Chapter, aligned_table, inline
+from contextcliff.reporting.figures.report_figures import write_figure
+from contextcliff.reporting.figures.run_curves import (
+    caps_figure,
+    draw_curves,
+    sweep_curves_figure,
+    task_means_figure,
+)
+from contextcliff.reporting.markdown import Chapter, bullets, inline, table
+from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.settings import folder_name
 
-NAME = "leaderboard"
-CAPS = "caps.png"
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_NAME, _MEANS, _CAPS = "leaderboard", "mean_over_tasks", "caps.png"
 _FEWEST_CURVES = 2
+_WIDEST = 10_000
 
 
 def ranked(rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
@@ -36,8 +47,12 @@ def name_of(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     alike = [each for each in rows if each.task == row.task]
     parts = [row.model] if len({each.model for each in alike}) > 1 else []
     parts += [row.kv_policy] if len({each.kv_policy for each in alike}) > 1 else []
-    parts += [f"{key.rpartition('.')[2]}={value}" for key, value in row.differing.items()]
-    return " · ".join(parts) or row.model
+    return " · ".join((*parts, *_in_short(row.differing))) or row.model
+
+
+def _in_short(options: Mapping[str, str]) -> list[str]:
+    """Options by the last parts of their keys."""
+    return [f"{key.rpartition('.')[2]}={value}" for key, value in options.items()]
 
 
 def cap_words(row: SweepRow) -> str:
@@ -49,13 +64,6 @@ def cap_words(row: SweepRow) -> str:
     shown = "none" if row.cap_tokens is None else f"{row.cap_tokens:,}"
     shown = f"at least {shown}" if row.censored and row.cap_tokens is not None else shown
     return f"{shown} (partial)" if row.state == "partial" else shown
-
-
-def crossing_words(row: SweepRow) -> str:
-    """Between which lengths the score is shown to cross the threshold; empty where it is not shown."""
-    if row.crossing_low is None or row.crossing_high is None:
-        return ""
-    return f"{row.crossing_low:,}-{row.crossing_high:,}"
 
 
 def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
@@ -79,11 +87,6 @@ def verdict_words(row: SweepRow) -> str:
     return row.verdict.replace("_", " ")
 
 
-def failure_words(row: SweepRow) -> str:
-    """Which job failed, and why."""
-    return f"job {row.job + 1} ({row.task}, {row.model}, {row.kv_policy}) failed: {row.error}"
-
-
 def cells(rows: Sequence[SweepRow]) -> list[Row]:
     """The table, a row for each job."""
     return [
@@ -91,12 +94,12 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "model": row.model,
             "task": row.task,
             "kv_policy": row.kv_policy,
-            **({"options": " ".join(f"{key}={value}" for key, value in row.differing.items())}),
+            "options": " ".join(f"{key}={value}" for key, value in row.differing.items()),
             "safe_cap": cap_words(row),
             "safe_cap_tokens": row.cap_tokens,
             "verdict": verdict_words(row),
             "evidence": row.evidence,
-            "crossing": crossing_words(row),
+            "crossing": _crossing(row),
             "share_of_window": None if row.fraction_of_window is None else round(row.fraction_of_window, 4),
             "mean_score": None if row.mean_score is None else round(row.mean_score, 4),
             "samples": row.n_samples,
@@ -111,44 +114,202 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
     ]
 
 
+def _crossing(row: SweepRow) -> str:
+    """Between which lengths the score is shown to cross the threshold; empty where it is not shown."""
+    if row.crossing_low is None or row.crossing_high is None:
+        return ""
+    return f"{row.crossing_low:,}-{row.crossing_high:,}"
+
+
 def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
     """The sweep as Markdown: how many jobs, the table, and what failed and why."""
     failed = [row for row in rows if row.state == "failed"]
     ended = [row for row in rows if row.state != "running"]
     of = f" of {n_jobs:,}" if n_jobs else ""
     parts = [f"**{len(ended):,}{of} jobs ended" + (f", {len(failed):,} failed**" if failed else "**")]
-    table = cells(rows)
-    if table:
-        options = any(row["options"] for row in table)
+    jobs = cells(rows)
+    if jobs:
         shown = [
             *("model", "task", "kv_policy"),
-            *(["options"] if options else []),
+            *(["options"] if any(row["options"] for row in jobs) else []),
             *("safe_cap", "verdict", "evidence", "crossing", "share_of_window", "samples", "tokens", "usd"),
         ]
-        head = [name.replace("_", " ") for name in shown]
-        body = [["" if row[name] is None else _shown(row[name]) for name in shown] for row in table]
-        parts.append(aligned_table(head, body, left=[True] * len(shown)))
-    parts += [f"- {inline(failure_words(row))}" for row in failed]
-    parts += task_mean_tables.described(task_means(rows))
+        body = ([_shown(row[name]) for name in shown] for row in jobs)
+        parts.append(table([name.replace("_", " ") for name in shown], body, words=len(shown)))
+    parts += [
+        f"- {inline(f'job {row.job + 1} ({row.task}, {row.model}, {row.kv_policy}) failed: {row.error}')}"
+        for row in failed
+    ]
+    for means in task_means(rows):
+        parts += [f"## {inline(title(means))}", table(MEANS_HEAD, means_cells(means))]
+        parts.append(bullets(map(inline, sentences(means))))
     parts.append(f"`{command}`" if "`" not in command else command)
     return "\n\n".join(parts)
 
 
 def _shown(value: object) -> str:
+    if value is None:
+        return ""
     return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+MEANS_HEAD = ("tokens asked", "mean", "interval", "tasks")
+
+
+def title(means: TaskMeans) -> str:
+    """`Mean over 13 tasks: qwen3-8b, KV policy none`."""
+    of = f" of {len(means.tasks) + len(means.lacking)}" if means.lacking else ""
+    return f"Mean over {len(means.tasks)}{of} tasks: {_name_of(means)}"
+
+
+def _name_of(means: TaskMeans) -> str:
+    return ", ".join((means.model, f"KV policy {means.kv_policy}", *_in_short(means.options)))
+
+
+def means_cells(means: TaskMeans) -> list[tuple[str, ...]]:
+    """A row a length, under `MEANS_HEAD`; one that only some tasks have has no mean."""
+    whole = {
+        point.asked_tokens: (f"{point.mean:.3f}", f"{point.low:.3f}-{point.high:.3f}", f"{len(means.tasks)}")
+        for point in means.points
+    }
+    partial = {tokens: ("", "", f"{count} of {len(means.tasks)}") for tokens, count in means.incomplete.items()}
+    return [(f"{tokens:,}", *row) for tokens, row in sorted((whole | partial).items())]
+
+
+def sentences(means: TaskMeans) -> tuple[str, ...]:
+    """The effective length, the cap, and what the mean lacks."""
+
+    def up_to(tokens: int | None, *, none: str) -> str:
+        if tokens is None:
+            return none
+        return f"{'at least ' if tokens == means.points[-1].asked_tokens else ''}{tokens:,}"
+
+    effective = up_to(means.effective_tokens, none=f"less than {means.points[0].asked_tokens:,}")
+    said = [f"effective length (the mean exceeds {RULER_THRESHOLD:.3f} up to it, RULER's rule): {effective}"]
+    at = "" if means.confidence is None else f" at {means.confidence:.0%} confidence"
+    cap = up_to(means.cap_tokens, none="none")
+    said.append(f"cap{at} (the interval of the mean is above {means.threshold:.3f} up to it): {cap}")
+    if means.lacking:
+        said.append(f"without scores to average: {', '.join(means.lacking)}")
+    if means.incomplete:
+        shown = ", ".join(f"{tokens:,}" for tokens in sorted(means.incomplete))
+        said.append(
+            f"no mean at {shown}, since not every task was asked there: with a fixed number of samples (task.trials) "
+            "each is asked at every length"
+        )
+    return tuple(said)
+
+
+def render_sweep(
+    rows: Sequence[SweepRow],
+    *,
+    name: str,
+    n_jobs: int,
+    folder: Path | None,
+    page: str | None,
+    console: Console | None = None,
+) -> None:
+    """Print the table of a sweep: the cap of each job, and how it stands to that of the first job of its task.
+
+    Where it is too wide for the console, what all jobs have in common stands over it. `folder` is where the leaderboard
+    lies, None where no job began; `page` is the address of MLflow's.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from contextcliff.reporting.console import columns_of, ruled
+
+    out = console or Console()
+
+    def say(text: str, *, style: str = "", whole: bool = False) -> None:
+        out.print(Text(tame(text)), style=style or None, soft_wrap=whole)
+
+    order = ranked(rows)
+    failed = [row for row in rows if row.state == "failed"]
+    red = [place for place, row in enumerate(order) if row.state == "failed"]
+    columns = _columns(rows)
+    say(f"\n{name}: {len(rows):,} of {n_jobs or len(rows):,} jobs, {len(failed):,} failed", style="bold")
+    widest = out.measure(ruled(columns, red=red), options=out.options.update(width=_WIDEST)).maximum
+    if len(rows) > 1 and widest > out.width:
+        shared = [each for each in columns[:3] if len(set(each.cells)) == 1]
+        columns = [each for each in columns if each not in shared]
+        if shared:
+            say("all jobs: " + ", ".join(f"{each.title} {each.cells[0]}" for each in shared))
+    out.print(ruled(columns, red=red))
+    for row in failed:
+        say(f"job {row.job + 1} failed: {row.task}, {row.model}, {row.kv_policy}: {row.error}", style="red")
+    for means in task_means(rows):
+        say(f"\n{title(means)}", style="bold")
+        out.print(ruled(columns_of(MEANS_HEAD, means_cells(means))))
+        for said in sentences(means):
+            say(said)
+    if folder is not None:
+        if (folder / _CAPS).is_file():
+            say(f"caps in one figure: {folder / _CAPS}", whole=True)
+        say(f"leaderboard: {folder}", whole=True)
+    if page is not None:
+        say(f"in MLflow (contextcliff ui opens it): {page}", whole=True)
+
+
+def _columns(rows: Sequence[SweepRow]) -> list[Column]:
+    """The best jobs first; those names begin that all jobs may share."""
+    order = ranked(rows)
+    under = {
+        "task": [row.task for row in order],
+        "model": [row.model for row in order],
+        "KV policy": [row.kv_policy for row in order],
+        "options": [" ".join(_in_short(row.differing)) for row in order],
+        "safe cap": [cap_words(row) for row in order],
+        "change": [change_words(row, rows) for row in order],
+        "evidence": [row.evidence for row in order],
+        "verdict": [verdict_words(row) for row in order],
+    }
+    return [
+        Column(title=title, cells=tuple(cells), words=title not in ("safe cap", "change"))
+        for title, cells in under.items()
+        if title != "options" or any(cells)
+    ]
 
 
 def write_tables(rows: Sequence[SweepRow], *, folder: Path, name: str, n_jobs: int, command: str) -> None:
     """`leaderboard.json` (as MLflow reads tables), `.csv`, `.md` and `.html`, and the mean over tasks as data."""
-    table = cells(rows)
-    columns = list(table[0]) if table else ["model", "task", "kv_policy"]
-    data = {"columns": columns, "data": [[row[column] for column in columns] for row in table]}
-    write_text(path=folder / f"{NAME}.json", text=json_text(data))
-    write_text(path=folder / f"{NAME}.csv", text=csv_text(table))
+    jobs = cells(rows)
+    columns = list(jobs[0]) if jobs else ["model", "task", "kv_policy"]
+    data = {"columns": columns, "data": [[row[column] for column in columns] for row in jobs]}
+    write_text(path=folder / f"{_NAME}.json", text=json_text(data))
+    write_text(path=folder / f"{_NAME}.csv", text=csv_text(jobs))
     text = described(rows, n_jobs=n_jobs, command=command)
-    write_text(path=folder / f"{NAME}.md", text=f"# {inline(name)}\n\n{text}\n")
-    write_text(path=folder / f"{NAME}.html", text=page(rows, name=name, n_jobs=n_jobs, command=command))
-    task_mean_tables.write_means(task_means(rows), folder=folder)
+    write_text(path=folder / f"{_NAME}.md", text=f"# {inline(name)}\n\n{text}\n")
+    write_text(path=folder / f"{_NAME}.html", text=page(rows, name=name, n_jobs=n_jobs, command=command))
+    every = task_means(rows)
+    if not every:  # and no earlier one is left
+        for ending in ("json", "csv", "png"):
+            (folder / f"{_MEANS}.{ending}").unlink(missing_ok=True)
+        return
+    of_means = [
+        asdict(each) | {"censored": each.censored, "incomplete": {str(k): n for k, n in each.incomplete.items()}}
+        for each in every
+    ]
+    write_text(path=folder / f"{_MEANS}.json", text=json_text({"means": of_means}))
+    write_text(path=folder / f"{_MEANS}.csv", text=csv_text([row for means in every for row in _means_rows(means)]))
+
+
+def _means_rows(means: TaskMeans) -> list[Row]:
+    return [
+        {
+            "model": means.model,
+            "kv_policy": means.kv_policy,
+            "options": " ".join(f"{key}={value}" for key, value in means.options.items()),
+            "tasks": len(means.tasks),
+            "asked_tokens": point.asked_tokens,
+            "mean": point.mean,
+            "ci_low": point.low,
+            "ci_high": point.high,
+            "effective_tokens": means.effective_tokens,
+            "cap_tokens": means.cap_tokens,
+        }
+        for point in means.points
+    ]
 
 
 def draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve] = ()) -> None:
@@ -161,13 +322,15 @@ def draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequenc
         return
     order = ranked(with_scores)
     names = {row.job: name_of(row, with_scores) for row in order}
-    write_figure(caps_figure(order, names=names), path=folder / CAPS, dpi=dpi)
+    write_figure(caps_figure(order, names=names), path=folder / _CAPS, dpi=dpi)
     for task in dict.fromkeys(row.task for row in order):
         of_task = [row for row in order if row.task == task]
         if len(of_task) >= _FEWEST_CURVES:
             path = folder / f"curves-{folder_name(task)}.png"
             write_figure(sweep_curves_figure(of_task, names=names), path=path, dpi=dpi)
-    task_mean_tables.draw_means(task_means(rows), folder=folder, dpi=dpi, published=published)
+    if every := task_means(rows):
+        figure = task_means_figure(every, names=[_name_of(means) for means in every], published=published)
+        write_figure(figure, path=folder / f"{_MEANS}.png", dpi=dpi)
 
 
 def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:

@@ -2,113 +2,101 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text as Printed
 
 from contextcliff.errors import visible
+from contextcliff.findings.finding import Column
 from contextcliff.findings.kv_cache import memory_words
 from contextcliff.findings.natural_lengths import length_classes
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
-from contextcliff.records.run_plan import JudgePlan, Plan, RunSize, SearchCourse
-from contextcliff.reporting.data_files import write_text
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-    from rich.table import Table
+from contextcliff.records.run_plan import Plan, PlanTotal, RunSize, SearchCourse
+from contextcliff.reporting.console import columns_of, print_rows, ruled
+from contextcliff.reporting.data_files import json_text, write_text
 
 PLAN_NAME = "plan.json"
+_BAR = 40
 
 
 def write_plan(plan: Plan, *, folder: Path) -> Path:
     """Write `plan.json` into a folder, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return write_text(
-        path=folder / PLAN_NAME, text=json.dumps(asdict(plan), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    return write_text(path=folder / PLAN_NAME, text=json_text(asdict(plan)))
 
 
 def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -> None:
     """Print a plan on stdout, and how long the documents are where they have their natural length."""
-    from rich.console import Console
-    from rich.text import Text
-
     console = Console()
-    console.print(Text("PLAN (nothing was sent)"))
-    console.print(_listed(_facts(plan)))
+    console.print(Printed("PLAN (nothing was sent)"))
+    print_rows(console, _facts(plan))
     if plan.search is not None:
-        console.print(Text(), _courses(plan, plan.search), sep="\n")
-    console.print(Text(), _lengths(plan), sep="\n")
+        console.print(Printed(), ruled(_courses(plan, plan.search)), sep="\n")
+    console.print(Printed(), ruled(_lengths(plan)), sep="\n")
     if any(each.clears for each in plan.bins):
-        console.print(Text(_CLEARS))
+        console.print(Printed("  at 0.98, 0.95 …: chance that a model of this true score clears the length"))
     if audit is not None:
         render_audit(audit, console)
-    console.print(_listed(tuple(("-", note) for note in plan.notes)))
-    console.print(Text(visible(f"  {folder / PLAN_NAME}")), soft_wrap=True)
+    print_rows(console, (("-", note) for note in plan.notes))
+    console.print(Printed(visible(f"  {folder / PLAN_NAME}")), soft_wrap=True)
 
 
-_BAR = 40
+def render_plan_total(total: PlanTotal) -> None:
+    """Print what the jobs of a sweep would take together."""
+    computed = total.prompt_tokens - total.cached_prompt_tokens
+    usd = "" if total.usd is None else f", {dollars(total.usd, at_most=True)}"
+    time = "" if total.wall_s is None else f", {total.wall_s / 60:,.1f} minutes one after the other"
+    line = (
+        f"\nALL {total.jobs:,} JOBS: {total.samples:,} requests ({total.stored:,} samples are stored), "
+        f"{total.prompt_tokens:,} prompt tokens, {computed:,} of them to compute, "
+        f"at most {total.completion_tokens:,} tokens of answers{usd}{time}"
+    )
+    Console().print(Printed(line), style="bold")
 
 
 def render_audit(audit: LengthAudit, console: Console) -> None:
     """Print the histogram of lengths and the bins with what was drawn of each."""
-    from rich.table import Table
-    from rich.text import Text
-
     classes = [(f"{low:,} - {high:,}", documents) for low, high, documents in length_classes(audit.lengths)]
     most = max((documents for _, documents in classes), default=1) or 1
-    console.print(Text(f"DOCUMENTS BY LENGTH (tokens; {len(audit.lengths):,} documents)"))
+    console.print(Printed(f"DOCUMENTS BY LENGTH (tokens; {len(audit.lengths):,} documents)"))
     wide = max((len(lengths) for lengths, _ in classes), default=0)
     for lengths, documents in classes:
         bar = "#" * math.ceil(_BAR * documents / most)
-        console.print(Text(f"  {lengths:>{wide}}  {documents:>5,}  {bar}".rstrip()))
+        console.print(Printed(f"  {lengths:>{wide}}  {documents:>5,}  {bar}".rstrip()))
     if audit.too_short or audit.too_long:
-        console.print(Text(f"  left out: {audit.too_short:,} too short, {audit.too_long:,} too long"))
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
-    for title in ("bin", "tokens", "documents", "questions", "drawn", "of documents"):
-        table.add_column(title, justify="right")
-    for position, part in enumerate(audit.bins, start=1):
-        lengths = f"{part.min_tokens:,} - {part.max_tokens:,}"
-        counts = (part.documents, part.questions, part.drawn_questions, part.drawn_documents)
-        table.add_row(str(position), lengths, *(f"{n:,}" for n in counts))
-    console.print(table)
+        console.print(Printed(f"  left out: {audit.too_short:,} too short, {audit.too_long:,} too long"))
+    rows = [
+        (
+            str(position),
+            f"{part.min_tokens:,} - {part.max_tokens:,}",
+            *(f"{n:,}" for n in (part.documents, part.questions, part.drawn_questions, part.drawn_documents)),
+        )
+        for position, part in enumerate(audit.bins, start=1)
+    ]
+    console.print(ruled(columns_of(("bin", "tokens", "documents", "questions", "drawn", "of documents"), rows)))
 
 
-_CLEARS = "  at 0.98, 0.95 …: chance that a model of this true score clears the length"
-
-
-def _listed(rows: Sequence[tuple[str, str]]) -> RenderableType:
-    """Rows of a short text and a longer one, which is broken beside the short one."""
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(no_wrap=True)
-    grid.add_column()
-    for short, text in rows:
-        grid.add_row(Text(short), Text(visible(text)))
-    return Padding(grid, (0, 0, 0, 2), expand=False)
-
-
-def _lengths(plan: Plan) -> RenderableType:
+def _lengths(plan: Plan) -> list[Column]:
     """A row for each length, and one for the chance to clear them all."""
     scores = next((tuple(each.clears) for each in plan.bins if each.clears), ())
-    table = _table("length", "samples to send", *(f"at {score}" for score in scores), "KV cache")
-    for each in plan.bins:
-        cache = "-" if each.kv_gib is None else f"{each.kv_gib:,.3f} GiB"
-        chances = (_chance(each.clears.get(score)) if each.clears else "-" for score in scores)
-        table.add_row(f"{each.context_tokens:,}", f"{each.samples:,}", *chances, cache)
+    rows = [
+        (
+            f"{each.context_tokens:,}",
+            f"{each.samples:,}",
+            *(_chance(each.clears.get(score)) if each.clears else "-" for score in scores),
+            "-" if each.kv_gib is None else f"{each.kv_gib:,.3f} GiB",
+        )
+        for each in plan.bins
+    ]
     if scores and len(plan.bins) > 1:
         known = [each.clears for each in plan.bins if each.clears]
-        together = (_chance(math.prod(clears[score] for clears in known)) for score in scores)
-        table.add_row("all", "", *together, "")
-    return table
+        rows.append(("all", "", *(_chance(math.prod(clears[score] for clears in known)) for score in scores), ""))
+    return columns_of(("length", "samples to send", *(f"at {score}" for score in scores), "KV cache"), rows)
 
 
 def _chance(chance: float | None) -> str:
@@ -118,111 +106,68 @@ def _chance(chance: float | None) -> str:
     return "0%" if chance == 0.0 else "< 1%" if chance < 0.01 else "> 99%" if chance > 0.99 else f"{chance:.0%}"
 
 
-def _courses(plan: Plan, search: SearchCourse) -> RenderableType:
-    """What a search takes, by how good the model is."""
+def _courses(plan: Plan, search: SearchCourse) -> list[Column]:
+    """What a search takes, by how good the model is; columns without a figure are left out."""
     expected = RunSize(samples=plan.samples, prompt_tokens=plan.prompt_tokens, usd=plan.usd, wall_s=plan.wall_s)
-    rows = (
-        ("1 at every length", plan.least),
-        (f"{search.score:.2f} at every length", expected),
-        (f"{search.score:.2f}, from {search.falls_at_tokens:,} on {search.falls_to:.2f}", search.if_it_falls),
-        ("at worst", plan.most),
-    )
-    headings = [
-        *([] if plan.usd is None else ["cost"]),
-        *([] if plan.wall_s is None else ["time"]),
-    ]
-    table = _table("true score", "samples", "prompt tokens", *headings)
-    table.columns[0].justify = "left"
-    for name, size in rows:
-        if size is None:
-            continue
-        usd = [] if size.usd is None else [dollars(size.usd, at_most=True)]
-        time = [] if size.wall_s is None else [duration(size.wall_s)]
-        table.add_row(name, f"{size.samples:,}", f"{size.prompt_tokens:,}", *usd, *time)
-    return table
-
-
-def _table(*headings: str) -> Table:
-    from rich.box import SIMPLE
-    from rich.table import Table
-
-    table = Table(box=SIMPLE, show_edge=False)
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    return table
-
-
-def _memory(plan: Plan) -> str:
-    fits = f"contexts of up to {plan.memory_cap_tokens:,} tokens fit"
-    return fits if plan.memory_gib is None else f"{fits} in {memory_words(plan.memory_gib)}, beside the weights"
-
-
-def _time(plan: Plan) -> str:
-    if plan.wall_s is None:
-        return "no rate is known"
-    judge = "" if plan.judge is None else ", without the judge"
-    return f"about {duration(plan.wall_s)}, one request at a time{judge}"
-
-
-def _judge(judge: JudgePlan) -> str:
-    usd = "" if judge.usd is None else f", {dollars(judge.usd, at_most=True)} of the cost"
-    tokens = f"{judge.prompt_tokens:,} prompt and {judge.completion_tokens:,} completion tokens"
-    return f"{judge.requests:,} requests, at most {tokens}{usd}"
-
-
-def _cost(plan: Plan) -> str:
-    if plan.usd is None:
-        return "no price is known"
-    usd = dollars(plan.usd, at_most=True)
-    if plan.search is not None:
-        return f"about {usd}, with a prefix cache and answers of full length"
-    return f"at most {usd}, with a prefix cache"
-
-
-def _completion(plan: Plan) -> str:
-    if plan.search is not None:
-        return f"about {plan.completion_tokens:,} tokens, with answers of full length"
-    return f"at most {plan.completion_tokens:,} tokens"
-
-
-def _facts(plan: Plan) -> tuple[tuple[str, str], ...]:
-    share = plan.cached_prompt_tokens / plan.prompt_tokens if plan.prompt_tokens else 0.0
-    drop = "nothing" if plan.detectable_drop is None else f"from 0.95 to {0.95 - plan.detectable_drop:.2f} and below"
-    size = "of unknown size" if plan.download_gib is None else f"{plan.download_gib:,.1f} GiB"
-    about = "" if plan.search is None else "about "
-    return (
-        ("Model:", f"{plan.model} on {plan.engine}"),
-        ("Tokenizer:", plan.tokenizer),
-        *(() if plan.search is None else (("Search:", _search(plan.search)),)),
-        ("Samples:", f"{about}{plan.samples:,} to send, {plan.stored:,} stored already"),
-        *((("Controls:", f"{about}{plan.controls:,} to send"),) if plan.controls else ()),
+    rows = [
         (
-            "Prompt tokens:",
-            f"{about}{plan.prompt_tokens:,}, of which a prefix cache can save {plan.cached_prompt_tokens:,} "
-            f"({share:.0%})",
-        ),
-        ("Completion:", _completion(plan)),
-        *(() if plan.judge is None else (("Judge:", _judge(plan.judge)),)),
-        ("Cost:", _cost(plan)),
-        ("Time:", _time(plan)),
-        *((("Memory:", _memory(plan)),) if plan.memory_cap_tokens is not None else ()),
-        *((("Download:", f"{plan.download}, {size}"),) if plan.download is not None else ()),
-        *(
-            ()
-            if plan.search is not None
-            else (
-                (
-                    "Detects a fall:",
-                    f"{drop}, between two lengths at {plan.confidence:.0%} confidence and 80% power",
-                ),
-            )
-        ),
-    )
+            name,
+            f"{size.samples:,}",
+            f"{size.prompt_tokens:,}",
+            "" if size.usd is None else dollars(size.usd, at_most=True),
+            "" if size.wall_s is None else duration(size.wall_s),
+        )
+        for name, size in (
+            ("1 at every length", plan.least),
+            (f"{search.score:.2f} at every length", expected),
+            (f"{search.score:.2f}, from {search.falls_at_tokens:,} on {search.falls_to:.2f}", search.if_it_falls),
+            ("at worst", plan.most),
+        )
+        if size is not None
+    ]
+    columns = columns_of(("true score", "samples", "prompt tokens", "cost", "time"), rows, words=1)
+    return [column for column in columns if any(column.cells)]
 
 
-def _search(search: SearchCourse) -> str:
-    after = ", then between the last that passed and the first that failed" if search.refine else ""
-    return (
-        f"from the shortest length up{after}; each length in blocks of {search.block:,} samples, at most "
-        f"{search.most_samples:,}. The figures are for a model whose true score is {search.score:.2f} at every length"
-    )
+def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
+    search, judge = plan.search, plan.judge
+    about = "" if search is None else "about "
+    yield "Model:", f"{plan.model} on {plan.engine}"
+    yield "Tokenizer:", plan.tokenizer
+    if search is not None:
+        after = ", then between the last that passed and the first that failed" if search.refine else ""
+        yield (
+            "Search:",
+            f"from the shortest length up{after}; each length in blocks of {search.block:,} samples, at most "
+            f"{search.most_samples:,}. The figures are for a model whose true score is {search.score:.2f} at every "
+            "length",
+        )
+    yield "Samples:", f"{about}{plan.samples:,} to send, {plan.stored:,} stored already"
+    if plan.controls:
+        yield "Controls:", f"{about}{plan.controls:,} to send"
+    share = plan.cached_prompt_tokens / plan.prompt_tokens if plan.prompt_tokens else 0.0
+    saved = f"of which a prefix cache can save {plan.cached_prompt_tokens:,} ({share:.0%})"
+    yield "Prompt tokens:", f"{about}{plan.prompt_tokens:,}, {saved}"
+    full = "" if search is None else ", with answers of full length"
+    yield "Completion:", f"{about or 'at most '}{plan.completion_tokens:,} tokens{full}"
+    if judge is not None:
+        usd = "" if judge.usd is None else f", {dollars(judge.usd, at_most=True)} of the cost"
+        tokens = f"{judge.prompt_tokens:,} prompt and {judge.completion_tokens:,} completion tokens"
+        yield "Judge:", f"{judge.requests:,} requests, at most {tokens}{usd}"
+    full = "" if search is None else " and answers of full length"
+    cost = None if plan.usd is None else dollars(plan.usd, at_most=True)
+    yield "Cost:", f"{about or 'at most '}{cost}, with a prefix cache{full}" if cost else "no price is known"
+    alone = "" if judge is None else ", without the judge"
+    took = None if plan.wall_s is None else duration(plan.wall_s)
+    yield "Time:", f"about {took}, one request at a time{alone}" if took else "no rate is known"
+    if plan.memory_cap_tokens is not None:
+        room = "" if plan.memory_gib is None else f" in {memory_words(plan.memory_gib)}, beside the weights"
+        yield "Memory:", f"contexts of up to {plan.memory_cap_tokens:,} tokens fit{room}"
+    if plan.download is not None:
+        size = "of unknown size" if plan.download_gib is None else f"{plan.download_gib:,.1f} GiB"
+        yield "Download:", f"{plan.download}, {size}"
+    if search is None:
+        drop = (
+            "nothing" if plan.detectable_drop is None else f"from 0.95 to {0.95 - plan.detectable_drop:.2f} and below"
+        )
+        yield "Detects a fall:", f"{drop}, between two lengths at {plan.confidence:.0%} confidence and 80% power"

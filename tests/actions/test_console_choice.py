@@ -10,9 +10,7 @@ import pytest
 from rich.console import Console
 
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import change_words
-from contextcliff.reporting.stored_sweeps import StoredSweep
-from contextcliff.reporting.sweep_console import render_sweep
+from contextcliff.reporting.leaderboard import change_words, render_sweep
 from tests.commands import contextcliff
 
 RUN = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.figures=false", "task.lengths=[512]")
@@ -82,10 +80,9 @@ def test_two_bounds_have_no_difference() -> None:
 
 def table_of(rows: tuple[SweepRow, ...], *, width: int) -> list[str]:
     """The table of a sweep on a console of this width, without what stands around it."""
-    sweep = StoredSweep(sweep_id="1", name="s", command="", overrides=(), n_jobs=len(rows), began_at="")
     stream = io.StringIO()
     console = Console(file=stream, width=width, color_system=None)
-    render_sweep(rows, sweep=sweep, folder=Path("f"), page=None, console=console)
+    render_sweep(rows, name="s", n_jobs=len(rows), folder=Path("f"), page=None, console=console)
     return [line.rstrip() for line in stream.getvalue().splitlines()[2:-1]]
 
 

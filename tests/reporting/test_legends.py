@@ -13,7 +13,7 @@ from contextcliff.findings.natural_lengths import audit_figure
 from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
+from contextcliff.reporting.figures.run_curves import curves_figure
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.prose_findings import Writing
 from tests.reporting.figure_texts import drawn
@@ -33,7 +33,7 @@ OF_SCORES: dict[str, Callable[[Report], Figure]] = {
     "latency": latency_figure,
     "failures": failures_figure,
     "decay": lambda report: drawn(report, "decay_curve"),
-    "several runs": lambda report: curves_figure([Curve(name=name, report=report) for name in "abcdefgh"]),
+    "several runs": lambda report: curves_figure(dict.fromkeys("abcdefgh", report)),
     "search": lambda _: drawn(search_report(cliff_at=13_000), "search_evidence"),
     "documents": lambda _: audit_figure(AUDIT, title="documents"),
 }

@@ -14,8 +14,7 @@ from contextcliff.findings.failures import latency_figure
 from contextcliff.findings.score import score_figure
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
-from contextcliff.reporting.figures.leaderboard_figures import sweep_curves_figure
+from contextcliff.reporting.figures.run_curves import curves_figure, sweep_curves_figure
 from contextcliff.tracking.tracker import SweepPlace
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.simulated_reports import edited
@@ -35,8 +34,8 @@ def down(axes: Axes) -> list[float]:
     return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
 
 
-def named(*reports: Report) -> list[Curve]:
-    return [Curve(name=f"run {place}", report=report) for place, report in enumerate(reports)]
+def named(*reports: Report) -> dict[str, Report]:
+    return {f"run {place}": report for place, report in enumerate(reports)}
 
 
 def row(report: Report, job: int = 0) -> SweepRow:

@@ -13,7 +13,7 @@ from contextcliff.findings.published import LABEL, sources, spread
 from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
+from contextcliff.reporting.figures.run_curves import curves_figure
 from contextcliff.reporting.schema import flatten, unflatten
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited
@@ -65,7 +65,7 @@ def test_no_zone_reaches_lengths_that_only_others_have_tested(beside: Report) ->
 
 
 def test_a_comparison_has_them_too(cliff: Report) -> None:
-    figure = curves_figure([Curve(name="a", report=cliff), Curve(name="b", report=cliff)], published=CURVES)
+    figure = curves_figure({"a": cliff, "b": cliff}, published=CURVES)
     assert sum(line.get_linewidth() == 0.9 for line in figure.axes[0].lines) == len(CURVES)
     assert overlaps(figure) == []
 

@@ -20,8 +20,7 @@ from contextcliff.findings.natural_lengths import length_classes
 from contextcliff.findings.score import score_figure
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.curves_figure import comparable_runs
-from contextcliff.reporting.figures.report_figures import draw_curves
+from contextcliff.reporting.figures.run_curves import comparable_runs, draw_curves
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.reporting.schema import flatten
 from tests.reporting.figure_texts import overlaps
@@ -109,7 +108,7 @@ def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_
         (tmp_path / name / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{", encoding="utf-8")
-    assert {curve.report.run.run_id for curve in comparable_runs(report, folder=tmp_path)} == {
+    assert {other.run.run_id for other in comparable_runs(report, folder=tmp_path).values()} == {
         report.run.run_id,
         "same",
     }
@@ -127,6 +126,6 @@ def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path,
     other = edited(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
-    names = [curve.name for curve in comparable_runs(edited(report, kv_policy=policies[0]), folder=tmp_path)]
+    names = list(comparable_runs(edited(report, kv_policy=policies[0]), folder=tmp_path))
     assert len(names) == len(set(policies))
     assert all(name.startswith(report.run.model) for name in names)

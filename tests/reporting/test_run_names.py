@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.curves_figure import comparable_runs
+from contextcliff.reporting.figures.run_curves import comparable_runs
 from contextcliff.reporting.run_names import RunFacts, telling_names, unique_names, without_common_model
 from contextcliff.reporting.schema import flatten
 from tests.simulated_reports import edited, simulated
@@ -60,7 +60,7 @@ def test_the_curves_of_a_task_tell_scaled_positions_apart(tmp_path: Path) -> Non
 
     plain = saved("one", "")
     saved("two", "yarn x2")
-    assert {curve.name for curve in comparable_runs(plain, folder=tmp_path)} == {
+    assert set(comparable_runs(plain, folder=tmp_path)) == {
         plain.run.model,
         f"{plain.run.model} · yarn x2",
     }

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.curves_figure import comparable_runs
+from contextcliff.reporting.figures.run_curves import comparable_runs
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import (
     NewerReport,
@@ -155,6 +155,6 @@ def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_p
         put(edited(made, model=f"model-{run_id}"), tmp_path)
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
         this = edited(judged(threshold), model=f"model-{RUN}")
-        drawn = [curve.report for curve in comparable_runs(this, folder=tmp_path)]
+        drawn = list(comparable_runs(this, folder=tmp_path).values())
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}

@@ -131,7 +131,8 @@ def test_it_is_on_the_console_and_in_the_report_with_its_figure(report: Report, 
 
 def test_it_is_a_metric_a_tag_and_part_of_the_digest(report: Report) -> None:
     (point,) = (each for each in measurements(report) if each.key == "largest_fall")
-    assert (point.step, point.value) == (0, pytest.approx(0.55))
+    assert point.step == 0
+    assert point.value == pytest.approx(0.55)
     assert tags(report)["has_largest_fall"] == "true"
     assert digest(report) != digest(edited(report, largest_fall=None))
 

@@ -12,9 +12,6 @@ from contextcliff.findings.finding import sections_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_bytes
-from contextcliff.reporting.figures.curves_figure import comparable_runs, curves_figure
-from contextcliff.reporting.stored_reports import StoredReport
-from contextcliff.settings import folder_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,23 +38,6 @@ def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder:
     for name, figure in drawn.items():
         write_figure(figure, path=folder / f"{name}.png", dpi=dpi)
     return drawn
-
-
-def draw_curves(
-    report: Report, *, folder: Path, dpi: int | None, beside: Sequence[StoredReport] | None = None, suffix: str = ""
-) -> Path | None:
-    """Draw the comparable runs below `folder` into it, as `runs-TASK.png`; None where this run is the only one.
-
-    Without `dpi` nothing is drawn, and a figure of other runs is left as it is.
-    `beside` is what the folder holds, where it has been read; `suffix` ends the name where another rule judges.
-    """
-    if dpi is None:
-        return None
-    curves = comparable_runs(report, folder=folder, beside=beside)
-    if len(curves) < 2:
-        return None
-    path = folder / f"runs-{folder_name(report.run.task)}{suffix}.png"
-    return write_figure(curves_figure(curves), path=path, dpi=dpi)
 
 
 def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:
