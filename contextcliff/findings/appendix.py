@@ -225,7 +225,7 @@ class CapRulesFinding(Finding[None]):
     title = "Appendix: every cap rule"
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        # The half-life is in `caps` for programs that read it there; it is no cap, and has its own section.
+        # The half-life is in `caps` for programs that read it there; it is no cap, and has its own finding.
         every = report.analysis.caps.items()
         caps = {rule: tokens for rule, tokens in every if rule != "half_life" and tokens is not None}
         words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}

@@ -1,7 +1,7 @@
 """Estimates of the whole curve: where it falls to 80% and 50%, the area under it, and RULER's effective length.
 
 x80 and x50 are the prompt lengths at which a logistic curve in log length, fitted to the scores of all lengths
-(`statistics/logistic_fall.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
+(`statistics/curves.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
 baseline's score, they are 80% and 50% of the curve's own value at the shortest length. T. Kwa et al., "Measuring AI
 Ability to Complete Long Tasks" (arXiv 2503.14499), use a half and four fifths of the full score, and NoLiMa (arXiv
 2502.05167) a share of the score at short length. So a fitted length has the scale of the cap. Nothing is extrapolated:
