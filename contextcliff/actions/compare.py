@@ -22,9 +22,14 @@ from contextcliff.actions.searched_runs import is_search
 from contextcliff.actions.tracked_comparison import tracked_comparison
 from contextcliff.analysis.paired_decision import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, ReadingRequest
-from contextcliff.reporting.comparison.part_list import parts_with
-from contextcliff.reporting.comparison.verdict_words import gate_line, matching_notes, method_notes
+from contextcliff.reporting.comparison.comparison import (
+    ComparedRun,
+    Comparison,
+    DecidedRun,
+    ReadingRequest,
+    parts_with,
+)
+from contextcliff.reporting.comparison.verdicts import gate_line, matching_notes, method_notes
 from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings

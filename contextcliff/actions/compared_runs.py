@@ -12,8 +12,7 @@ from contextcliff.actions.searched_runs import is_search, searched_runs
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
-from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingRequest
-from contextcliff.reporting.comparison.part_list import all_parts, parts_with
+from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingRequest, all_parts, parts_with
 from contextcliff.reporting.run_names import facts_of, read_parameters, run_parameters
 from contextcliff.reporting.stored_reports import (
     REPORT_NAME,

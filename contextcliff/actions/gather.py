@@ -85,7 +85,8 @@ def _render(gathered: Sequence[_Gathered], *, output_dir: Path) -> None:
     """Print a row for each store, and what is left to do."""
     from rich.console import Console
 
-    from contextcliff.reporting.console import columns_of, ruled
+    from contextcliff.findings.finding import columns_of
+    from contextcliff.reporting.console import folding
 
     if not gathered:
         return
@@ -98,7 +99,9 @@ def _render(gathered: Sequence[_Gathered], *, output_dir: Path) -> None:
         )
         for each in gathered
     ]
-    Console().print(ruled(columns_of(("store", "runs", "new", "answers", "new", "folders copied"), rows, words=1)))
+    head = ("store", "runs", "new", "answers", "new", "folders copied")
+    console = Console()
+    console.print(folding(columns_of(head, rows, words=("store",)), console=console))
     for each in gathered:
         for line in each.left_out[:_MOST_SHOWN]:
             _say(f"  left out: {line}")

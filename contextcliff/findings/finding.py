@@ -88,6 +88,16 @@ class Table:
     """Rows that a console shows, counted from 0; None: all."""
 
 
+def columns_of(
+    titles: Sequence[str], rows: Sequence[Sequence[str]], *, words: Collection[str] = ()
+) -> tuple[Column, ...]:
+    """Rows as columns; those called `words` are text."""
+    return tuple(
+        Column(title=title, cells=tuple(row[place] for row in rows), words=title in words)
+        for place, title in enumerate(titles)
+    )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
     """Where a figure of the finding stands, by its name; nothing where it was not drawn. Consoles pass it over."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table as PrintedTable
 from rich.text import Text as Printed
 
@@ -28,7 +28,7 @@ from contextcliff.findings.finding import (
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
 from contextcliff.reporting.language import named, text_of
-from contextcliff.reporting.outside_text import broken, has_full_width, shown, tame
+from contextcliff.reporting.outside_text import broken, has_full_width, shown
 
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _INDENT = 2
@@ -208,24 +208,21 @@ def fitted(columns: Sequence[Column], *, console: Console) -> PrintedTable:
     return table
 
 
-def columns_of(titles: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 0) -> list[Column]:
-    """Rows as columns; the first `words` columns are text, the rest numbers."""
-    return [
-        Column(title=title, cells=tuple(row[place] for row in rows), words=place < words)
-        for place, title in enumerate(titles)
-    ]
+def folding(
+    columns: Sequence[Column], *, console: Console, rule: bool = True, red: Collection[int] = ()
+) -> PrintedTable:
+    """The table of all columns, those rows red that tell of a failure; text that is too wide goes on in the next line.
 
-
-def ruled(columns: Sequence[Column], *, red: Collection[int] = ()) -> PrintedTable:
-    """The table of all columns with a rule under their titles, a row in red where it tells of a failure.
-
-    What is too wide goes on in the next line of its cell.
+    With `rule` a line stands under the titles. Numbers are never cut.
     """
-    table = PrintedTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    table = PrintedTable(
+        box=SIMPLE_HEAD if rule else None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
+    )
     for column in columns:
-        table.add_column(column.title, justify="left" if column.words else "right", overflow="fold")
+        justify: JustifyMethod = "left" if column.words else "right"
+        table.add_column(column.title, justify=justify, overflow="fold", no_wrap=not column.words)
     for place, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
-        table.add_row(*(Printed(tame(cell)) for cell in cells), style="red" if place in red else None)
+        table.add_row(*(shown(cell, console=console) for cell in cells), style="red" if place in red else None)
     return table
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.task_means import RULER_THRESHOLD, TaskMeans, task_means
-from contextcliff.findings.finding import Column
+from contextcliff.findings.finding import Column, columns_of
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
@@ -217,7 +217,7 @@ def render_sweep(
     from rich.console import Console
     from rich.text import Text
 
-    from contextcliff.reporting.console import columns_of, ruled
+    from contextcliff.reporting.console import folding
 
     out = console or Console()
 
@@ -229,18 +229,18 @@ def render_sweep(
     red = [place for place, row in enumerate(order) if row.state == "failed"]
     columns = _columns(rows)
     say(f"\n{name}: {len(rows):,} of {n_jobs or len(rows):,} jobs, {len(failed):,} failed", style="bold")
-    widest = out.measure(ruled(columns, red=red), options=out.options.update(width=_WIDEST)).maximum
+    widest = out.measure(folding(columns, console=out, red=red), options=out.options.update(width=_WIDEST)).maximum
     if len(rows) > 1 and widest > out.width:
         shared = [each for each in columns[:3] if len(set(each.cells)) == 1]
         columns = [each for each in columns if each not in shared]
         if shared:
             say("all jobs: " + ", ".join(f"{each.title} {each.cells[0]}" for each in shared))
-    out.print(ruled(columns, red=red))
+    out.print(folding(columns, console=out, red=red))
     for row in failed:
         say(f"job {row.job + 1} failed: {row.task}, {row.model}, {row.kv_policy}: {row.error}", style="red")
     for means in task_means(rows):
         say(f"\n{title(means)}", style="bold")
-        out.print(ruled(columns_of(MEANS_HEAD, means_cells(means))))
+        out.print(folding(columns_of(MEANS_HEAD, means_cells(means)), console=out))
         for said in sentences(means):
             say(said)
     if folder is not None:

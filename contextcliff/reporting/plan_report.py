@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,14 +11,14 @@ from rich.console import Console
 from rich.text import Text as Printed
 
 from contextcliff.errors import visible
-from contextcliff.findings.finding import Column
+from contextcliff.findings.finding import Column, columns_of
 from contextcliff.findings.kv_cache import memory_words
 from contextcliff.findings.natural_lengths import length_classes
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.run_plan import Plan, PlanTotal, RunSize, SearchCourse
-from contextcliff.reporting.console import columns_of, print_rows, ruled
+from contextcliff.reporting.console import folding, print_rows
 from contextcliff.reporting.data_files import json_text, write_text
 
 PLAN_NAME = "plan.json"
@@ -36,8 +36,8 @@ def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -
     console.print(Printed("PLAN (nothing was sent)"))
     print_rows(console, _facts(plan))
     if plan.search is not None:
-        console.print(Printed(), ruled(_courses(plan, plan.search)), sep="\n")
-    console.print(Printed(), ruled(_lengths(plan)), sep="\n")
+        console.print(Printed(), folding(_courses(plan, plan.search), console=console), sep="\n")
+    console.print(Printed(), folding(_lengths(plan), console=console), sep="\n")
     if any(each.clears for each in plan.bins):
         console.print(Printed("  at 0.98, 0.95 …: chance that a model of this true score clears the length"))
     if audit is not None:
@@ -78,10 +78,11 @@ def render_audit(audit: LengthAudit, console: Console) -> None:
         )
         for position, part in enumerate(audit.bins, start=1)
     ]
-    console.print(ruled(columns_of(("bin", "tokens", "documents", "questions", "drawn", "of documents"), rows)))
+    head = ("bin", "tokens", "documents", "questions", "drawn", "of documents")
+    console.print(folding(columns_of(head, rows), console=console))
 
 
-def _lengths(plan: Plan) -> list[Column]:
+def _lengths(plan: Plan) -> Sequence[Column]:
     """A row for each length, and one for the chance to clear them all."""
     scores = next((tuple(each.clears) for each in plan.bins if each.clears), ())
     rows = [
@@ -106,7 +107,7 @@ def _chance(chance: float | None) -> str:
     return "0%" if chance == 0.0 else "< 1%" if chance < 0.01 else "> 99%" if chance > 0.99 else f"{chance:.0%}"
 
 
-def _courses(plan: Plan, search: SearchCourse) -> list[Column]:
+def _courses(plan: Plan, search: SearchCourse) -> Sequence[Column]:
     """What a search takes, by how good the model is; columns without a figure are left out."""
     expected = RunSize(samples=plan.samples, prompt_tokens=plan.prompt_tokens, usd=plan.usd, wall_s=plan.wall_s)
     rows = [
@@ -125,7 +126,7 @@ def _courses(plan: Plan, search: SearchCourse) -> list[Column]:
         )
         if size is not None
     ]
-    columns = columns_of(("true score", "samples", "prompt tokens", "cost", "time"), rows, words=1)
+    columns = columns_of(("true score", "samples", "prompt tokens", "cost", "time"), rows, words=("true score",))
     return [column for column in columns if any(column.cells)]
 
 

@@ -12,16 +12,17 @@ import pytest
 from rich.console import Console
 
 from contextcliff.findings.finding import Line, Lines
-from contextcliff.reporting.comparison import comparison_output, part_list
+from contextcliff.reporting.comparison import comparison, comparison_output
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
     Comparison,
     ComparisonPart,
     DecidedRun,
+    ListedPart,
     PartResult,
+    parts_with,
 )
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
-from contextcliff.reporting.comparison.part_list import ListedPart, parts_with
 from tests.reporting.compared_reports import compared, run_of
 from tests.simulated_reports import FLAT
 
@@ -71,12 +72,12 @@ def test_what_a_part_adds_stands_on_console_page_json_and_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = ListedPart(key="luck", path=f"{__name__}.LuckComparison", files=(), without={"luck": None})
-    for module in (part_list, comparison_output):
+    for module in (comparison, comparison_output):
         monkeypatch.setattr(module, "PARTS", (listed,))
     runs = (run_of("a"), run_of("b"))
     (part,) = parts_with(["luck", "half_life"])
-    comparison = compared(*runs, parts=[part.compare(runs, confidence=0.9)])
-    write_comparison(comparison, folder=tmp_path, dpi=30)
+    lucky = compared(*runs, parts=[part.compare(runs, confidence=0.9)])
+    write_comparison(lucky, folder=tmp_path, dpi=30)
     stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
     assert stored["luck"] == 0.9
     assert stored["runs"][1]["lucky"] is True
@@ -84,7 +85,7 @@ def test_what_a_part_adds_stands_on_console_page_json_and_table(
     assert [row["luck"] for row in rows] == ["7.0", *[""] * 9]
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert "## Luck\n\n- all were lucky" in page
-    assert "LUCK\n  - 2 lucky runs" in printed(comparison)
+    assert "LUCK\n  - 2 lucky runs" in printed(lucky)
 
 
 def test_a_file_that_a_part_left_goes_with_its_data(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.comparison import CandidateVerdict
 from contextcliff.records.kv_cache import CachedLayers, CacheFacts
 from contextcliff.reporting.comparison.kv_comparison import PolicyRow, overrides_of, recommended
-from contextcliff.reporting.figures.pareto_figure import ParetoPoint, frontier, pareto_figure
+from contextcliff.reporting.figures.verdict_figures import ParetoPoint, frontier, pareto_figure
 from tests.analysis.test_kv_limits import CACHE
 
 

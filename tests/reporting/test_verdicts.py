@@ -15,8 +15,8 @@ from contextcliff.analysis.paired_decision import decide
 from contextcliff.records.comparison import Matching, PairedDecision
 from contextcliff.reporting.comparison.comparison import Comparison, DecidedRun
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
-from contextcliff.reporting.comparison.verdict_words import answer, gate_line, matching_notes, method_notes, points
-from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
+from contextcliff.reporting.comparison.verdicts import answer, gate_line, matching_notes, method_notes, points
+from contextcliff.reporting.figures.verdict_figures import forest_figure
 from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
 from tests.reporting.compared_reports import run_of
 from tests.reporting.figure_texts import overlaps, words
@@ -75,9 +75,7 @@ def test_of_runs_of_writing_the_difference_is_one_of_healthy_rounds(tmp_path: Pa
     )
     write_comparison(compared(healthy), folder=tmp_path, dpi=None)
     assert "Area under the healthy share over log length: " in (tmp_path / "comparison.md").read_text("utf-8")
-    figure = forest_figure(
-        [ForestRow(name="q4_0", decision=decision_of(replace(WORSE, quantity="healthy")))], baseline=""
-    )
+    figure = forest_figure([("q4_0", decision_of(replace(WORSE, quantity="healthy")))], baseline="")
     assert "difference of the share of healthy rounds from the baseline's, in points of a hundred" in words(figure)
 
 
@@ -186,7 +184,7 @@ def test_without_a_candidate_that_has_pairs_nothing_is_drawn_of_differences(tmp_
 
 @pytest.mark.parametrize("n", [1, 4, 8])
 def test_the_labels_of_the_forest_plot_do_not_overlap(n: int) -> None:
-    rows = [ForestRow(name=f"a long name of a candidate {'x' * 9 * k}", decision=decision_of(WORSE)) for k in range(n)]
+    rows = [(f"a long name of a candidate {'x' * 9 * k}", decision_of(WORSE)) for k in range(n)]
     assert overlaps(forest_figure(rows, baseline="none")) == []
 
 

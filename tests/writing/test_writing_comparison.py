@@ -17,9 +17,8 @@ from rich.console import Console
 from contextcliff.analysis.paired_decision import decide
 from contextcliff.findings.finding import Table
 from contextcliff.records.comparison import Matching, ScoredPair
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, parts_with
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
-from contextcliff.reporting.comparison.part_list import parts_with
 from contextcliff.reporting.run_names import facts_of
 from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.comparison import sides, written_runs

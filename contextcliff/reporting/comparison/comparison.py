@@ -1,15 +1,17 @@
-"""What a comparison of several runs holds, and its rows: one a run, and one a run and length."""
+"""What a comparison of several runs holds, and its parts, each imported only where a compared run has its finding."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block
-from contextcliff.records.comparison import LengthDifference, PairedDecision, ScoredPair
+from contextcliff.records.comparison import PairedDecision, ScoredPair
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import Row
@@ -51,6 +53,14 @@ class ComparedRun:
     def folder(self) -> str:
         """The last part of the source: it tells two reports of one run apart."""
         return file_name(self.source)
+
+    @property
+    def cap(self) -> str:
+        """The safe cap in words."""
+        if self.report is None:
+            return phrases.MISSING
+        tokens = self.report.analysis.safe_cap.tokens
+        return "none" if tokens is None else f"{tokens:,}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,87 +170,57 @@ class Comparison:
     """What others have published, to look at beside the runs: nothing is decided by it."""
 
 
-def cap(run: ComparedRun) -> str:
-    """The safe cap of a run."""
-    if run.report is None:
-        return phrases.MISSING
-    tokens = run.report.analysis.safe_cap.tokens
-    return "none" if tokens is None else f"{tokens:,}"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedPart:
+    """Where a part's class stands (`package.module.Class`), and what is known of it without importing it."""
+
+    key: str
+    """The finding that it compares."""
+    path: str
+    files: tuple[str, ...]
+    """All that it may leave in the folder of a comparison."""
+    without: Mapping[str, object] = field(default_factory=dict)
+    """Its keys of `comparison.json` where no run has the finding."""
+    without_of_run: Mapping[str, object] = field(default_factory=dict)
+    """The same of a run there."""
 
 
-def shape(run: ComparedRun) -> str:
-    """How its scores run over length, and whether that is shown; of an older report its verdict."""
-    if run.report is None:
-        return f"by {run.tool}"
-    cap = run.report.analysis.safe_cap
-    if cap.shape is None:
-        return cap.verdict.replace("_", " ")
-    return cap.shape if cap.evidence == "settled" else f"{cap.shape}, {cap.evidence}"
+PARTS: tuple[ListedPart, ...] = (
+    ListedPart(
+        key="writing",
+        path="contextcliff.writing.comparison.WritingComparison",
+        # `writing.html` is a page of earlier versions.
+        files=("writing_core.png", "writing_measures.png", "writing.html"),
+        without={"measures": [], "measure_differences": []},
+        without_of_run={"writing_verdict": None},
+    ),
+    ListedPart(
+        key="kv_cache",
+        path="contextcliff.reporting.comparison.kv_comparison.KVComparison",
+        files=("memory.png",),
+        without={
+            "kv_policies": [],
+            "recommended_policy": None,
+            "recommended_overrides": None,
+            "recommended_commands": [],
+        },
+    ),
+)
 
 
-def score(run: ComparedRun) -> str:
-    """The mean over all its samples."""
-    return (
-        phrases.MISSING if run.report is None or run.report.analysis.mean is None else f"{run.report.analysis.mean:.3f}"
-    )
+def parts_with(findings: Iterable[str]) -> tuple[ComparisonPart, ...]:
+    """The parts that compare some of these findings, loaded, in the order of the list."""
+    keys = frozenset(findings)
+    return tuple(_loaded(listed.path) for listed in PARTS if listed.key in keys)
 
 
-def lengths(run: ComparedRun) -> str:
-    """How many lengths, and from which to which."""
-    return lengths_in_short(run.lengths)
+def all_parts() -> tuple[ComparisonPart, ...]:
+    """Every part, loaded: for a path that is no run of ours."""
+    return parts_with(listed.key for listed in PARTS)
 
 
-def lengths_in_short(tokens: Sequence[int]) -> str:
-    """The same of lengths in ascending order."""
-    if len(tokens) < 2:
-        return f"{tokens[0]:,}" if tokens else phrases.MISSING
-    return f"{len(tokens)}: {tokens[0]:,}-{tokens[-1]:,}"
-
-
-def length_rows(comparison: Comparison) -> list[Row]:
-    """A row a run and length in tokens: its score, and the columns of every part."""
-    return [row for run in comparison.runs for row in _of_run(run, comparison.parts, comparison.decided)]
-
-
-def _of_run(run: ComparedRun, parts: Sequence[PartResult], decided: Sequence[DecidedRun]) -> list[Row]:
-    report = run.report
-    decision = next((each.decision for each in decided if each.run.name == run.name), None)
-    differences = {each.context_tokens: each for each in decision.lengths} if decision else {}
-    identity: Row = {
-        "run": run.name,
-        "run_id": run.run_id,
-        "task": report.run.task if report else run.parameters.get("task"),
-        "model": run.parameters.get("model"),
-        "kv_policy": report.run.kv_policy if report else None,
-        "rope": report.run.rope or None if report else None,
-        "dataset": report.run.dataset if report else None,
-        "label": run.parameters.get("label") or None,
-    }
-    bins = {a_bin.asked_tokens: a_bin for a_bin in report.analysis.bins} if report else {}
-    rows = []
-    for tokens in run.lengths:
-        a_bin = bins.get(tokens)
-        row: Row = {
-            **identity,
-            "context_length": tokens,
-            "score": a_bin.mean if a_bin else None,
-            "score_std": a_bin.std if a_bin else None,
-            "score_n": a_bin.n_samples if a_bin else None,
-        }
-        row |= _difference_cells(differences.get(tokens)) if decided else {}
-        for part in parts:
-            row |= dict.fromkeys(part.columns) | part.cells.get((run.name, tokens), {})
-        rows.append(row)
-    return rows
-
-
-def _difference_cells(of_length: LengthDifference | None) -> Row:
-    """The columns of the difference from the baseline, empty for the baseline itself."""
-    difference = None if of_length is None else of_length.difference
-    return {
-        "difference": difference.mean if difference else None,
-        "difference_low": difference.low if difference else None,
-        "difference_high": difference.high if difference else None,
-        "difference_pairs": difference.n_pairs if difference else None,
-        "p_worse": of_length.p_worse if of_length else None,
-    }
+@cache
+def _loaded(path: str) -> ComparisonPart:
+    module, _, name = path.rpartition(".")
+    part: ComparisonPart = getattr(import_module(module), name)()
+    return part

@@ -6,30 +6,26 @@ console a table of the runs, what each part says, and where the files lie.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table as ConsoleTable
-from rich.text import Text
 
 from contextcliff.datasets.local_files import UnreadableFile, json_of
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Image
+from contextcliff.findings.finding import Column, Image, columns_of
 from contextcliff.findings.published import published_blocks, sources
-from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import SCHEMA_VERSION
-from contextcliff.reporting.comparison import comparison as rows
-from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
-from contextcliff.reporting.comparison.part_list import PARTS
-from contextcliff.reporting.comparison.verdict_tables import HEAD, cells, decision_data, verdict_blocks
-from contextcliff.reporting.comparison.verdict_words import answer
-from contextcliff.reporting.data_files import csv_text, json_text, write_text
-from contextcliff.reporting.figures.curves_figure import Curve, curves_figure
-from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
+from contextcliff.reporting.comparison.comparison import PARTS, ComparedFigure, ComparedRun, Comparison
+from contextcliff.reporting.comparison.verdicts import answer, decision_data, verdict_blocks, verdict_columns
+from contextcliff.reporting.console import folding, print_rows
+from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
 from contextcliff.reporting.figures.report_figures import write_figure
+from contextcliff.reporting.figures.run_curves import curves_figure
+from contextcliff.reporting.figures.verdict_figures import forest_figure
 from contextcliff.reporting.markdown import Chapter, bullets, escape, image, joined, markdown_of_all, table
 from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.markup import page_of
@@ -67,14 +63,9 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
     Figures have `dpi` dots an inch; None: none is drawn. With `html` there are pages for a browser. A figure or file
     that an earlier comparison of the same name left and that has no data any more is removed.
     """
-    of_parts = (figure for part in comparison.parts for figure in part.figures)
-    figures = () if dpi is None else (*_curves(comparison), *_forest(comparison), *of_parts)
+    figures = () if dpi is None else tuple(_figures(comparison))
     drawings = {figure.name: figure.draw() for figure in figures}
-    drawn = (
-        []
-        if dpi is None
-        else [write_figure(drawing, path=folder / f"{name}.png", dpi=dpi) for name, drawing in drawings.items()]
-    )
+    drawn = [write_figure(drawing, path=folder / f"{name}.png", dpi=dpi or 0) for name, drawing in drawings.items()]
     chapters = _chapters(comparison, figures=figures)
     page: list[Path] = []
     if html:
@@ -91,55 +82,48 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
             (folder / name).unlink(missing_ok=True)
     return (
         write_text(path=folder / _OBJECT, text=json_text(_object(comparison))),
-        write_text(path=folder / "comparison.csv", text=csv_text(rows.length_rows(comparison))),
+        write_text(path=folder / "comparison.csv", text=csv_text(_length_rows(comparison))),
         *drawn,
         *page,
         write_text(path=folder / "comparison.md", text=joined(f"Comparison: {comparison.name}", chapters)),
     )
 
 
-def _with_scores(comparison: Comparison) -> list[Curve]:
-    """All runs of ours that have some."""
-    return [
-        Curve(name=run.name, report=run.report)
+def _figures(comparison: Comparison) -> Iterator[ComparedFigure]:
+    """The curves of runs that have scores, the differences of candidates that have pairs, and those of the parts."""
+    curves = {
+        run.name: run.report
         for run in comparison.runs
         if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.analysis.bins)
-    ]
-
-
-def _curves(comparison: Comparison) -> Iterator[ComparedFigure]:
-    if curves := _with_scores(comparison):
+    }
+    if curves:
         yield ComparedFigure(
             name=_CURVES,
             caption="Scores by length, and safe caps",
             draw=lambda: curves_figure(curves, published=comparison.published),
         )
-
-
-def _forest(comparison: Comparison) -> Iterator[ComparedFigure]:
-    """The differences from the baseline, of the candidates that have pairs."""
     baseline = comparison.baseline
-    rows = [ForestRow(name=each.run.name, decision=each.decision) for each in comparison.decided if each.decision]
-    if baseline is not None and rows:
+    decisions = [(each.run.name, each.decision) for each in comparison.decided if each.decision]
+    if baseline is not None and decisions:
         yield ComparedFigure(
             name=_FOREST,
             caption="Differences from the baseline",
-            draw=lambda: forest_figure(rows, baseline=baseline.name),
+            draw=lambda: forest_figure(decisions, baseline=baseline.name),
         )
+    for part in comparison.parts:
+        yield from part.figures
 
 
 def _object(comparison: Comparison) -> dict[str, object]:
-    of_parts: dict[str, object] = {}
-    for listed in PARTS:
-        of_parts |= listed.without
-    for part in comparison.parts:
-        of_parts |= part.data
+    absent = {key: value for listed in PARTS for key, value in listed.without.items()}
+    of_parts = {key: value for part in comparison.parts for key, value in part.data.items()}
     return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
         "baseline": None if comparison.baseline is None else comparison.baseline.name,
         "candidates": [decision_data(each, comparison.baseline) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
+        **absent,
         **of_parts,
         "published": [plain(curve) for curve in comparison.published],
         "notes": list(comparison.notes),
@@ -148,11 +132,8 @@ def _object(comparison: Comparison) -> dict[str, object]:
 
 def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
     report = run.report
-    of_parts: dict[str, object] = {}
-    for listed in PARTS:
-        of_parts |= listed.without_of_run
-    for part in comparison.parts:
-        of_parts |= part.data_of_runs.get(run.name, {})
+    absent = {key: value for listed in PARTS for key, value in listed.without_of_run.items()}
+    of_parts = {key: value for part in comparison.parts for key, value in part.data_of_runs.get(run.name, {}).items()}
     return {
         "name": run.name,
         "run_id": run.run_id,
@@ -165,33 +146,93 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
         "caps": dict(report.analysis.caps) if report else {},
         "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),
+        **absent,
         **of_parts,
         "parameters": with_file_names(run.parameters),
     }
 
 
-_RUNS_HEAD = ("run", "safe cap", "shape", "mean score", "lengths")
-
-
 def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
     """The runs, and below them what others have published, which has no cap."""
     return [
-        *((run.name, rows.cap(run), rows.shape(run), rows.score(run), rows.lengths(run)) for run in comparison.runs),
-        *(_published_cells(curve) for curve in comparison.published),
+        *(_cells(run) for run in comparison.runs),
+        *(
+            (each.name, phrases.MISSING, "not tested", f"{each.mean:.3f}", _in_short([p.tokens for p in each.points]))
+            for each in comparison.published
+        ),
     ]
 
 
-def _published_cells(curve: PublishedCurve) -> tuple[str, ...]:
-    tokens = [point.tokens for point in curve.points]
-    return (curve.name, phrases.MISSING, "not tested", f"{curve.mean:.3f}", rows.lengths_in_short(tokens))
+def _cells(run: ComparedRun) -> tuple[str, ...]:
+    """Cap, shape of its scores over length (of an older report the verdict), mean score, and lengths."""
+    if run.report is None:
+        return (run.name, run.cap, f"by {run.tool}", phrases.MISSING, _in_short(run.lengths))
+    cap, mean = run.report.analysis.safe_cap, run.report.analysis.mean
+    shape = cap.shape or cap.verdict.replace("_", " ")
+    shape = shape if cap.shape is None or cap.evidence == "settled" else f"{shape}, {cap.evidence}"
+    return (run.name, run.cap, shape, phrases.MISSING if mean is None else f"{mean:.3f}", _in_short(run.lengths))
+
+
+def _in_short(lengths: Sequence[int]) -> str:
+    """How many lengths, and from which to which; they ascend."""
+    if len(lengths) < 2:
+        return f"{lengths[0]:,}" if lengths else phrases.MISSING
+    return f"{len(lengths)}: {lengths[0]:,}-{lengths[-1]:,}"
+
+
+def _length_rows(comparison: Comparison) -> list[Row]:
+    """A row a run and length in tokens: its score, and the columns of every part."""
+    return [row for run in comparison.runs for row in _of_run(run, comparison)]
+
+
+def _of_run(run: ComparedRun, comparison: Comparison) -> list[Row]:
+    report, decided = run.report, comparison.decided
+    decision = next((each.decision for each in decided if each.run.name == run.name), None)
+    differences = {each.context_tokens: each for each in decision.lengths} if decision else {}
+    identity: Row = {
+        "run": run.name,
+        "run_id": run.run_id,
+        "task": report.run.task if report else run.parameters.get("task"),
+        "model": run.parameters.get("model"),
+        "kv_policy": report.run.kv_policy if report else None,
+        "rope": report.run.rope or None if report else None,
+        "dataset": report.run.dataset if report else None,
+        "label": run.parameters.get("label") or None,
+    }
+    bins = {a_bin.asked_tokens: a_bin for a_bin in report.analysis.bins} if report else {}
+    rows = []
+    for tokens in run.lengths:
+        a_bin = bins.get(tokens)
+        row: Row = {
+            **identity,
+            "context_length": tokens,
+            "score": a_bin.mean if a_bin else None,
+            "score_std": a_bin.std if a_bin else None,
+            "score_n": a_bin.n_samples if a_bin else None,
+        }
+        if decided:  # the columns of the difference, empty for the baseline itself
+            of_length = differences.get(tokens)
+            difference = of_length.difference if of_length else None
+            row |= {
+                "difference": difference.mean if difference else None,
+                "difference_low": difference.low if difference else None,
+                "difference_high": difference.high if difference else None,
+                "difference_pairs": difference.n_pairs if difference else None,
+                "p_worse": of_length.p_worse if of_length else None,
+            }
+        for part in comparison.parts:
+            row |= dict.fromkeys(part.columns) | part.cells.get((run.name, tokens), {})
+        rows.append(row)
+    return rows
 
 
 def _chapters(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> list[Chapter]:
     images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
     verdicts = markdown_of_all((*verdict_blocks(comparison), Image(figure=_FOREST)), images)
+    head = ("run", "safe cap", "shape", "mean score", "lengths")
     shown = [
         Chapter(key="verdicts", title="Verdicts", text=verdicts),
-        Chapter(key="runs", title="Runs", text=table(_RUNS_HEAD, _run_cells(comparison), words=1)),
+        Chapter(key="runs", title="Runs", text=table(head, _run_cells(comparison), words=1)),
         Chapter(
             key="published",
             title="Published figures",
@@ -207,81 +248,42 @@ def _chapters(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> l
     return [chapter for chapter in shown if chapter.text]
 
 
-_NARROWEST = 16
-_WORDED = frozenset({"shape", "verdict"})
-
-
 def render_comparison(comparison: Comparison, *, console: Console, folder: Path, place: str | None = None) -> None:
     """Print it, readable at 80 columns; `place` is where a tracker keeps it."""
-    title = "COMPARISON"
-    console.print(title, style="bold", highlight=False)
-    console.print("-" * len(title), highlight=False)
+
+    def heading(text: str) -> None:
+        console.print(f"\n{text}", style="bold", highlight=False)
+
+    def items(lines: Iterable[str]) -> None:
+        print_rows(console, (("-", _ascii(line)) for line in lines))
+
+    console.print("COMPARISON", style="bold", highlight=False)
+    console.print("----------", highlight=False)
     if comparison.baseline is not None:
-        _items(console, [answer(each, baseline=comparison.baseline.name) for each in comparison.decided])
-        console.print()
-        console.print(_verdicts(comparison, console=console), highlight=False)
-        console.print()
-    console.print(_table(comparison, console=console), highlight=False)
-    for part in comparison.parts:
-        if part.lines:
-            _heading(console, part.title.upper())
-            _items(console, part.lines)
-    if comparison.published:
-        _heading(console, "PUBLISHED FIGURES (never tested against, never paired)")
-        _items(console, sources(comparison.published))
-    if comparison.notes:
-        _heading(console, "NOTES")
-        _items(console, comparison.notes)
-    console.print()
+        items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
+        verdicts = verdict_columns(comparison.decided)
+        console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
+    runs = columns_of(("run", "cap", "shape", "score", "lengths"), _run_cells(comparison), words=("run", "shape"))
+    console.print(_folding(runs, console), highlight=False)
+    for title, lines in (
+        *((part.title.upper(), part.lines) for part in comparison.parts),
+        ("PUBLISHED FIGURES (never tested against, never paired)", sources(comparison.published)),
+        ("NOTES", comparison.notes),
+    ):
+        if lines:
+            heading(title)
+            items(lines)
     # A path is copied: it may run over the edge, but no line break may enter it.
-    console.print("FILES (comparison.html, .md, .json, .csv, figures)", style="bold", highlight=False)
-    console.print(shown(f"  {folder}", console=console), highlight=False, soft_wrap=True)
-    if place is not None:
-        console.print("\nTRACKED", style="bold", highlight=False)
-        console.print(shown(f"  {place}", console=console), highlight=False, soft_wrap=True)
+    for title, path in (("FILES (comparison.html, .md, .json, .csv, figures)", str(folder)), ("TRACKED", place)):
+        if path is not None:
+            heading(title)
+            console.print(shown(f"  {path}", console=console), highlight=False, soft_wrap=True)
 
 
-def _verdicts(comparison: Comparison, *, console: Console) -> ConsoleTable:
-    of_each = [cells(each) for each in comparison.decided]
-    columns = [(title, [row[place] for row in of_each]) for place, title in enumerate(HEAD)]
-    return _named_rows("candidate", [each.run.name for each in comparison.decided], columns, console=console)
+def _folding(columns: Sequence[Column], console: Console) -> ConsoleTable:
+    names = replace(columns[0], cells=tuple(map(_ascii, columns[0].cells)))
+    return folding((names, *columns[1:]), console=console, rule=False)
 
 
-def _table(comparison: Comparison, *, console: Console) -> ConsoleTable:
-    names, *columns = zip(*_run_cells(comparison), strict=True)
-    titled = list(zip(("cap", "shape", "score", "lengths"), columns, strict=True))
-    return _named_rows("run", names, titled, console=console)
-
-
-def _named_rows(
-    head: str, given: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]], *, console: Console
-) -> ConsoleTable:
-    """Numbers are never cut; a long name goes on in the next line."""
-    widths = [max(map(cell_len, (name, *cells))) for name, cells in columns]
-    names = [_plain(name) for name in given]
-    available = max(_NARROWEST, console.width - sum(widths) - len(widths))
-    table = ConsoleTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
-    table.add_column(head, width=min(available, max(map(cell_len, (*names, head)))), overflow="fold")
-    for (name, _), width in zip(columns, widths, strict=True):
-        table.add_column(name, justify="left" if name in _WORDED else "right", no_wrap=True, width=width)
-    for place, name in enumerate(names):
-        table.add_row(*(shown(text, console=console) for text in (name, *(cells[place] for _, cells in columns))))
-    return table
-
-
-def _heading(console: Console, text: str) -> None:
-    console.print()
-    console.print(text, style="bold", highlight=False)
-
-
-def _items(console: Console, lines: Sequence[str]) -> None:
-    for line in lines:
-        lead = "  - "
-        for part in shown(_plain(line), console=console).wrap(console, max(20, console.width - len(lead))):
-            part.rstrip()
-            console.print(Text(lead) + part, highlight=False, soft_wrap=True)
-            lead = "    "
-
-
-def _plain(text: str) -> str:
+def _ascii(text: str) -> str:
     return text.replace(" · ", ", ")

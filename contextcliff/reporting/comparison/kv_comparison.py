@@ -6,13 +6,13 @@ the margin, or better; without one it is the baseline.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Code, Column, Image, Table, Text
+from contextcliff.findings.finding import Block, Code, Image, Table, Text, columns_of
 from contextcliff.findings.kv_cache import KVCache, memory_words, rate
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_lines
@@ -24,10 +24,9 @@ from contextcliff.reporting.comparison.comparison import (
     ComparisonPart,
     DecidedRun,
     PartResult,
-    cap,
 )
-from contextcliff.reporting.comparison.verdict_words import WORDS, interval, points
-from contextcliff.reporting.figures.pareto_figure import ParetoPoint, pareto_figure
+from contextcliff.reporting.comparison.verdicts import WORDS, interval, points
+from contextcliff.reporting.figures.verdict_figures import ParetoPoint, pareto_figure
 
 _FIGURE = "memory"
 _policy = TypeAdapter(KVPolicy)
@@ -77,15 +76,18 @@ class KVComparison(ComparisonPart):
         if len({row.facts.policy for row in rows}) < 2:
             return PartResult(title=title)
         chosen, why = recommended(rows)
-        saved = _saved(chosen, rows[0])
-        line = f"use {overrides_of(chosen)}{saved}: {why}"
+        line = f"use {overrides_of(chosen)}{_saved(chosen, rows[0])}: {why}"
+        starts = starts_of(chosen)
+        serving: tuple[Block, ...] = (
+            (Text(text="To serve it:"), *(Code(text=each) for each in starts)) if starts else ()
+        )
         figures = _figures(rows, chosen)
         return PartResult(
             title=title,
-            lines=(line, *(f"to serve it: {each}" for each in starts_of(chosen)[:1])),
+            lines=(line, *(f"to serve it: {each}" for each in starts[:1])),
             blocks=(
                 Text(text=f"{line[0].upper()}{line[1:]}.", strong=True),
-                *_serving(chosen),
+                *serving,
                 _table(rows),
                 *(Image(figure=figure.name) for figure in figures),
             ),
@@ -94,7 +96,7 @@ class KVComparison(ComparisonPart):
                 "kv_policies": [_data(row) for row in rows],
                 "recommended_policy": chosen.facts.policy,
                 "recommended_overrides": overrides_of(chosen),
-                "recommended_commands": list(starts_of(chosen)),
+                "recommended_commands": list(starts),
             },
         )
 
@@ -153,11 +155,6 @@ def starts_of(row: PolicyRow) -> tuple[str, ...]:
     return start_lines(policy, first="llama_server" if engine == "llamacpp" else engine)
 
 
-def _serving(row: PolicyRow) -> tuple[Block, ...]:
-    starts = starts_of(row)
-    return (Text(text="To serve it:"), *(Code(text=each) for each in starts)) if starts else ()
-
-
 def _size(row: PolicyRow) -> float:
     """Bytes a token; a size that is not known is larger than any."""
     size = row.facts.bytes_per_token
@@ -172,34 +169,26 @@ def _saved(row: PolicyRow, base: PolicyRow) -> str:
 
 
 def _table(rows: Sequence[PolicyRow]) -> Table:
-    longest = [row.cache.lengths[-1] if row.cache.lengths else None for row in rows]
-    differences = [None if d is None or d.decision is None else d.decision.overall for d in (r.decided for r in rows)]
-    of_rows = (
-        ("policy", [row.facts.policy for row in rows]),
-        ("safe cap", [cap(row.run) for row in rows]),
-        ("points", [phrases.MISSING if each is None else points(each.mean) for each in differences]),
-        ("interval", [phrases.MISSING if each is None else interval(each) for each in differences]),
-        ("verdict", [_verdict(row) for row in rows]),
-        ("bytes a token", [_or_missing(row.facts.bytes_per_token, "{:,.0f}".format) for row in rows]),
-        ("cache at the cap", [_or_missing(row.gib_at_cap, memory_words) for row in rows]),
-        ("prefill tokens/s", [rate(at.prefill_tokens_per_s if at else None) for at in longest]),
-        ("decode tokens/s", [rate(at.decode_tokens_per_s if at else None) for at in longest]),
+    head = ("policy", "safe cap", "points", "interval", "verdict", "bytes a token", "cache at the cap")
+    rates = ("prefill tokens/s", "decode tokens/s")
+    return Table(columns=columns_of((*head, *rates), list(map(_cells, rows)), words=("policy", "verdict")))
+
+
+def _cells(row: PolicyRow) -> tuple[str, ...]:
+    decision = None if row.decided is None else row.decided.decision
+    size, longest = row.facts.bytes_per_token, row.cache.lengths[-1] if row.cache.lengths else None
+    no_verdict = "baseline" if row.decided is None else "no verdict"
+    return (
+        row.facts.policy,
+        row.run.cap,
+        phrases.MISSING if decision is None else points(decision.overall.mean),
+        phrases.MISSING if decision is None else interval(decision.overall),
+        no_verdict if row.verdict is None else WORDS[row.verdict],
+        phrases.MISSING if size is None else f"{size:,.0f}",
+        phrases.MISSING if row.gib_at_cap is None else memory_words(row.gib_at_cap),
+        rate(longest.prefill_tokens_per_s if longest else None),
+        rate(longest.decode_tokens_per_s if longest else None),
     )
-    return Table(
-        columns=tuple(
-            Column(title=title, cells=tuple(cells), words=title in ("policy", "verdict")) for title, cells in of_rows
-        )
-    )
-
-
-def _verdict(row: PolicyRow) -> str:
-    if row.decided is None:
-        return "baseline"
-    return "no verdict" if row.verdict is None else WORDS[row.verdict]
-
-
-def _or_missing(value: float | None, shown: Callable[[float], str]) -> str:
-    return phrases.MISSING if value is None else shown(value)
 
 
 def _figures(rows: Sequence[PolicyRow], chosen: PolicyRow) -> tuple[ComparedFigure, ...]:
@@ -224,14 +213,15 @@ def _figures(rows: Sequence[PolicyRow], chosen: PolicyRow) -> tuple[ComparedFigu
 
 def _data(row: PolicyRow) -> dict[str, object]:
     decision = None if row.decided is None else row.decided.decision
+    overall = None if decision is None else decision.overall
     return {
         "run": row.run.name,
         "policy": row.facts.policy,
         "safe_cap_tokens": row.cap_tokens,
         "verdict": row.verdict,
-        "difference": None if decision is None else decision.overall.mean,
-        "difference_low": None if decision is None else decision.overall.low,
-        "difference_high": None if decision is None else decision.overall.high,
+        "difference": None if overall is None else overall.mean,
+        "difference_low": None if overall is None else overall.low,
+        "difference_high": None if overall is None else overall.high,
         "bytes_per_token": row.facts.bytes_per_token,
         "bytes_per_token_measured": None if row.facts.in_use is None else row.facts.in_use.bytes_per_token,
         "gib_at_cap": row.gib_at_cap,

@@ -1,0 +1,239 @@
+"""The verdicts on candidates that were compared with a baseline, pair by pair: sentences, tables and data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+
+from contextcliff.findings import phrases
+from contextcliff.findings.finding import Block, Column, Heading, Table, Text, columns_of
+from contextcliff.findings.fitted_length import FittedLengths, FittedShift, fitted_shift
+from contextcliff.findings.kv_cache import KVCache, memory_words
+from contextcliff.records.amounts import QUANTITIES, Quantity
+from contextcliff.records.comparison import CandidateVerdict, Difference
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
+
+_SENTENCES: Mapping[CandidateVerdict, str] = {
+    "worse": "{name} is worse than {baseline}{where}: {size}",
+    "better": "{name} is better than {baseline}{where}: {size}",
+    "not_worse": "{name} is not worse than {baseline} by {margin} or more: {size}",
+    "unknown": "{name}: can't tell whether it is worse than {baseline} by {margin}: {size}{more}",
+}
+_SIZES: Mapping[Quantity, str] = {"score": "on average", "healthy": "in the share of healthy rounds"}
+WORDS: Mapping[CandidateVerdict, str] = {
+    "worse": "worse",
+    "better": "better",
+    "not_worse": "not worse",
+    "unknown": "can't tell",
+}
+
+
+def points(share: float) -> str:
+    """A difference of mean scores in points of a hundred, with its sign."""
+    shown = f"{100.0 * share:+.1f}"
+    return "0.0" if shown in ("+0.0", "-0.0") else shown
+
+
+def interval(difference: Difference) -> str:
+    """Both ends, in points."""
+    return f"{points(difference.low)} to {points(difference.high)}"
+
+
+def answer(decided: DecidedRun, *, baseline: str) -> str:
+    """The verdict in a sentence."""
+    decision = decided.decision
+    if decision is None:
+        return f"{decided.run.name}: no verdict against {baseline}, {decided.why_none}"
+    shift = decision.better if decision.verdict == "better" else decision.worse
+    overall, of_what = decision.overall, _SIZES[decision.quantity]
+    shown_at = ", ".join(f"{tokens:,}" for tokens in shift.lengths)
+    return _SENTENCES[decision.verdict].format(
+        name=decided.run.name,
+        baseline=baseline,
+        where=f" (shown at {shown_at} tokens)" if shown_at else "",
+        margin=f"{100.0 * decision.margin:g} points",
+        size=f"{points(overall.mean)} points {of_what} ({interval(overall)}), {overall.n_pairs:,} pairs",
+        more=f"; about {decision.more_pairs:,} more are likely to show it" if decision.more_pairs is not None else "",
+    )
+
+
+def gate_line(decided: Sequence[DecidedRun], *, baseline: str, on_unknown: bool) -> str | None:
+    """Why a release gate is closed, in one line; None where it is open.
+
+    `on_unknown`: a candidate of which nothing can be told closes it too.
+    """
+    closing = ("worse", "unknown") if on_unknown else ("worse",)
+    closed = [_closed(each) for each in decided if (each.decision.verdict if each.decision else "unknown") in closing]
+    key = "action.gate_on_unknown=true" if on_unknown else "action.gate=true"
+    return f"{key}: against {baseline}: {'; '.join(closed)}" if closed else None
+
+
+def _closed(decided: DecidedRun) -> str:
+    decision = decided.decision
+    if decision is None:
+        return f"{decided.run.name} has no verdict, {decided.why_none}"
+    if decision.verdict == "unknown":
+        return f"{decided.run.name} may be worse, {points(decision.overall.mean)} points ({interval(decision.overall)})"
+    p = phrases.p_value(decision.worse.p_of_all)
+    return f"{decided.run.name} is worse, {points(decision.overall.mean)} points ({interval(decision.overall)}), {p}"
+
+
+def method_notes(decided: Sequence[DecidedRun]) -> Iterator[str]:
+    """What the figures of the verdicts mean."""
+    decisions = [each.decision for each in decided if each.decision is not None]
+    if not decisions:
+        return
+    first = decisions[0]
+    level = phrases.percent(first.confidence)
+    yield (
+        f"a difference is the candidate's {phrases.MEANS[first.quantity]} minus the baseline's, in points of a hundred,"
+        f" over samples that both were asked; each end of its interval holds by itself at {level}"
+    )
+    several = f", corrected for {len(decisions)} candidates by Holm" if len(decisions) > 1 else ""
+    if any(each.sequential for each in decisions):
+        yield (
+            "a search chose how many samples a length got, so bets on pairs decide: p is 1 divided by their e-value,"
+            f" and holds whenever a run stopped{several}"
+        )
+    if not all(each.sequential for each in decisions):
+        yield (
+            "p is that of the exact test of signs toward worse, over all lengths and, corrected by Holm, at each: twice"
+            f" the smaller{several}"
+        )
+
+
+def matching_notes(decided: DecidedRun) -> Iterator[str]:
+    """What is no part of the comparison, with counts."""
+    decision = decided.decision
+    if decision is None:
+        return
+    left_out = [
+        f"{count:,} {what}"
+        for count, what in (
+            (decision.only_baseline, "only the baseline was asked"),
+            (decision.only_candidate, "only it was asked"),
+            (decision.other_prompt, "have another prompt under the same id"),
+        )
+        if count
+    ]
+    if left_out:
+        yield f"{decided.run.name}: samples that are no pairs: {', '.join(left_out)}"
+    if decision.n_unscored:
+        yield (
+            f"{decided.run.name}: {decision.n_unscored:,} pairs lack a score and are left out of the tests; if all of"
+            f" them told against it, the lower end would be {points(decision.worst_low)} points"
+        )
+    if decision.overall.n_units < decision.overall.n_pairs:
+        yield (
+            f"{decided.run.name}: its {decision.overall.n_pairs:,} pairs share texts or questions and are"
+            f" {decision.overall.n_units:,} independent pieces of evidence"
+        )
+
+
+def verdict_columns(decided: Sequence[DecidedRun]) -> tuple[Column, ...]:
+    """A row for each candidate."""
+    head = ("candidate", "verdict", "points", "interval", "p", "pairs")
+    rows = []
+    for each in decided:
+        decision = each.decision
+        if decision is None:
+            rows.append((each.run.name, "no verdict", *(phrases.MISSING for _ in head[2:])))
+            continue
+        overall = decision.overall
+        p = (decision.better if decision.verdict == "better" else decision.worse).p_of_all
+        size = (points(overall.mean), interval(overall), _p(p), f"{overall.n_pairs:,}")
+        rows.append((each.run.name, WORDS[decision.verdict], *size))
+    return columns_of(head, rows, words=("candidate", "verdict"))
+
+
+def verdict_blocks(comparison: Comparison) -> tuple[Block, ...]:
+    """The answer in sentences, and what it rests on at each length."""
+    if comparison.baseline is None:
+        return ()
+    base, decided = comparison.baseline, comparison.decided
+    answers = (Text(text=answer(each, baseline=base.name), strong=True) for each in decided)
+    lengths = (block for each in decided for block in _of_lengths(each, base))
+    return (*answers, Table(columns=verdict_columns(decided)), _beside(base, decided), *lengths)
+
+
+def _of_lengths(decided: DecidedRun, base: ComparedRun) -> Iterator[Block]:
+    decision = decided.decision
+    if decision is None:
+        return
+    yield Heading(text=f"{decided.run.name}, by length")
+    rows = [
+        (
+            *(f"{n:,}" for n in (each.context_tokens, d.n_pairs, d.worse, d.better)),
+            *(phrases.score(d.baseline_mean), phrases.score(d.candidate_mean), points(d.mean), interval(d)),
+            *(_p(each.p_worse), _p(each.p_worse_corrected)),
+        )
+        for each in decision.lengths
+        for d in (each.difference,)
+    ]
+    head = ("tokens", "pairs", "worse", "better", "baseline", "candidate", "points", "interval", "p worse", "corrected")
+    yield Table(columns=columns_of(head, rows))
+    area = decision.area
+    if area is not None:
+        yield Text(
+            text=f"Area under the {QUANTITIES[decision.quantity]} over log length: {points(area.mean)} points"
+            f" ({interval(area)}), each doubling of the length counting alike."
+        )
+    shift = _shift_of(base, decided.run)
+    if shift is not None:
+        ends = [phrases.MISSING if end is None else f"{end:+.2f}" for end in (shift.ci_low, shift.ci_high)]
+        yield Text(
+            text=f"Fitted x80, an estimate: {shift.candidate_tokens:,} tokens against {shift.baseline_tokens:,}, a"
+            f" shift of {shift.octaves:+.2f} octaves ({ends[0]} to {ends[1]}; wide, since it takes both runs as"
+            " independent)."
+        )
+
+
+def _shift_of(base: ComparedRun, candidate: ComparedRun) -> FittedShift | None:
+    """The shift of the fitted x80; None where one of the runs has none."""
+    fitted = [None if run.report is None else run.report.analysis.finding(FittedLengths) for run in (base, candidate)]
+    return None if fitted[0] is None or fitted[1] is None else fitted_shift(fitted[0].x80, fitted[1].x80)
+
+
+def _beside(base: ComparedRun, decided: Sequence[DecidedRun]) -> Table:
+    """What the runs took, at the longest length that all of them have."""
+    runs = [base, *(each.run for each in decided)]
+    longest = max(set.intersection(*(set(run.lengths) for run in runs)), default=None)
+    head = ("run", "tokens", "median TTFT", "median latency", "KV cache", "prompt tokens computed", "tokens/s", "USD")
+    return Table(columns=columns_of(head, [_took(run, longest) for run in runs], words=("run",)))
+
+
+def _took(run: ComparedRun, tokens: int | None) -> tuple[str, ...]:
+    report = run.report
+    if report is None:
+        return (run.name, *(phrases.MISSING for _ in range(7)))
+    at = next((each for each in report.analysis.bins if each.asked_tokens == tokens), None)
+    cache, usage = report.analysis.finding(KVCache), report.usage
+    gib = None if cache is None or at is None else cache.facts.gib(at.asked_tokens)
+    return (
+        run.name,
+        phrases.MISSING if at is None else f"{at.asked_tokens:,}",
+        phrases.milliseconds(at.ttft_ms_median if at else None),
+        phrases.milliseconds(at.latency_ms_median if at else None),
+        phrases.MISSING if gib is None else memory_words(gib),
+        f"{usage.computed_prompt_tokens:,}",
+        f"{usage.prompt_tokens / usage.wall_s:,.0f}" if usage.wall_s > 0.0 else phrases.MISSING,
+        phrases.MISSING if usage.usd is None else f"{usage.usd:,.2f}",
+    )
+
+
+def decision_data(decided: DecidedRun, base: ComparedRun | None) -> dict[str, object]:
+    """A candidate in `comparison.json`, every figure in full precision."""
+    decision = decided.decision
+    shift = None if base is None else _shift_of(base, decided.run)
+    return {
+        "name": decided.run.name,
+        "run_id": decided.run.run_id,
+        "verdict": None if decision is None else decision.verdict,
+        "reason": decided.why_none or None,
+        "decision": None if decision is None else asdict(decision),
+        "x80_shift": None if shift is None else asdict(shift),
+    }
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
