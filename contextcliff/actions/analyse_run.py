@@ -42,7 +42,7 @@ class Analysed:
 
 
 def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, reused: int | None = None) -> Analysed:
-    """Analyse the annotated answers of a run: the cap, and every finding of its sections.
+    """Analyse the annotated answers of a run: the cap, and every finding.
 
     `reused` counts the generations that were there before; None: all of them. Raises `RunError` where no sample was
     answered.

@@ -9,7 +9,7 @@ from pathlib import Path
 from contextcliff.actions.action import Invocation
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import StoredRun
-from contextcliff.reporting.stored_samples import StoredSample, stored_samples
+from contextcliff.reporting.data_files import StoredSample, stored_samples
 
 KEY = "task.like"
 FIRST = "first"

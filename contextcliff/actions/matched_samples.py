@@ -11,7 +11,7 @@ from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.comparison.comparison import ComparedRun
-from contextcliff.reporting.stored_samples import AGAIN, SAMPLES_NAME, StoredSample, stored_samples
+from contextcliff.reporting.data_files import AGAIN, SAMPLES_NAME, StoredSample, stored_samples
 
 Samples = Mapping[str, StoredSample]
 """By id."""

@@ -320,8 +320,7 @@ def _stopped_when_decided(*, each_third: bool) -> Note:
     (estimates if each_third else holds).append(Note("the test of position"))
     return MethodNote(
         "the search stopped at each length as soon as it was decided: {holds:and} hold all the same; {estimates:and}"
-        " are estimates from stopped data, and such a mean lies on average further from the threshold than the"
-        " true score",
+        " are estimates, on average further from the threshold than the truth",
         holds=holds,
         estimates=estimates,
     )

@@ -1,7 +1,7 @@
 """What a search will ask, before it asks: the blocks to expect of a model, and the most that it can ask.
 
 The chances are those of the search's own tests, exact for 0/1 scores against a fixed threshold, and drawn with a fixed
-seed against a share of the baseline (`statistics/share_power.py`). A text that several samples share counts as one
+seed against a share of the baseline (`statistics/power.py`). A text that several samples share counts as one
 sample that is right or wrong as a whole, which is the hardest case.
 """
 

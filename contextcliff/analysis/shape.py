@@ -1,6 +1,6 @@
 """The shape of the scores over length: flat, falling in one step or gradually, below the threshold, or rising.
 
-The shape is the curve that fits best (`statistics/curve_fits.py`), and no test: it says how the scores run, and the
+The shape is the curve that fits best (`statistics/curves.py`), and no test: it says how the scores run, and the
 walk says what of that is shown. Where samples are unscored, a fall has to be there also if all of these were right.
 """
 

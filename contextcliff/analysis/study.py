@@ -105,7 +105,7 @@ class Study:
 
 
 class Finder(Protocol):
-    """What computes one finding; the sections of a report are finders."""
+    """What computes one finding: every `Finding` is a finder."""
 
     @property
     def key(self) -> str:

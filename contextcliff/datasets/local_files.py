@@ -61,7 +61,12 @@ def opened(file: Path, *, most: int) -> Iterator[BinaryIO]:
 def json_of(file: Path, *, most: int = 32 << 20) -> Any:
     """What a plain JSON file holds. Raises `UnreadableFile`."""
     with opened(file, most=most) as stream:
-        return parsed(stream.read(most))
+        return parsed(whole(stream))
+
+
+def whole(stream: BinaryIO) -> bytes:
+    """The bytes of a file that was `opened`: `read` would take the memory for as many as it is told at most."""
+    return stream.read(os.fstat(stream.fileno()).st_size)
 
 
 def parsed(data: bytes) -> Any:

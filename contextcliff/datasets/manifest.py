@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened, whole
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question
 from contextcliff.settings import GivenPath, settings
@@ -55,7 +55,7 @@ class Manifest:
         path = Path(self.path).expanduser()
         try:
             with opened(path, most=MAX_BYTES) as stream:
-                manifest = json.loads(stream.read(MAX_BYTES).decode())
+                manifest = json.loads(whole(stream).decode())
         except UnreadableFile as error:
             raise ConfigError(
                 f"dataset.path={self.path}: can't be read ({error}); give a run's manifest.json"

@@ -162,10 +162,8 @@ class ZonesFinding(Finding[None]):
             return ()
         lines = tuple(Line(text=_range(zone), mood=_MOODS[zone.name]) for zone in zones)
         meaning = Note(
-            "Stable: every tested length clears the threshold. Degraded: every tested length is shown to be below it, "
-            "tested from the longest one down, at {confidence} confidence together. Transition: neither is shown, or "
-            "no length was tested. The fall is that of the mean score, against the baseline where there is one, or "
-            "else against the first zone",
+            "Stable: every tested length clears the threshold. Degraded: every one is shown to be below it, tested "
+            "from the longest down, at {confidence} confidence together. Transition: neither, or untested",
             confidence=phrases.percent(report.analysis.safe_cap.confidence),
         )
         return (Lines(lines=lines), Text(text=meaning))

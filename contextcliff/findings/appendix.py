@@ -137,8 +137,7 @@ def _tested(report: Report) -> str:
     plural = "length" if len(lengths) == 1 else "lengths"
     return (
         f"{report.counts.planned:,} samples were {asked} over {len(lengths):,} {plural},"
-        f" {min(lengths):,} to {max(lengths):,} tokens{at}. Lengths are bins by the server's own count of"
-        " the prompt; the length asked for stands beside it."
+        f" {min(lengths):,} to {max(lengths):,} tokens{at}. Measured lengths are the server's own count."
     )
 
 
@@ -147,7 +146,7 @@ def _claim(report: Report) -> str:
     if search is not None:
         return _claim_of_search(cap, search)
     return (
-        "The lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
+        "Lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
         f" {phrases.threshold_name(cap)} ends the walk; the cap is the longest prompt of the last length before"
         " it. Since the order is fixed beforehand, the claim that every tested length up to the cap clears"
         f" the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence, without a correction."
@@ -158,18 +157,16 @@ def _claim(report: Report) -> str:
 def _claim_of_search(cap: SafeCap, search: Search) -> str:
     error, refine = f"{1.0 - cap.confidence:.3g}", search.plan.refine
     then = (
-        ", and the lengths between the last one passed and that one are then bisected. After k - 1 failures a length is"
-        " tested at α / 2^k, and these sum to at most α"
+        ", and then by bisection below it. After k - 1 failures a length is tested at α / 2^k"
         if refine
         else ". Since the order is fixed beforehand, each length is tested at the whole α"
     )
     return (
-        "The lengths are tested from the shortest up by e-values, in blocks of"
+        "Lengths are tested from the shortest up by e-values, in blocks of"
         f" {search.plan.block:,} samples, until one is not shown to clear {phrases.threshold_name(cap)}{then}"
-        f" (α = {error}). The cap is the longest prompt of the longest length that passed before a failure. The claim"
-        " that every tested length up to the cap clears the threshold holds as a whole at"
-        f" {phrases.percent(cap.confidence)} confidence, however often the evidence was looked at. Between tested"
-        " lengths it supposes that the score does not fall and rise again."
+        f" (α = {error}). The cap is the longest prompt of the last length that passed. The claim that every tested"
+        f" length up to it clears the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence,"
+        " however often one looks; between tested lengths it supposes that the score does not fall and rise again."
     )
 
 
@@ -183,12 +180,8 @@ def _intervals(report: Report) -> str:
             else f" The {phrases.bound_name(cap)} is the highest threshold that the e-values would have passed."
         )
         return (
-            f"The interval of a length's score is two-sided at {confidence} and a confidence sequence: the scores that"
-            " the e-values do not reject. It holds however often the evidence was looked at and whenever the length was"
-            f" decided, and is wider than one for a number of samples that was fixed beforehand.{bound} Unscored"
-            " samples are left out of the mean; they count as wrong at the lower end and as right at the upper one."
-            " Intervals by depth and by facet, and every mean, are estimates from stopped data: samples were as many"
-            " as it took to decide, so that a mean lies on average further from the threshold than the true score."
+            f"Intervals are confidence sequences at {confidence}: the scores that the e-values do not reject, wherever"
+            f" the search stops.{bound} Unscored samples count as wrong at the lower end and as right at the upper one."
         )
     use = (
         "The cap is tested on the share of healthy rounds, and not by this bound"
@@ -232,8 +225,9 @@ class CapRulesFinding(Finding[None]):
     title = "Appendix: every cap rule"
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        # The half-life is in `caps` for programs that read it there; it is no cap, and has its own section.
-        caps = {rule: tokens for rule, tokens in report.analysis.caps.items() if rule != "half_life"}
+        # The half-life is in `caps` for programs that read it there; it is no cap, and has its own finding.
+        every = report.analysis.caps.items()
+        caps = {rule: tokens for rule, tokens in every if rule != "half_life" and tokens is not None}
         words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}
         chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
         columns = (
@@ -248,15 +242,10 @@ class CapRulesFinding(Finding[None]):
             yield Measurement(key=f"caps/{rule}", value=tokens)
 
 
-_LSQ = (
-    "The half-life by least squares, r0 * exp(-kL) fitted to the mean scores with every length counting alike, for"
-    " comparison with figures made that way; it knows neither how many samples stand behind a mean nor that r0 is at"
-    " most 1:"
-)
+_LSQ = "Half-life by least squares on the mean scores, r0 * exp(-kL), for comparison with figures made that way:"
 _SPREAD = (
-    "The rolling variance is the variance of the scores of a length and its neighbours, pooled. Sarle's bimodality"
-    " coefficient, above 0.56 (5/9, a uniform distribution's), hints at two kinds of answers, whole and worthless. On"
-    " 0/1 scores both restate the mean."
+    "Rolling variance: of the scores of a length and its neighbours, pooled. Sarle's coefficient above 0.56 hints at"
+    " two kinds of answers. On 0/1 scores both restate the mean."
 )
 
 

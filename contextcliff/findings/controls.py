@@ -8,7 +8,6 @@ from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Finding, Measurement, Table, Text
-from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 
@@ -43,7 +42,6 @@ class ControlsFinding(Finding[ControlResults]):
             Text(text=_MEANING),
             Table(columns=_columns(levels)),
             *((Text(text=blind_cells),) if blind else ()),
-            *from_stopped_data(report, "The scores of the controls"),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

@@ -18,7 +18,6 @@ from contextcliff.analysis.items import pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Pairs, Table, Text
-from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.positions import Positions, PositionSource
@@ -225,8 +224,7 @@ class ExtrapolationFinding(Finding[Extrapolation]):
         found = self.of(report)
         if found is None:
             return ()
-        stopped = from_stopped_data(report, "The mean scores within and beyond the trained positions")
-        return (Text(text=_MEANING), _pairs(found), *stopped, _table(found))
+        return (Text(text=_MEANING), _pairs(found), _table(found))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         found = self.of(report)

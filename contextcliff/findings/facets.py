@@ -32,7 +32,7 @@ from contextcliff.findings.finding import (
     Text,
     from_finding,
 )
-from contextcliff.findings.phrases import from_stopped_data, interval_words
+from contextcliff.findings.phrases import interval_words
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.statistics.descriptive import mean_of, quantile_classes
@@ -216,7 +216,6 @@ class FacetsFinding(Finding[Facets]):
             return ()
         blocks: list[Block] = [
             Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
-            *from_stopped_data(report, "The scores of the facets"),
             Image(figure="facets"),
         ]
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):

@@ -51,7 +51,7 @@ class FailuresFinding(Finding[None]):
     def show(self, report: Report) -> tuple[Block, ...]:
         tags, bins = tuple(all_failures(report)), report.analysis.bins
         if not tags:
-            return (Text(text="None."),)
+            return ()
         rates = tuple(MISSING if b.failure_rate is None else percent(b.failure_rate) for b in bins)
         columns = (
             Column(title="asked tokens", cells=tuple(whole(b.asked_tokens) for b in bins)),

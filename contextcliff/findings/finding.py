@@ -36,7 +36,7 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heading:
-    """A heading within a section; the section's own title is not a block."""
+    """A heading within a finding; the finding's own title is not a block."""
 
     text: str
 
@@ -100,7 +100,7 @@ def columns_of(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
-    """Where a figure of the section stands, by its name; nothing where it was not drawn. Consoles pass it over."""
+    """Where a figure of the finding stands, by its name; nothing where it was not drawn. Consoles pass it over."""
 
     figure: str
 
@@ -124,7 +124,7 @@ Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FigureOf:
-    """A figure of a section: `figures/NAME.png`, drawn only where the report has data for it.
+    """A figure of a finding: `figures/NAME.png`, drawn only where the report has data for it.
 
     `draw` gets the report and the run's scored samples.
     """
@@ -172,13 +172,13 @@ class FinishedRun:
 class Finding(Generic[T]):
     """One finding. A subclass fills in what the finding has; everything but `key` and `title` may be left out.
 
-    `record` is what stands in `report.json` under `key` (None: the section shows what other sections computed and
+    `record` is what stands in `report.json` under `key` (None: it shows what other findings computed and
     adds nothing to the file). With `inline` the fields of the record stand there by their own names instead.
     """
 
     key: ClassVar[str]
     title: ClassVar[str]
-    """Heading over the section; empty: none."""
+    """Heading over the finding; empty: none."""
     record: type[T] | None = None
     inline: ClassVar[bool] = False
     figures: ClassVar[tuple[FigureOf, ...]] = ()
@@ -228,16 +228,16 @@ class Finding(Generic[T]):
         return {}
 
     def page(self, run: FinishedRun) -> str | None:  # noqa: ARG002
-        """The text of the section's own page, `page_name`; None: it has none of this run."""
+        """The text of the finding's own page, `page_name`; None: it has none of this run."""
         return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Listed:
-    """Where a section's class stands: `package.module.Class`.
+    """Where a finding's class stands: `package.module.Class`.
 
     `only_for` is the key of a finding that few runs have: the module is imported where a task or a report names it,
-    and nowhere else. Empty: every run has the section.
+    and nowhere else. Empty: every run has it.
     """
 
     path: str
@@ -281,12 +281,12 @@ FINDINGS: tuple[Listed, ...] = (
 
 
 def sections_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
-    """Every section that all runs have, and those of `findings`, in the order of the list."""
+    """Every finding that all runs have, and those of `findings`, in the order of the list."""
     return tuple(_loaded(each.path) for each in FINDINGS if not each.only_for or each.only_for in findings)
 
 
 def sections_of(report: Report) -> tuple[Finding[Any], ...]:
-    """The sections that a report can show."""
+    """The findings that a report can show."""
     return sections_with(report.analysis.findings.keys())
 
 

@@ -1,7 +1,7 @@
 """Estimates of the whole curve: where it falls to 80% and 50%, the area under it, and RULER's effective length.
 
 x80 and x50 are the prompt lengths at which a logistic curve in log length, fitted to the scores of all lengths
-(`statistics/logistic_fall.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
+(`statistics/curves.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
 baseline's score, they are 80% and 50% of the curve's own value at the shortest length. T. Kwa et al., "Measuring AI
 Ability to Complete Long Tasks" (arXiv 2503.14499), use a half and four fifths of the full score, and NoLiMa (arXiv
 2502.05167) a share of the score at short length. So a fitted length has the scale of the cap. Nothing is extrapolated:
@@ -26,7 +26,6 @@ from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.analysis.threshold import LOW_BASELINE
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
-from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.descriptive import leading_above
@@ -269,16 +268,12 @@ def _octaves(high: int | None, low: int | None) -> float:
 
 
 _CURVE = (
-    "Estimates beside the cap, which does not depend on them. x80 and x50 are the prompt lengths at which a logistic"
-    " curve in log length, fitted to the scores of all lengths, falls to"
+    "x80 and x50: the lengths at which a logistic curve in log length, fitted to the scores of all lengths, falls to"
 )
 _INTERVAL = (
-    "The interval is a bootstrap's; where no tested length lies on the fall, only the two around it are known, and it"
-    " reaches from one to the other. Where some do, it supposes that the fall is a logistic curve's, and does not allow"
-    " for another form. Nothing is extrapolated beyond the tested lengths. The area is the mean score over"
-    " the tested range, with straight lines between tested lengths and each doubling of the length counting alike;"
-    " areas of different ranges are not comparable. The effective length is RULER's (arXiv 2404.06654): the longest"
-    " tested length up to which every mean score is above"
+    "Each has a bootstrap's interval, or the two lengths around the fall where none lies on it. Nothing is"
+    " extrapolated. Area: the mean score over the tested range, every doubling of the length counting alike. Effective"
+    " length: RULER's (arXiv 2404.06654), the longest tested length up to which every mean score is above"
 )
 
 
@@ -309,12 +304,9 @@ class FittedLengthFinding(Finding[FittedLengths]):
                 )
             )
         rows.append(("Effective length", _effective(fitted.effective_length)))
-        rows.append(("Samples", phrases.whole(fitted.n_samples)))
-        rows.append(("Lengths", phrases.whole(fitted.n_lengths)))
         return (
             Text(text=_meaning(fitted)),
             Pairs(rows=tuple(rows)),
-            *from_stopped_data(report, "Fitted lengths, the area and the effective length"),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

@@ -29,11 +29,7 @@ RETRIEVE_BELOW = 4_000
 """Half-life in tokens under which the text should not be given whole."""
 ROTATE_BELOW = 2_000
 """Half-life in tokens under which not even a few passages belong in one prompt."""
-_SCALE = (
-    "Safe: up to the safe cap, where the length is shown to clear the threshold. Nothing beyond the cap is safe: "
-    "danger is a mean score under 0.5, caution any other, also a high one. It is sure where the tests of the safe cap "
-    "show the length to clear the threshold (safe) or to be below it (caution, danger); the rest is a rule of thumb."
-)
+_SCALE = "Safe: up to the safe cap. Beyond it a mean score under 0.5 is danger, any other caution; a rule of thumb."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

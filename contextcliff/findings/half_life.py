@@ -284,18 +284,11 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         if fits is None or not report.analysis.bins:
             return ()
         half_life = fits.half_life
-        likeliest = "none" if half_life.tokens is None else _in_short(half_life)
-        rows: list[tuple[str, Shown]] = [("Maximum likelihood", likeliest)]
-        if half_life.initial is not None:
-            rows.append(("Score at length 0", phrases.score(half_life.initial)))
-        if half_life.tokens is None and half_life.ci_low is not None:
-            rows.append(("At least", f"{half_life.ci_low:,} tokens"))
-        rows.append(("Reason" if half_life.tokens is None else "Basis", half_life.reason))
+        rows: list[tuple[str, Shown]] = [("Half-life", half_life.reason)]
         misfit = decay_misfit(half_life, report.analysis.bins)
         if misfit is not None:
             rows.append(("Misfit", _in_words(misfit)))
-        stopped = phrases.from_stopped_data(report, "The half-life and the score at length 0")
-        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *stopped, Image(figure="decay_curve"))
+        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), Image(figure="decay_curve"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fits = self.of(report)

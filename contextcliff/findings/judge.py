@@ -12,7 +12,7 @@ from statistics import fmean
 from contextcliff.analysis.items import evidence_of, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Text
-from contextcliff.findings.phrases import MISSING, from_stopped_data, percent, whole
+from contextcliff.findings.phrases import MISSING, percent, whole
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -134,7 +134,7 @@ class JudgeFinding(Finding[Judgement]):
             f"The judge counts as saying right from {finding.right_from:,} of 10 up, the exact score from 0.5 up. The"
             " report stands on the exact score."
         )
-        return (Text(text=meaning), Pairs(rows=tuple(rows)), *from_stopped_data(report, "The judge's figures"))
+        return (Text(text=meaning), Pairs(rows=tuple(rows)))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)

@@ -215,9 +215,8 @@ def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[Pre
 
 
 _READ = (
-    "Times to the first token (TTFT) over the requests of which the server read at least half of the prompt, each"
-    " prompt once; the others came out of a cache. The prediction is the curve of the shorter lengths. The spread is"
-    " the distance of the quartiles, as a share of the median."
+    "Times to the first token (TTFT) of requests whose prompt was not in a cache. Predicted: by the curve of the"
+    " shorter lengths. Spread: the distance of the quartiles over the median."
 )
 
 

@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 
-from contextcliff.findings.finding import Text
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.note import Note
@@ -158,15 +157,3 @@ def shown_interval(report: Report, low: float | None, high: float | None) -> str
     """The interval of a length's mean. In a search its lower end can be the tested bound: it is rounded as that is."""
     shown = interval if report.analysis.finding(Search) is None else interval_outward
     return shown(low, high)
-
-
-def from_stopped_data(report: Report, figures: str) -> tuple[Text, ...]:
-    """A paragraph that marks `figures` (the subject of the sentence, a plural) in a search; nothing elsewhere."""
-    if report.analysis.finding(Search) is None:
-        return ()
-    return (
-        Text(
-            text=f"{figures} are estimates from stopped data: the search stopped at each length as soon as it was"
-            " decided, and neither they nor their intervals are adjusted for that."
-        ),
-    )

@@ -2,7 +2,7 @@
 
 The question is whether late evidence is found more often than early evidence (`recency`), less often (`primacy`), or
 the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv 2307.03172). The
-test is that of `depth_contrast.py`.
+test is `permutation_test` of `statistics/ranks.py`.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ from contextcliff.findings.finding import (
     Line,
     Measurement,
     Pairs,
-    Shown,
     Table,
     from_finding,
 )
-from contextcliff.findings.phrases import from_stopped_data, interval_words
+from contextcliff.findings.phrases import interval_words
 from contextcliff.records.amounts import THIRDS_OF_DEPTH
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -242,10 +241,6 @@ class PositionFinding(Finding[PositionProfile]):
         if finding is None or (finding.position.pattern is None and not finding.profile):
             return ()
         position, points = finding.position, finding.profile
-        rows: list[tuple[str, Shown]] = [("Pattern", _in_short(position))]
-        if position.n_samples:
-            rows.append(("Samples", phrases.whole(position.n_samples)))
-        rows.append(("Reason", position.reason))
         columns = (
             Column(title="depth", cells=tuple(f"{point.depth:.3g}" for point in points)),
             Column(title="n", cells=tuple(phrases.whole(point.n_samples) for point in points)),
@@ -253,8 +248,7 @@ class PositionFinding(Finding[PositionProfile]):
             Column(title="interval", cells=tuple(phrases.interval(point.ci_low, point.ci_high) for point in points)),
         )
         table = (Table(columns=columns),) if points else ()
-        stopped = from_stopped_data(report, "The scores of the depths")
-        return (Pairs(rows=tuple(rows)), Image(figure="depth_profile"), *table, *(stopped if points else ()))
+        return (Pairs(rows=(("Pattern", position.reason),)), Image(figure="depth_profile"), *table)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)

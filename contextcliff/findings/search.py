@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MEANING = (
-    "An e-value measures the evidence against a claim: if the claim is true, it reaches 1/α with a chance of at most α,"
-    " however often one looks. It is looked at where a block of samples ends. A length passes where the one against"
-    " “the score is at most the threshold” reaches 1/α; it is below where the one against “the score is at least the"
-    " threshold” reaches"
+    "A length passes where the e-value against “the score is at most the threshold” reaches 1/α, however often one"
+    " looks; it is below where the one against “the score is at least the threshold” reaches"
 )
 _DECISIONS: Mapping[Decision, str] = {
     "baseline": "the baseline",

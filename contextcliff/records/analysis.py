@@ -156,8 +156,8 @@ class SafeCap:
 class Analysis:
     """All that the analysis says of one run's scored samples.
 
-    What every run has is a field of its own. Everything else is a finding: `findings` holds one record for each
-    section that had something to say, by the section's key.
+    What every run has is a field of its own. Everything else is a finding: `findings` holds the record of each
+    that had something to say, by its key.
     """
 
     bins: tuple[Bin, ...]

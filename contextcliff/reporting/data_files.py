@@ -18,8 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, TypeVar
 
-from contextcliff.datasets.local_files import UnreadableFile, opened, parsed
-from contextcliff.errors import tell
+from pydantic import Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened, parsed
+from contextcliff.errors import ConfigError, tell
 from contextcliff.records.sample import Prompt, SentTurn
 from contextcliff.reporting.outside_text import tame_cell
 from contextcliff.text.tokens import plain_text
@@ -180,3 +183,55 @@ def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path
             text = json.dumps(line, ensure_ascii=False).translate(LINE_ENDS)
             stream.write(f"{text}\n".encode("utf-8", errors="backslashreplace"))
     return path
+
+
+SAMPLES_NAME = "samples.jsonl"
+_LONGEST_SAMPLE, _MOST_SAMPLES = 8 << 20, 500_000
+AGAIN = "write it again with action=analyze"
+"""The way out of a file that lacks something."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredSample:
+    """What a line says that two runs are compared by; the rest of it is not looked at."""
+
+    sample_id: str
+    context_tokens: int
+    prompt_sha256: str
+    score: float | None = Field(default=None, ge=0.0, le=1.0)
+    cluster: str = ""
+    item: str = ""
+    """The question that it repeats; empty: none, or a file of an earlier version."""
+    block: int | None = None
+    replayed: bool = False
+    """Whether it was asked only to stay paired with another run."""
+    figures: Mapping[str, FiniteFloat] = Field(default_factory=dict)
+    """What else the task measured of the answer; empty in a file of an earlier version."""
+
+
+_sample = TypeAdapter(StoredSample)
+
+
+def stored_samples(folder: Path, *, asked: str) -> Iterator[StoredSample]:
+    """The samples of a run's folder. `asked` is what named the run, as `task.like=RUN`.
+
+    Raises `ConfigError` that names file and line for what is none, and the way out.
+    """
+    file = folder / SAMPLES_NAME
+    try:
+        for number, line in enumerate(sample_lines(file), start=1):
+            try:
+                yield _sample.validate_json(line)
+            except ValidationError as error:
+                raise ConfigError(f"{asked}: {file} line {number} is no sample; {AGAIN}") from error
+    except UnreadableFile as error:
+        raise ConfigError(f"{asked}: {file}: {error}; {AGAIN}") from error
+
+
+def sample_lines(file: Path) -> Iterator[bytes]:
+    """The lines of a `samples.jsonl`. Raises `UnreadableFile`."""
+    with opened(file, most=MAX_BYTES) as lines:
+        for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_SAMPLE), b"")):
+            if number == _MOST_SAMPLES:
+                raise UnreadableFile(f"has more than {_MOST_SAMPLES:,} samples")
+            yield line

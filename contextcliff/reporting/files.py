@@ -93,7 +93,7 @@ def write_report_files(
     """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
 
     `table` is what `samples.jsonl` has, where it is made already or has more than `scored`. With `controls` there is a
-    `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Sections may have further files.
+    `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Findings may have further files.
     `parameters` is the flattened configuration. With `figures` the report shows those that `draw_figures` draws into
     `folder / FIGURES`. Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
     hold one.

@@ -35,7 +35,7 @@ _NULL: JsonSchemaValue = {"type": "null"}
 class _AsWritten(GenerateJsonSchema):
     """Describes a record as it is written: all of its fields and no other key, without titles and defaults.
 
-    Where a fact or its sentence is accepted, pydantic leaves out the fact: it has no form in JSON but its sentence.
+    Where a note or its sentence is accepted, pydantic leaves out the note: it has no form in JSON but its sentence.
     """
 
     def field_is_required(self, *_: Any, **__: Any) -> bool:
@@ -116,7 +116,7 @@ def _caps(caps: JsonSchemaValue, *, further: Sequence[str]) -> JsonSchemaValue:
 
 
 def _finding(section: Finding[Any], written: JsonSchemaValue) -> JsonSchemaValue:
-    """What a section adds to the top level; null stands under the section's key, also where its fields are inline."""
+    """What a finding adds to the top level; null stands under its key, also where its fields are inline."""
     if section.key not in written:
         return {
             **written,

@@ -1,6 +1,6 @@
 """`report.json`, schema 1: a report as one flat object, and the way back.
 
-The run's fields and the analysis' stand at the top level, and so does every finding, under its section's key. A
+The run's fields and the analysis' stand at the top level, and so does every finding, under its key. A
 finding that the run does not have is null.
 """
 

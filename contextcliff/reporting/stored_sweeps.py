@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.datasets.local_files import UnreadableFile, json_of, opened
+from contextcliff.datasets.local_files import UnreadableFile, json_of, opened, whole
 from contextcliff.records.sweep import SweepRow, row_from_json, row_to_json
 from contextcliff.reporting.data_files import write_text
 
@@ -70,7 +70,7 @@ def read_rows(folder: Path) -> tuple[SweepRow, ...]:
     for file in sorted((folder / _JOBS).glob("*.json")):
         try:
             with opened(file, most=_LONGEST_ROW) as stream:
-                rows.append(row_from_json(stream.read(_LONGEST_ROW).decode()))
+                rows.append(row_from_json(whole(stream).decode()))
         except UnreadableFile:
             continue
     return tuple(sorted(rows, key=lambda row: row.job))

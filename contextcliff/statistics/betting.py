@@ -15,7 +15,7 @@ What breaks it:
 - a look inside a block: the samples so far may be those of the easy depths;
 - the order of completion in place of an order fixed beforehand: easy samples may come back first;
 - samples that share a text, counted as independent: with an intra-class correlation of .05, .15, .3 the error at a
-  nominal 5% is 7, 18, 34%. `score_blocks.clustered_block` bets on texts instead.
+  nominal 5% is 7, 18, 34%. `sequential.clustered_block` bets on texts instead.
 
 Sources: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B 86
 (2024) 1-27; J. Ville, "Étude critique de la notion de collectif" (1939); A. Ramdas et al., "Game-theoretic statistics

@@ -142,7 +142,7 @@ class Task(ABC):
     embeds_texts: ClassVar[bool] = False
     """Whether scores can use embeddings (`texts_to_embed`)."""
     findings: ClassVar[tuple[str, ...]] = ()
-    """Keys of the report sections that this task has beside those of every task."""
+    """Keys of the findings that this task has beside those of every task."""
     not_asked: ClassVar[tuple[str, ...]] = UNJUDGED
     """Keys that determine no sample: what is kept of a run, which run it stays paired with, and how its answers are
     scored."""

@@ -51,7 +51,7 @@ def metrics_of(point: LengthPoint) -> list[MetricPoint]:
 
 
 def measurements(report: Report) -> list[MetricPoint]:
-    """Every figure of a report that is a number, of every section."""
+    """Every figure of a report that is a number, of every finding."""
     return [
         MetricPoint(key=valid_key(point.key), value=float(point.value), step=point.step)
         for section in sections_of(report)

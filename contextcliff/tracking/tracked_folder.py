@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened, parsed
-from contextcliff.reporting.data_files import CONTEXTS_NAME, read_contexts
+from contextcliff.reporting.data_files import CONTEXTS_NAME, SAMPLES_NAME, read_contexts, sample_lines
 from contextcliff.reporting.run_names import read_parameters, read_provenance
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
-from contextcliff.reporting.stored_samples import SAMPLES_NAME, sample_lines
 from contextcliff.tracking.tracker import Tracked, TrackingError
 
 _MANIFEST = "manifest.json"

@@ -13,8 +13,8 @@ from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
 from contextcliff.reporting.comparison.comparison import ComparedRun
+from contextcliff.reporting.data_files import StoredSample, stored_samples
 from contextcliff.reporting.run_names import facts_of
-from contextcliff.reporting.stored_samples import StoredSample, stored_samples
 from tests.reporting.search_reports import search_report
 from tests.simulated_reports import simulated
 

@@ -19,7 +19,7 @@ from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
 OWN_PROSE = (*WRITING, "dataset=synthetic", "seed=1", "analysis.threshold=0.3")
-"""Over prose of its own kind about 80% of the simulated rounds are healthy, which fourteen show to be more than 30%."""
+"""Over prose of its own kind about 80% of the simulated rounds are healthy."""
 FLAT = (*OWN_PROSE, "engine.law=flat")
 FIGURES = ("healthy_rounds", "core_metrics", "writing_dashboard")
 COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
@@ -54,7 +54,7 @@ def _the_author_is_known() -> None:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("writing")
-    run(folder, *FLAT, *DRAWN)
+    run(folder, *FLAT, *DRAWN, "task.rounds=5")
     return folder
 
 
@@ -64,19 +64,19 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def test_the_default_run_goes_on_from_one_point_fourteen_times_at_every_tier(finished: Path) -> None:
+def test_a_run_goes_on_from_one_point_in_every_round_at_every_tier(finished: Path) -> None:
     (report,) = reports(finished)
     assert [found["asked_tokens"] for found in report["bins"]] == [2048, 4096, 8192]
-    assert report["counts"]["planned"] == report["counts"]["completed"] == 42
+    assert report["counts"]["planned"] == report["counts"]["completed"] == 15
     lines = samples(finished)
     assert len({line["prompt_sha256"] for line in lines}) == 3
-    assert len({line["seed"] for line in lines}) == 42
+    assert len({line["seed"] for line in lines}) == 15
 
 
 def test_the_score_of_a_round_is_what_its_composite_leaves(finished: Path) -> None:
     scores = {line["sample_id"]: line["score"] for line in samples(finished)}
     rounds = table(finished, "writing_detailed.csv")
-    assert len(rounds) == 42
+    assert len(rounds) == 15
     for row in rounds:
         assert scores[row["sample_id"]] == pytest.approx(1.0 - float(row["composite"]) / 100.0)
 
@@ -95,7 +95,7 @@ def test_the_files_of_the_writing_are_there(finished: Path) -> None:
     }
     means = table(finished, "writing.csv")
     assert [row["context_length"] for row in means] == ["2048", "4096", "8192"]
-    assert {row["num_rounds"] for row in means} == {"14"}
+    assert {row["num_rounds"] for row in means} == {"5"}
     assert {row["adjacent_coherence"] for row in means} == {""}
 
 

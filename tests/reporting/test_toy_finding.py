@@ -1,4 +1,4 @@
-"""A finding is an analysis file, a section file and a line in the list of sections; it is then wherever a report is."""
+"""A finding is one file and one line of `FINDINGS`; it is then wherever a report is."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from contextcliff.reporting.stored_reports import read_report
 from contextcliff.tracking.metrics import digest, measurements, tags
 from tests.simulated_reports import CLIFF, edited, simulated
 
-ANALYSIS = '''
+FILE = '''
 """The largest fall of the mean score between neighbouring lengths."""
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contextcliff.analysis.study import Study
+from contextcliff.findings import drawing
+from contextcliff.findings.finding import FigureOf, Finding, Image, Line, Measurement, Pairs, Text, from_finding
+from contextcliff.records.note import Note
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,32 +40,13 @@ class LargestFall:
     fall: float
 
 
-def largest_fall(study: Study) -> LargestFall | None:
-    """None where fewer than two lengths have scores."""
-    scored = [b for b in study.bins if b.mean is not None]
-    falls = [
-        LargestFall(from_tokens=a.asked_tokens, to_tokens=b.asked_tokens, fall=a.mean - b.mean)
-        for a, b in pairwise(scored)
-    ]
-    return max(falls, key=lambda found: found.fall, default=None)
-'''
-
-SECTION = '''
-"""The largest fall between neighbouring lengths."""
-
-from contextcliff.findings.finding import Image, Pairs, Text
-from contextcliff.findings.drawing import blank
-from contextcliff.findings.finding import FigureOf, Measurement, Finding, from_finding
-from toy_largest_fall import LargestFall, largest_fall
-
-
-def _figure(report, finding):
-    figure, axes = blank(width=3, height=2)
-    axes.plot([finding.from_tokens, finding.to_tokens], [finding.fall, 0.0])
+def _figure(report, found):
+    figure, axes = drawing.blank(width=3, height=2)
+    axes.plot([found.from_tokens, found.to_tokens], [found.fall, 0.0])
     return figure
 
 
-class LargestFallSection(Finding[LargestFall]):
+class LargestFallFinding(Finding[LargestFall]):
     key = "largest_fall"
     title = "Largest fall"
     record = LargestFall
@@ -78,77 +61,72 @@ class LargestFallSection(Finding[LargestFall]):
     )
 
     def find(self, study):
-        return largest_fall(study)
+        falls = [
+            LargestFall(from_tokens=a.asked_tokens, to_tokens=b.asked_tokens, fall=a.mean - b.mean)
+            for a, b in pairwise(b for b in study.bins if b.mean is not None)
+        ]
+        return max(falls, key=lambda found: found.fall, default=None)
 
-    def caps(self, finding, study):
-        return {"before_largest_fall": finding.from_tokens}
+    def caps(self, found, study):
+        return {"before_largest_fall": found.from_tokens}
 
-    def summary(self, report):
-        finding = self.of(report)
-        return () if finding is None else ((self.title, f"{finding.fall:.2f} at {finding.to_tokens:,} tokens"),)
+    def short(self, report):
+        found = self.of(report)
+        return () if found is None else (Text(text=Note("most is lost at {to:,} tokens", to=found.to_tokens)),)
+
+    def look(self, report):
+        found = self.of(report)
+        return () if found is None else (Line(text=Note("the score falls by {fall:.2f}", fall=found.fall)),)
 
     def show(self, report):
-        finding = self.of(report)
-        if finding is None:
-            return ()
-        rows = (("From", f"{finding.from_tokens:,}"), ("To", f"{finding.to_tokens:,}"))
-        return (Text(text="Where most is lost."), Pairs(rows=rows), Image(figure="largest_fall"))
+        found = self.of(report)
+        return () if found is None else (Pairs(rows=(("To", f"{found.to_tokens:,}"),)), Image(figure="largest_fall"))
 
     def metrics(self, report):
-        finding = self.of(report)
-        yield Measurement(key="largest_fall", value=None if finding is None else finding.fall)
+        found = self.of(report)
+        yield Measurement(key="largest_fall", value=None if found is None else found.fall)
 
     def tags(self, report):
         return {"has_largest_fall": str(self.of(report) is not None).lower()}
 '''
-
-LINE = Listed(path="toy_largest_fall_section.LargestFallSection")
+LINE = Listed(path="toy_largest_fall.LargestFallFinding")
 
 
 @pytest.fixture
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     """A run's report once the finding is there."""
-    modules = tmp_path / "modules"
-    modules.mkdir()
-    (modules / "toy_largest_fall.py").write_text(ANALYSIS, encoding="utf-8")
-    (modules / "toy_largest_fall_section.py").write_text(SECTION, encoding="utf-8")
-    monkeypatch.syspath_prepend(modules)
+    (tmp_path / "toy_largest_fall.py").write_text(FILE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(finding, "FINDINGS", (*finding.FINDINGS, LINE))
     # Without the cache of the session: no other test may meet the finding.
     return simulated.__wrapped__(CLIFF)
 
 
-@pytest.fixture
-def folder(report: Report, tmp_path: Path) -> Path:
-    write_report_files(report, scored=(), manifest={}, folder=tmp_path / "run", figures=True)
-    draw_figures(report, folder=tmp_path / "run" / "figures", dpi=40)
-    return tmp_path / "run"
-
-
-def test_it_is_in_report_json_and_read_back(report: Report, folder: Path) -> None:
-    flat = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+def test_it_is_in_report_json_and_read_back(report: Report, tmp_path: Path) -> None:
+    write_report_files(report, scored=(), manifest={}, folder=tmp_path, figures=False)
+    flat = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert flat["largest_fall"] == {"from_tokens": 4096, "to_tokens": 8192, "fall": pytest.approx(0.55)}
     assert flat["caps"]["before_largest_fall"] == 4096
-    again = read_report(folder / "report.json")
+    again = read_report(tmp_path / "report.json")
     assert again.analysis.findings["largest_fall"] == report.analysis.findings["largest_fall"]
     assert flatten(again) == flat
 
 
-def test_it_is_on_the_console(report: Report, tmp_path: Path) -> None:
+def test_it_is_on_the_console_and_in_the_report_with_its_figure(report: Report, tmp_path: Path) -> None:
     out = io.StringIO()
     render_console(report, console=Console(file=out, width=80), folder=tmp_path, tracking_command=None)
-    beside = out.getvalue().split("BESIDE THE CAP")[1].split("ZONES")[0]
-    assert "Largest fall: 0.55 at 8,192 tokens" in " ".join(beside.split())
-
-
-def test_it_is_on_the_page_with_its_figure_and_its_cap_rule(folder: Path) -> None:
-    page = (folder / "report.md").read_text(encoding="utf-8")
-    assert "| before_largest_fall | 4,096 | the length from which most is lost |" in page
-    section = page.split("## Largest fall")[1]
-    assert "Where most is lost." in section
-    assert "| To | 8,192 |" in section
-    assert "![The largest fall](figures/largest_fall.png)" in section
-    assert (folder / "figures" / "largest_fall.png").read_bytes().startswith(b"\x89PNG")
+    assert "most is lost at 8,192 tokens" in out.getvalue()
+    write_report_files(report, scored=(), manifest={}, folder=tmp_path, figures=True)
+    draw_figures(report, folder=tmp_path / "figures", dpi=40)
+    answer, _, rest = (tmp_path / "report.md").read_text(encoding="utf-8").partition("## Worth a look")
+    look, _, details = rest.partition("<details>")
+    assert "most is lost at 8,192 tokens" in answer
+    assert "- the score falls by 0.55" in look
+    assert "| before_largest_fall | 4,096 | the length from which most is lost |" in details
+    shown = details.partition("### Largest fall")[2]
+    assert "| To | 8,192 |" in shown
+    assert "![The largest fall](figures/largest_fall.png)" in shown
+    assert (tmp_path / "figures" / "largest_fall.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_it_is_a_metric_a_tag_and_part_of_the_digest(report: Report) -> None:

@@ -25,7 +25,7 @@ def figure_files(report: Report) -> tuple[str, ...]:
 
 
 def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> dict[str, Figure]:
-    """Draw the figures of every section, once for files and pages, and write them into `folder` at `dpi` dots an inch.
+    """Draw the figures of every finding, once for files and pages, and write them into `folder` at `dpi` dots an inch.
 
     Returns them by name. A figure that the report has no data for is not drawn.
     """

@@ -27,7 +27,7 @@ def write_pages(
     figures: Mapping[str, Figure],
     folder: Path,
 ) -> tuple[Path, ...]:
-    """Write `report.html` into a run's folder, and its sections' own pages. Returns the paths."""
+    """Write `report.html` into a run's folder, and its findings' own pages. Returns the paths."""
     page = report_page(run.report, scored=run.scored, excerpts=excerpts, prompts=prompts, figures=figures)
     with_pages = [section for section in sections_of(run.report) if section.page_name]
     pages = {PAGE_NAME: page, **{section.page_name: section.page(run) for section in with_pages}}

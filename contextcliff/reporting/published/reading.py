@@ -11,7 +11,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.datasets.local_files import UnreadableFile, opened
+from contextcliff.datasets.local_files import UnreadableFile, opened, whole
 from contextcliff.errors import ConfigError
 from contextcliff.reporting.published.table import PublishedTable
 from contextcliff.shipped_folder import conf_dir
@@ -61,7 +61,7 @@ def read_table(name: str, *, shown: str) -> PublishedTable:
 def _text(path: Path, shown: str) -> str:
     try:
         with opened(path, most=_LONGEST) as stream:
-            return stream.read(_LONGEST).decode("utf-8-sig")
+            return whole(stream).decode("utf-8-sig")
     except UnreadableFile as error:
         raise ConfigError(f"{shown}: {error}; give a table in UTF-8 of up to 1 MiB") from error
 
