@@ -30,7 +30,7 @@ from contextcliff.reporting.comparison.comparison import (
     parts_with,
 )
 from contextcliff.reporting.comparison.verdicts import gate_line, matching_notes, method_notes
-from contextcliff.reporting.published.choice import published_curves
+from contextcliff.reporting.published.reading import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings
 from contextcliff.tracking.tracker import TrackingError

@@ -16,7 +16,6 @@ from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingReq
 from contextcliff.reporting.run_names import facts_of, read_parameters, run_parameters
 from contextcliff.reporting.stored_reports import (
     REPORT_NAME,
-    PassedOver,
     StoredReport,
     UnreadableReport,
     read_report,
@@ -178,12 +177,12 @@ def latest_sweep_runs(experiment: Path, *, task: str) -> ChosenRuns | None:
 
     None where no sweep is remembered. Of a run that several rules have judged it is the report that the sweep wrote.
     """
-    reports, passed_over = [], []
+    reports, passed_over = [], dict[Path, str]()
     for file in (experiment / name / REPORT_NAME for name in latest_sweep(experiment)):
         try:
             reports += [(file, read_report(file))] if file.is_file() else []
         except UnreadableReport as error:
-            passed_over.append(PassedOver(file=file, reason=str(error)))
+            passed_over[file] = str(error)
     if not reports:
         return None
     tasks = [report.run.task for _, report in reports]

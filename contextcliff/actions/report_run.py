@@ -335,7 +335,7 @@ def _warn_of_passed_over(beside: StoredReports, folder: Path) -> None:
     """Say which reports are in no figure of several runs; one that was in this report's place is gone."""
     from contextcliff.reporting.stored_reports import told_passed_over
 
-    others = [one for one in beside.passed_over if one.file.parent != folder]
+    others = {file: why for file, why in beside.passed_over.items() if file.parent != folder}
     if others:
         tell(f"warning: {told_passed_over(others)}")
 
