@@ -59,10 +59,9 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lines:
-    """A list. `bullets` is whether each line is marked as one."""
+    """A list."""
 
     lines: tuple[Line, ...]
-    bullets: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

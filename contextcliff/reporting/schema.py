@@ -52,11 +52,9 @@ def unflatten(flat: object) -> Report:
     """
     if not isinstance(flat, Mapping):
         raise ValueError("a report is an object")
-    findings = {}
-    for section in sections_with([name for name, value in flat.items() if value is not None]):
-        finding = _finding(section, flat)
-        if finding is not None:
-            findings[section.key] = finding
+    sections = sections_with([name for name, value in flat.items() if value is not None])
+    found = {section.key: _finding(section, flat) for section in sections}
+    findings = {key: finding for key, finding in found.items() if finding is not None}
     return Report(
         run=_adapter(RunRecord).validate_python(_present(RunRecord, flat)),
         analysis=_adapter(Analysis).validate_python({**_present(Analysis, flat), "notes": (), "findings": findings}),

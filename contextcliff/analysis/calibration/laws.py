@@ -1,7 +1,7 @@
 """The laws of simulated models that a calibration goes through.
 
 Most of them are at the border of the null hypothesis or close to it: that is where a test errs most often. `name` is
-the key of a law; `reporting/calibration_words.py` says what each is.
+the key of a law; `reporting/calibration_report.py` says what each is.
 """
 
 from __future__ import annotations
