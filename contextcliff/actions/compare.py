@@ -20,7 +20,7 @@ from contextcliff.actions.judged_again import judged_alike
 from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
 from contextcliff.actions.searched_runs import is_search
 from contextcliff.actions.tracked_comparison import tracked_comparison
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, ReadingRequest
 from contextcliff.reporting.comparison.part_list import parts_with

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
 from contextcliff.analysis.controls import control_book, control_levels, mean
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.reason import cap_reason, settling_samples
-from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
 from contextcliff.analysis.server_counts import server_offset, without_cut
-from contextcliff.analysis.settled import evidence_of, verdict_of
-from contextcliff.analysis.shape import shape_of
+from contextcliff.analysis.shape import evidence_of, shape_of, verdict_of
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
-from contextcliff.analysis.threshold import Threshold, make_threshold
-from contextcliff.analysis.zones import zones_of
+from contextcliff.analysis.walk import (
+    FixedSequenceTest,
+    SearchThreshold,
+    Threshold,
+    crossing_ceiling,
+    fixed_sequence_test,
+    make_threshold,
+    searched,
+    with_sequential_bounds,
+)
 from contextcliff.records.amounts import Quantity
-from contextcliff.records.analysis import Analysis, Bin, DepthCell, SafeCap
+from contextcliff.records.analysis import CAP_RULES, Analysis, Bin, DepthCell, SafeCap, Zone, ZoneName
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.search_record import THIRDS, Search
@@ -87,12 +91,7 @@ def study_of(
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     sequence, threshold = (
         sequence_of(
-            groups,
-            settings,
-            relative=relative,
-            search=search,
-            quantity=facts.quantity,
-            draws_anew=facts.draws_anew,
+            groups, settings, relative=relative, search=search, quantity=facts.quantity, draws_anew=facts.draws_anew
         )
         if groups
         else (None, None)
@@ -169,9 +168,7 @@ def sequence_of(
     )
     if search is not None:
         threshold = by_search = SearchThreshold(
-            asked=threshold,
-            search=search,
-            every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
+            asked=threshold, search=search, every_depth=settings.every_depth and search.plan.depths >= len(THIRDS)
         )
         results = tuple(with_sequential_bounds(result, by_search, settings.confidence) for result in results)
     return fixed_sequence_test(results, threshold, is_open=search is not None and search.is_open), threshold
@@ -294,11 +291,124 @@ def _fixed_score(study: Study) -> float | None:
 
 def _caps(study: Study) -> dict[str, int | None]:
     """Every rule's tokens; None where it gives none, or is a finding's."""
-    caps: dict[str, int | None] = dict.fromkeys(rules.RULES)
+    caps: dict[str, int | None] = dict.fromkeys(CAP_RULES)
     if study.sequence is not None:
         caps["walk_up"] = study.sequence.cap_tokens
-        caps["blueprint"] = rules.blueprint(study.bins)
+        caps["blueprint"] = blueprint_cap(study.bins)
         tested = [result.bin for result in study.sequence.results]  # what the threshold is a threshold of
-        caps["absolute"] = rules.absolute(tested, _fixed_score(study))
-        caps["relative"] = rules.relative(study.bins)
+        caps["absolute"] = absolute_cap(tested, _fixed_score(study))
+        caps["relative"] = relative_cap(study.bins)
     return caps
+
+
+def zones_of(sequence: FixedSequenceTest, threshold: Threshold) -> tuple[Zone, ...]:
+    """The zones of the range from 0 tokens (without a cap: from the shortest prompt) to the longest prompt, no gaps.
+
+    Stable reaches up to the cap. Degraded starts with the shortest prompt of the shortest length that the walk from the
+    longest length down shows to be below. Transition lies between them; after a cliff it is the untested gap between
+    two lengths. A zone without a token in it is left out.
+    """
+    results = sequence.results
+    if not results:
+        return ()
+    longest = max(result.bin.max_tokens for result in results)
+    cap, stable = sequence.cap_tokens, 0 if sequence.cap_tokens is None else sequence.cleared
+    start = min(result.bin.min_tokens for result in results) if cap is None else cap + 1
+    first_degraded = sequence.degraded[0] if sequence.degraded else len(results)
+    fall = longest + 1
+    if sequence.degraded:
+        # Measured lengths of neighbouring bins can overlap: the fall starts after the cap at the earliest.
+        fall = max(start, results[first_degraded].bin.min_tokens)
+    zones = [
+        *([] if cap is None else [_zone("stable", 0, cap, results[:stable])]),
+        _zone("transition", start, min(fall - 1, longest), results[stable:first_degraded]),
+        _zone("degraded", fall, longest, results[first_degraded:]),
+    ]
+    return _with_falls([zone for zone in zones if zone.min_tokens <= zone.max_tokens], threshold)
+
+
+def _zone(name: ZoneName, low: int, high: int, results: Sequence[LengthResult]) -> Zone:
+    scores = [score for result in results for score in result.scores]
+    return Zone(name=name, min_tokens=low, max_tokens=high, mean=mean_of(scores) if scores else None)
+
+
+def _with_falls(zones: Sequence[Zone], threshold: Threshold) -> tuple[Zone, ...]:
+    """How far each zone's mean is below the baseline's, or else below that of the first zone with scores."""
+    scored = [zone for zone in zones if zone.mean is not None]
+    if threshold.relative is not None:
+        reference, first = threshold.relative.baseline.bin.mean, None
+    else:
+        reference, first = (scored[0].mean, scored[0]) if scored else (None, None)
+    return tuple(_with_fall(zone, None if zone is first else reference) for zone in zones)
+
+
+def _with_fall(zone: Zone, reference: float | None) -> Zone:
+    if zone.mean is None or not reference:
+        return zone
+    return replace(zone, fall=1.0 - zone.mean / reference)
+
+
+EFFECTIVE_SHARE = 0.85
+"""Share of the baseline of an "effective length": NoLiMa's (arXiv 2502.05167), and near RULER's, which
+takes a fixed score of 85.6 (arXiv 2404.06654)."""
+
+_SPREAD_FACTOR = 2.0
+_MEAN_SHARE = 0.7
+_FAILURE_FACTOR = 2.0
+_FAILURE_STEP = 0.1
+
+
+def absolute_cap(bins: Sequence[Bin], score: float | None) -> int | None:
+    """The length up to which the last one clears before the first whose mean is below `score`.
+
+    `score` is the run's threshold as one: of a relative threshold its share of the baseline's mean. None where there is
+    none.
+    """
+    return None if score is None else _before_first(bins, lambda b: b.mean is None or b.mean < score)
+
+
+def relative_cap(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:
+    """Longest prompt before the first length whose mean is below `share` of the shortest length's.
+
+    None where the shortest length has no score, or scores 0.
+    """
+    if not bins or not bins[0].mean:
+        return None
+    return absolute_cap(bins, share * bins[0].mean)
+
+
+def blueprint_cap(bins: Sequence[Bin]) -> int | None:
+    """Shortest prompt of the first failing length, by spread, mean or failures against the shortest length.
+
+    A length fails where its standard deviation is at least twice the baseline's (any spread at all, where
+    the baseline has none), its mean is down by more than 30%, or its failures spike: more than twice
+    the baseline's rate and at least 10 points above it. Where none fails: all of them. None where
+    the shortest length has no score, or scores 0.
+    """
+    if not bins or not bins[0].mean:
+        return None
+    baseline = bins[0]
+    failing = (b for b in bins[1:] if _fails_blueprint(b, baseline))
+    first = next(failing, None)
+    return bins[-1].clears_up_to if first is None else first.min_tokens
+
+
+def _fails_blueprint(length: Bin, baseline: Bin) -> bool:
+    if length.mean is None or baseline.mean is None or length.mean < _MEAN_SHARE * baseline.mean:
+        return True
+    if length.std and baseline.std is not None and length.std >= _SPREAD_FACTOR * baseline.std:
+        return True
+    if length.failure_rate is None or baseline.failure_rate is None:
+        return False
+    # Rounded, since 0.15 − 0.05 is a little less than 0.1 in binary.
+    step = round(length.failure_rate - baseline.failure_rate, 9)
+    return length.failure_rate > _FAILURE_FACTOR * baseline.failure_rate and step >= _FAILURE_STEP
+
+
+def _before_first(bins: Sequence[Bin], fails: Callable[[Bin], bool]) -> int | None:
+    last = None
+    for length in bins:
+        if fails(length):
+            break
+        last = length.clears_up_to
+    return last

@@ -16,8 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.analysis.items import Item, clusters_of, instability_of, items_of, scores_of
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import Item, LengthResult, clusters_of, instability_of, items_of, scores_of
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import (

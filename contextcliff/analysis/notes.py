@@ -9,11 +9,8 @@ from itertools import takewhile
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlLevel
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.items import by_item
-from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.reason import recovered_beyond
-from contextcliff.analysis.threshold import Threshold
+from contextcliff.analysis.lengths import LengthResult, by_item
+from contextcliff.analysis.walk import FixedSequenceTest, Threshold
 from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
@@ -127,7 +124,11 @@ def _is_empty(item: ScoredSample) -> bool:
 
 
 def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[Note]:
-    higher, stop = recovered_beyond(sequence, threshold), sequence.stop
+    beyond, stop = sequence.results[sequence.cleared + 1 :], sequence.stop
+    if threshold.score is None:
+        return
+    # The first length beyond the stop that clears the threshold when it is tested by itself.
+    higher = next((result for result in beyond if threshold.is_shown_above(result)), None)
     if higher is None or stop is None or stop.bin.mean is None or higher.bin.mean is None:
         return
     if higher.bin.mean > stop.bin.mean:
@@ -187,11 +188,7 @@ def _means(control: ControlLevel) -> list[Note]:
 
 
 def _one_text(
-    scored: Sequence[ScoredSample],
-    groups: Sequence[Group],
-    results: Sequence[LengthResult],
-    *,
-    begins_anywhere: bool,
+    scored: Sequence[ScoredSample], groups: Sequence[Group], results: Sequence[LengthResult], *, begins_anywhere: bool
 ) -> Iterator[Note]:
     """Notes on which texts the claim is about."""
     texts = sorted({item.sample.document_id for item in scored})

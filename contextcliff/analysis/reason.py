@@ -10,17 +10,21 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult, if_perfect, in_as_many_texts, planned_at
 from contextcliff.analysis.search import BASELINE_SAMPLES
-from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.shape import Shape
-from contextcliff.analysis.threshold import LOW_BASELINE, RelativeThreshold, Threshold
+from contextcliff.analysis.walk import (
+    LOW_BASELINE,
+    FixedSequenceTest,
+    RelativeThreshold,
+    SearchThreshold,
+    Threshold,
+    evidence_suffices,
+)
 from contextcliff.records.amounts import (
     QUANTITIES,
     THIRDS_OF_DEPTH,
     Quantity,
-    SampleCount,
     Unit,
     amount,
     counted,
@@ -59,19 +63,18 @@ def cap_reason(
     return walk.stopped()
 
 
-def threshold_name(
-    value: float, quantity: Quantity, *, relative: bool, baseline: LengthResult | None = None, every_depth: bool = False
-) -> Note:
-    """A score, or a share of the baseline's score, which is named where it is known."""
-    name = Note("{value}", value=threshold_figure(value))
-    if relative:
+def threshold_name(asked: float, threshold: Threshold, *, in_full: bool = True) -> Note:
+    """A score, or a share of the baseline's, whose own score is told with `in_full`."""
+    name = Note("{value}", value=threshold_figure(asked))
+    if threshold.relative is not None:
+        short = threshold.relative.baseline.bin
         at: Note | str = ""
-        if baseline is not None and baseline.bin.mean is not None:
-            at = Note(" ({mean:.2f} at {tokens:,} tokens)", mean=baseline.bin.mean, tokens=baseline.bin.median_tokens)
+        if in_full and short.mean is not None:
+            at = Note(" ({mean:.2f} at {tokens:,} tokens)", mean=short.mean, tokens=short.median_tokens)
         name = Note("{value} of the baseline{at}", value=name, at=at)
-    if quantity == "healthy":
+    if threshold.quantity == "healthy":
         name = Note("a healthy share of {value}", value=name)
-    return Note("{threshold} in each third of the depths", threshold=name) if every_depth else name
+    return Note("{threshold} in each third of the depths", threshold=name) if threshold.every_depth else name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,15 +89,7 @@ class _Walk:
 
     @property
     def name(self) -> Note:
-        threshold = self.threshold
-        baseline = None if threshold.relative is None else threshold.relative.baseline
-        return threshold_name(
-            self.asked,
-            threshold.quantity,
-            relative=baseline is not None,
-            baseline=baseline,
-            every_depth=threshold.every_depth,
-        )
+        return threshold_name(self.asked, self.threshold)
 
     @property
     def what(self) -> Note:
@@ -199,7 +194,7 @@ class _Walk:
             n = None if searched else self._fewest_all_right(stop)
             there: Note | str = ""
             if n is not None:
-                there = Note("; at least {needed} are needed there", needed=_in_as_many_texts(stop, n, scored=True))
+                there = Note("; at least {needed} are needed there", needed=in_as_many_texts(stop, n, scored=True))
             none = _none_scored(stop.planned, stop.noun)
             return Note("at {tokens:,} {none}{needed}", tokens=tokens, none=none, needed=there), n
         score = self._score(stop)
@@ -239,7 +234,7 @@ class _Walk:
             n, if_so = self._needed(stop)
             which: Note | str = ""
             if n is not None:
-                needed = _in_as_many_texts(stop, n, scored=True)
+                needed = in_as_many_texts(stop, n, scored=True)
                 which = Note(" (about {needed} there are likely to show which{if_so})", needed=needed, if_so=if_so)
             return Note(", shown neither to clear it nor to be below it{which}", which=which), None
         if sample_size.fewest_all_right(self.asked, self.confidence) is None:
@@ -256,7 +251,7 @@ class _Walk:
                 perfect=if_perfect(stop, threshold.quantity),
                 needed=Note("not even {n:,} {noun} a length could", n=sample_size.MOST, noun=Note(stop.noun))
                 if n is None
-                else Note("at least {needed} are needed", needed=_in_as_many_texts(stop, n, each_length=True)),
+                else Note("at least {needed} are needed", needed=in_as_many_texts(stop, n, each_length=True)),
             ), n
         hidden = _unscored_that_decide(stop, threshold)
         return self._too_few(stop) if hidden is None else (self._hidden(hidden, stop), None)
@@ -308,7 +303,7 @@ class _Walk:
         if needed is None:
             settled = Note("so near it, not even {most:,} scored {noun} {where} are likely to settle it", **said)
         else:
-            said["needed"] = _in_as_many_texts(stop, needed, scored=True)
+            said["needed"] = in_as_many_texts(stop, needed, scored=True)
             settled = Note("a new run with about {needed} {where} is likely to settle it{if_so}", **said)
         n = len(stop.scores)
         said = {"samples": amount(n, stop.noun), "n": n, "settled": settled}
@@ -435,28 +430,6 @@ def _none_scored(n: int, noun: Unit) -> Note:
     return Note("none of {n:,} {noun} was scored", n=n, noun=Note(noun))
 
 
-def if_perfect(result: LengthResult, quantity: Quantity) -> Note:
-    """What the best answers of a length would be."""
-    if quantity == "healthy":
-        return Note("it is healthy") if result.planned == 1 else Note("all are healthy")
-    perfect = Note("right") if result.binary else Note("as good as can be")
-    if result.planned == 1:
-        return Note("it is {perfect}", perfect=perfect)
-    return Note("all are {perfect}", perfect=perfect)
-
-
-def planned_at(result: LengthResult) -> SampleCount:
-    """How many samples a length has, scored or not, and in how many texts where they share some."""
-    return SampleCount(n=result.planned, unit=result.noun, n_shared=result.sharing, shared_by=result.texts)
-
-
-def _in_as_many_texts(result: LengthResult, n: int, *, scored: bool = False, each_length: bool = False) -> Note:
-    """So many samples, in as many a text as now."""
-    shared = result.texts_for(n) if result.sharing else 0
-    count = SampleCount(n=n, unit=result.noun, n_shared=shared, shared_by=result.texts)
-    return counted(count, scored=scored, each_length=each_length)
-
-
 def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> _Hidden | None:
     """Which unscored samples stop the test here; None where they don't.
 
@@ -502,11 +475,3 @@ def _planned_score(stop: LengthResult, threshold: Threshold, shape: Shape | None
     if not (stop.binary or stop.clusters):
         return fitted
     return sample_size.cautious_mean(fitted, shape.n, threshold.score)
-
-
-def recovered_beyond(sequence: FixedSequenceTest, threshold: Threshold) -> LengthResult | None:
-    """The first length beyond the stop that clears the threshold when it is tested by itself."""
-    beyond = sequence.results[sequence.cleared + 1 :]
-    if threshold.score is None:
-        return None
-    return next((result for result in beyond if threshold.is_shown_above(result)), None)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contextcliff.records.asked_length import same_length
+from contextcliff.records.sample import same_length
 from contextcliff.records.sweep import CurvePoint, SweepRow
 from contextcliff.statistics.descriptive import leading_above
 from contextcliff.statistics.text_effect import Estimate, mean_of_parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Pairs, Shown, Text
+from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
@@ -39,8 +39,7 @@ class AnswerFinding(Finding[None]):
         cap = report.analysis.safe_cap
         yield Measurement(key="safe_cap_tokens", value=cap.tokens)
         yield Measurement(key="safe_cap/fraction_of_window", value=cap.fraction_of_max)
-        yield Measurement(key="safe_cap/ci_low", value=cap.ci_low)
-        yield Measurement(key="safe_cap/ci_high", value=cap.ci_high)
+        yield from measured("safe_cap/", cap, "ci_low", "ci_high")
 
     def tags(self, report: Report) -> Mapping[str, str]:
         cap = report.analysis.safe_cap
@@ -82,11 +81,8 @@ def healthy_round() -> Note:
 
 
 _SHAPES: Mapping[ShapeName, Note] = {
-    "flat": Note("flat - "),
-    "slope": Note("slope - "),
-    "cliff": Note("cliff - "),
-    "below": Note("below - "),
-    "rising": Note("rising - "),
+    **{"flat": Note("flat - "), "slope": Note("slope - "), "cliff": Note("cliff - ")},
+    **{"below": Note("below - "), "rising": Note("rising - ")},
 }
 
 

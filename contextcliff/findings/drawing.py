@@ -216,12 +216,7 @@ def scores_on_y(axes: Axes) -> None:
 
 
 def interval_bars(
-    axes: Axes,
-    *,
-    places: Sequence[float],
-    lows: Sequence[float | None],
-    highs: Sequence[float | None],
-    label: str,
+    axes: Axes, *, places: Sequence[float], lows: Sequence[float | None], highs: Sequence[float | None], label: str
 ) -> None:
     """A bar from the lower to the upper end of each interval of scores; none where there is no interval."""
     known = [
@@ -246,22 +241,12 @@ def silent_points(axes: Axes, *, places: Sequence[float]) -> None:
     """Crosses at score 0 where nothing was scored: a gap alone could be overlooked."""
     if places:
         axes.plot(
-            places,
-            [0.0] * len(places),
-            linestyle="none",
-            marker="x",
-            color="0.45",
-            label="nothing scored",
-            zorder=4,
+            places, [0.0] * len(places), linestyle="none", marker="x", color="0.45", label="nothing scored", zorder=4
         )
 
 
 def counts_above(
-    axes: Axes,
-    *,
-    places: Sequence[float],
-    inches: Sequence[float],
-    rows: Sequence[tuple[str, Sequence[int], str]],
+    axes: Axes, *, places: Sequence[float], inches: Sequence[float], rows: Sequence[tuple[str, Sequence[int], str]]
 ) -> float:
     """Rows of counts (name, a count a place, colour) above the points; returns their height in points.
 

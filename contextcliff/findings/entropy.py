@@ -21,13 +21,13 @@ from contextcliff.findings import phrases
 from contextcliff.findings.drawing import ASKED, BLUE, blank, heading, legend_below, lengths_on_x, or_nan, scores_on_y
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     Image,
     Measurement,
     Table,
     Text,
+    columns,
     from_finding,
 )
 from contextcliff.records.note import Note
@@ -137,7 +137,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
         FigureOf(
             name="attention_entropy",
             caption="Attention entropy and score by length",
-            has_data=lambda report: report.analysis.finding(AttentionEntropy) is not None,
             draw=from_finding(AttentionEntropy, lambda report, finding: entropy_figure(report, finding)),
         ),
     )
@@ -147,36 +146,24 @@ class EntropyFinding(Finding[AttentionEntropy]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
-        rows = finding.lengths
-        columns = (
-            Column(title="asked tokens", cells=tuple(f"{row.context_tokens:,}" for row in rows)),
-            Column(title="n", cells=tuple(f"{row.n:,}" for row in rows)),
-            Column(title="entropy", cells=tuple(f"{row.mean:.3f}" for row in rows)),
-            Column(
-                title="interval",
-                cells=tuple(
-                    phrases.MISSING
-                    if row.ci_low is None or row.ci_high is None
-                    else f"{row.ci_low:.3f}-{row.ci_high:.3f}"
-                    for row in rows
-                ),
-            ),
-            Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min(row.by_layer)) for row in rows)),
-            Column(title="highest layer", cells=tuple(_layer(row.by_layer, max(row.by_layer)) for row in rows)),
+        table = columns(
+            finding.lengths,
+            ("asked tokens", lambda row: f"{row.context_tokens:,}"),
+            ("n", lambda row: f"{row.n:,}"),
+            ("entropy", lambda row: phrases.small(row.mean)),
+            ("interval", lambda row: phrases.MISSING if row.ci_low is None else f"{row.ci_low:.3f}-{row.ci_high:.3f}"),
+            ("lowest layer", lambda row: _layer(row.by_layer, min(row.by_layer))),
+            ("highest layer", lambda row: _layer(row.by_layer, max(row.by_layer))),
         )
         return (
             Text(text=_in_short(finding)),
             Text(text=_MEANING),
-            Table(columns=columns),
+            Table(columns=table),
             Image(figure="attention_entropy"),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is None:
-            return
         yield Measurement(key="attention/entropy_threshold", value=finding.threshold)
         yield Measurement(key="attention/crosses_tokens", value=finding.crosses_tokens)
         for row in finding.lengths:

@@ -14,15 +14,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.bins import Group, summarise
-from contextcliff.analysis.fixed_sequence import fixed_sequence_test
-from contextcliff.analysis.items import pooled_evidence
+from contextcliff.analysis.lengths import pooled_evidence
 from contextcliff.analysis.study import Study
-from contextcliff.analysis.threshold import make_threshold
+from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, heading, width_of
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     Heading,
@@ -30,6 +28,7 @@ from contextcliff.findings.finding import (
     Measurement,
     Table,
     Text,
+    columns,
     from_finding,
 )
 from contextcliff.findings.phrases import from_stopped_data, interval_words
@@ -186,11 +185,6 @@ _FACETS = {
 }
 
 
-def _has_facets(report: Report) -> bool:
-    finding = report.analysis.finding(Facets)
-    return finding is not None and bool(finding.facets)
-
-
 class FacetsFinding(Finding[Facets]):
     """A table for each key of the samples' metadata that has several values: hops, topic, distance of the evidence."""
 
@@ -202,7 +196,7 @@ class FacetsFinding(Finding[Facets]):
         FigureOf(
             name="facets",
             caption="Score by facet",
-            has_data=_has_facets,
+            has_data=lambda report: any(each.facets for each in [report.analysis.finding(Facets)] if each),
             draw=from_finding(Facets, lambda report, finding: facets_figure(report, finding.facets)),
         ),
     )
@@ -212,7 +206,7 @@ class FacetsFinding(Finding[Facets]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None or not finding.facets:
+        if not finding.facets:
             return ()
         blocks: list[Block] = [
             Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
@@ -221,25 +215,22 @@ class FacetsFinding(Finding[Facets]):
         ]
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
             meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
-            blocks += [Heading(text=facet), *meaning, _table(tuple(rows))]
+            table = columns(
+                rows,
+                ("value", lambda row: row.value),
+                ("n", lambda row: phrases.whole(row.n_samples)),
+                ("score", lambda row: phrases.score(row.mean)),
+                ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
+                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)),
+                words=("value",),
+            )
+            blocks += [Heading(text=facet), *meaning, Table(columns=table)]
         return tuple(blocks)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        for row in () if finding is None else finding.facets:
+        for row in self.of(report).facets:
             yield Measurement(key=f"facets/{row.facet}/{row.value} score", value=row.mean)
             yield Measurement(key=f"facets/{row.facet}/{row.value} cap_tokens", value=row.cap_tokens)
-
-
-def _table(rows: tuple[FacetRow, ...]) -> Table:
-    columns = (
-        Column(title="value", cells=tuple(row.value for row in rows), words=True),
-        Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
-        Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
-        Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
-        Column(title="cap in tokens", cells=tuple(phrases.whole(row.cap_tokens) for row in rows)),
-    )
-    return Table(columns=columns)
 
 
 _PLOT, _ROW = 2.6, 0.22

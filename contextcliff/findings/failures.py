@@ -19,7 +19,7 @@ from contextcliff.findings.drawing import (
     or_nan,
     told,
 )
-from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
+from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Table, Text, columns, measured
 from contextcliff.findings.phrases import MISSING, all_failures, percent, whole
 from contextcliff.records.report import Report
 
@@ -52,14 +52,14 @@ class FailuresFinding(Finding[None]):
         tags, bins = tuple(all_failures(report)), report.analysis.bins
         if not tags:
             return (Text(text="None."),)
-        rates = tuple(MISSING if b.failure_rate is None else percent(b.failure_rate) for b in bins)
-        columns = (
-            Column(title="asked tokens", cells=tuple(whole(b.asked_tokens) for b in bins)),
-            Column(title="failure rate", cells=rates),
-            *(Column(title=tag, cells=tuple(whole(b.failures.get(tag, 0)) for b in bins)) for tag in tags),
+        table = columns(
+            bins,
+            ("asked tokens", lambda b: whole(b.asked_tokens)),
+            ("failure rate", lambda b: MISSING if b.failure_rate is None else percent(b.failure_rate)),
+            *((tag, lambda b, tag=tag: whole(b.failures.get(tag, 0))) for tag in tags),
         )
         meaning = (Text(text=_MEANING),) if _has_measures(report) else ()
-        return (*meaning, Table(columns=columns), Image(figure="failures_by_length"))
+        return (*meaning, Table(columns=table), Image(figure="failures_by_length"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         tags = sorted({tag for each in report.analysis.bins for tag in each.failures})
@@ -157,8 +157,7 @@ class LatencyFinding(Finding[None]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
-            yield Measurement(key="by_length/ttft_ms_median", value=each.ttft_ms_median, step=each.asked_tokens)
-            yield Measurement(key="by_length/latency_ms_median", value=each.latency_ms_median, step=each.asked_tokens)
+            yield from measured("by_length/", each, "ttft_ms_median", "latency_ms_median", step=each.asked_tokens)
 
 
 _LATENCY_HEIGHT = 3.2

@@ -1,7 +1,7 @@
 """Estimates of the whole curve: where it falls to 80% and 50%, the area under it, and RULER's effective length.
 
 x80 and x50 are the prompt lengths at which a logistic curve in log length, fitted to the scores of all lengths
-(`statistics/logistic_fall.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
+(`statistics/curves.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
 baseline's score, they are 80% and 50% of the curve's own value at the shortest length. T. Kwa et al., "Measuring AI
 Ability to Complete Long Tasks" (arXiv 2503.14499), use a half and four fifths of the full score, and NoLiMa (arXiv
 2502.05167) a share of the score at short length. So a fitted length has the scale of the cap. Nothing is extrapolated:
@@ -18,14 +18,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.reason import low_baseline
-from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
+from contextcliff.analysis.shape import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.task_means import RULER_THRESHOLD
-from contextcliff.analysis.threshold import LOW_BASELINE
+from contextcliff.analysis.walk import LOW_BASELINE
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text, measured
 from contextcliff.findings.phrases import from_stopped_data
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -189,12 +189,7 @@ def _fallen(curve: ScoreCurve, fall: FallTo) -> FittedLength:
             ),
         )
     return FittedLength(
-        tokens=tokens,
-        ci_low=ci_low,
-        ci_high=ci_high,
-        censored=fall.at == math.inf,
-        score=fall.score,
-        reason=reason,
+        tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=fall.at == math.inf, score=fall.score, reason=reason
     )
 
 
@@ -294,45 +289,31 @@ class FittedLengthFinding(Finding[FittedLengths]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)
-        if fitted is None:
-            return ()
         rows: list[tuple[str, Shown]] = [("x80", fitted.x80.reason), ("x50", fitted.x50.reason)]
         if fitted.area is not None:
             area = fitted.area
             interval = f"{area.ci_low:.3f}-{area.ci_high:.3f}"
             confidence = phrases.percent(report.analysis.safe_cap.confidence)
-            rows.append(
-                (
-                    "Area",
-                    f"{area.value:.3f} ({confidence} interval {interval}), {area.min_tokens:,} to"
-                    f" {area.max_tokens:,} tokens",
-                )
-            )
+            lengths = f"{area.min_tokens:,} to {area.max_tokens:,} tokens"
+            rows.append(("Area", f"{area.value:.3f} ({confidence} interval {interval}), {lengths}"))
         rows.append(("Effective length", _effective(fitted.effective_length)))
-        rows.append(("Samples", phrases.whole(fitted.n_samples)))
-        rows.append(("Lengths", phrases.whole(fitted.n_lengths)))
+        rows += [("Samples", phrases.whole(fitted.n_samples)), ("Lengths", phrases.whole(fitted.n_lengths))]
+        to = "80% and 50% of its value at the shortest length" if fitted.relative else "a score of 0.80 and of 0.50"
+        above = f"{fitted.effective_length.threshold:.3f}, what Llama2-7B reaches there at 4K."
         return (
-            Text(text=_meaning(fitted)),
+            Text(text=f"{_CURVE} {to}. {_INTERVAL} {above}"),
             Pairs(rows=tuple(rows)),
             *from_stopped_data(report, "Fitted lengths, the area and the effective length"),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fitted = self.of(report)
-        if fitted is None:
-            return
-        yield from _figures("fitted/x80", fitted.x80)
-        yield from _figures("fitted/x50", fitted.x50)
+        yield from measured("fitted/x80_", fitted.x80, "tokens", "ci_low", "ci_high")
+        yield from measured("fitted/x50_", fitted.x50, "tokens", "ci_low", "ci_high")
         yield Measurement(key="fitted/effective_length", value=fitted.effective_length.tokens)
         if fitted.area is not None:
             yield Measurement(key="fitted/score_area", value=fitted.area.value)
-            yield Measurement(key="fitted/score_area_ci_low", value=fitted.area.ci_low)
-            yield Measurement(key="fitted/score_area_ci_high", value=fitted.area.ci_high)
-
-
-def _meaning(fitted: FittedLengths) -> str:
-    to = "80% and 50% of its value at the shortest length" if fitted.relative else "a score of 0.80 and of 0.50"
-    return f"{_CURVE} {to}. {_INTERVAL} {fitted.effective_length.threshold:.3f}, what Llama2-7B reaches there at 4K."
+            yield from measured("fitted/score_area_", fitted.area, "ci_low", "ci_high")
 
 
 def _in_short(fitted: FittedLengths) -> Note:
@@ -362,9 +343,3 @@ def _effective(length: EffectiveLength) -> Note:
         return Note("none ({rule})", rule=rule)
     longest = Note(", the longest test") if length.censored else ""
     return Note("{tokens:,} tokens{longest} ({rule})", tokens=length.tokens, longest=longest, rule=rule)
-
-
-def _figures(name: str, length: FittedLength) -> Iterator[Measurement]:
-    yield Measurement(key=f"{name}_tokens", value=length.tokens)
-    yield Measurement(key=f"{name}_ci_low", value=length.ci_low)
-    yield Measurement(key=f"{name}_ci_high", value=length.ci_high)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.study import Study
+from contextcliff.analysis.walk import FixedSequenceTest
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Text
 from contextcliff.findings.half_life import DANGER_BELOW, HalfLife, half_life_of
 from contextcliff.records.amounts import span
@@ -101,7 +101,8 @@ def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideR
 
 
 def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
-    for level, rows in _ranges(rated):
+    for level, run in itertools.groupby(rated, key=lambda row: row.level):
+        rows = list(run)
         means = [row.mean for row in rows]
         unsure = [f"{row.tokens:,}" for row in rows if not row.sure]
         yield Note(
@@ -115,12 +116,6 @@ def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
             use=_USE[level],
             doubt=Note("; at {lengths:and} the tests of the safe cap do not show it", lengths=unsure) if unsure else "",
         )
-
-
-def _ranges(rows: Sequence[GuideRow]) -> Iterator[tuple[LevelName, list[GuideRow]]]:
-    """Neighbouring lengths of one level, from the shortest on."""
-    for level, run in itertools.groupby(rows, key=lambda row: row.level):
-        yield level, list(run)
 
 
 def _by_half_life(half_life: HalfLife) -> Iterator[Note]:
@@ -162,6 +157,6 @@ class GuideFinding(Finding[Guide]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)
-        if guide is None or not guide.advice:
+        if not guide.advice:
             return ()
         return (Text(text=_SCALE), Lines(lines=tuple(Line(text=line) for line in guide.advice)))

@@ -15,10 +15,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Pairs, Shown, Text, from_finding
+from contextcliff.findings.finding import (
+    Block,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Pairs,
+    Shown,
+    Text,
+    from_finding,
+    measured,
+)
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -179,12 +190,7 @@ def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> H
         beyond=beyond,
     )
     return HalfLife(
-        tokens=tokens,
-        ci_low=ci_low,
-        ci_high=ci_high,
-        censored=tokens > longest,
-        reason=reason,
-        initial=fit.initial,
+        tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=tokens > longest, reason=reason, initial=fit.initial
     )
 
 
@@ -281,7 +287,7 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fits = self.of(report)
-        if fits is None or not report.analysis.bins:
+        if not report.analysis.bins:
             return ()
         half_life = fits.half_life
         likeliest = "none" if half_life.tokens is None else _in_short(half_life)
@@ -299,11 +305,7 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fits = self.of(report)
-        if fits is None:
-            return
-        yield Measurement(key="half_life/tokens", value=fits.half_life.tokens)
-        yield Measurement(key="half_life/ci_low", value=fits.half_life.ci_low)
-        yield Measurement(key="half_life/ci_high", value=fits.half_life.ci_high)
+        yield from measured("half_life/", fits.half_life, "tokens", "ci_low", "ci_high")
         yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
 
 

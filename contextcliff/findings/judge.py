@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from contextcliff.analysis.items import evidence_of, items_of
+from contextcliff.analysis.lengths import evidence_of, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Text
 from contextcliff.findings.phrases import MISSING, from_stopped_data, percent, whole
@@ -102,22 +102,17 @@ class JudgeFinding(Finding[Judgement]):
         if study.facts.judge is None:
             return None
         return judgement_of(
-            study.scored,
-            judge=study.facts.judge,
-            right_from=study.facts.judge_right_from,
-            confidence=study.confidence,
+            study.scored, judge=study.facts.judge, right_from=study.facts.judge_right_from, confidence=study.confidence
         )
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or (finding.ci_low is not None and finding.ci_low < _OFTEN):
+        if finding.ci_low is not None and finding.ci_low < _OFTEN:
             return ()
         return (Line(label=self.title, text=_in_short(finding)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
         rows = [
             ("Judge", finding.judge),
             ("Rated", f"{finding.n_judged:,} answers, {finding.n_unjudged:,} unjudged"),
@@ -138,9 +133,8 @@ class JudgeFinding(Finding[Judgement]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is not None:
-            yield Measurement(key="judge/disagreement", value=finding.share)
-            yield Measurement(key="judge/mean_rating", value=finding.mean_rating)
+        yield Measurement(key="judge/disagreement", value=finding.share)
+        yield Measurement(key="judge/mean_rating", value=finding.mean_rating)
 
 
 def _in_short(judgement: Judgement) -> Note:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
@@ -15,7 +15,6 @@ from contextcliff.findings.finding import (
     FigureOf,
     Finding,
     Image,
-    Measurement,
     Table,
     Text,
     from_finding,
@@ -38,7 +37,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
         FigureOf(
             name="length_histogram",
             caption="Documents by length",
-            has_data=lambda report: report.analysis.finding(LengthAudit) is not None,
             draw=from_finding(
                 LengthAudit,
                 lambda report, audit: audit_figure(audit, title=f"Documents by length: {report.run.dataset}"),
@@ -51,8 +49,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         audit = self.of(report)
-        if audit is None:
-            return ()
         repeats = (
             " Instability is the share of questions whose score changes between their repeats, the variance in a"
             " question its mean size."
@@ -65,13 +61,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
         )
         return (Text(text=meaning), Table(columns=_columns(report.analysis.bins)), Image(figure="length_histogram"))
 
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for each in report.analysis.bins:
-            yield Measurement(key="by_length/instability", value=each.instability, step=each.asked_tokens)
-            yield Measurement(
-                key="by_length/within_item_variance", value=each.within_item_variance, step=each.asked_tokens
-            )
-
 
 def _has_instability(bins: tuple[Bin, ...]) -> bool:
     """Whether any length measured it: the repeats of a greedy run are no draws of their own."""
@@ -82,10 +71,7 @@ def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
     shares = tuple(phrases.MISSING if b.instability is None else phrases.percent(b.instability) for b in bins)
     within = (b.within_item_variance for b in bins)
     variances = tuple(phrases.MISSING if variance is None else f"{variance:.3f}" for variance in within)
-    of_repeats = (
-        Column(title="instability", cells=shares),
-        Column(title="variance in a question", cells=variances),
-    )
+    of_repeats = (Column(title="instability", cells=shares), Column(title="variance in a question", cells=variances))
     return (
         Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1))),
         Column(title="prompt tokens", cells=tuple(f"{b.min_tokens:,}-{b.max_tokens:,}" for b in bins)),

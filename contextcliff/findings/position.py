@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.items import by_item, items_of
+from contextcliff.analysis.lengths import by_item, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import (
@@ -31,7 +31,6 @@ from contextcliff.findings.drawing import (
 )
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     Image,
@@ -40,6 +39,7 @@ from contextcliff.findings.finding import (
     Pairs,
     Shown,
     Table,
+    columns,
     from_finding,
 )
 from contextcliff.findings.phrases import from_stopped_data, interval_words
@@ -121,7 +121,9 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
         alike = Note("nothing to tell apart: {thirds}, and at no length do scores differ", thirds=_thirds(pairs))
         return _untested("stable", n, alike)
     linear, edges, p_value = permutation_test(strata)
-    pattern = _largest(linear, edges) if is_significant(p_value, confidence) else "stable"
+    pattern: PatternName = "stable"
+    if is_significant(p_value, confidence):
+        pattern = "middle_collapse" if edges > abs(linear) else "recency" if linear > 0.0 else "primacy"
     return PositionPattern(
         pattern=pattern,
         p_value=p_value,
@@ -153,12 +155,6 @@ def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
                 block = -1 if sample.block is None else sample.block
                 strata[group.asked_tokens, item.cluster, block].append((sample.depth, item.score))
     return [sorted(strata[key]) for key in sorted(strata)]
-
-
-def _largest(linear: float, edges: float) -> PatternName:
-    if edges > abs(linear):
-        return "middle_collapse"
-    return "recency" if linear > 0.0 else "primacy"
 
 
 def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
@@ -204,11 +200,6 @@ def _point(depth: float, scores: tuple[float, ...], confidence: float, *, binary
     return DepthPoint(depth=depth, n_samples=len(scores), mean=mean_of(scores), ci_low=ci_low, ci_high=ci_high)
 
 
-def _has_profile(report: Report) -> bool:
-    finding = report.analysis.finding(PositionProfile)
-    return finding is not None and len(finding.profile) >= 2
-
-
 class PositionFinding(Finding[PositionProfile]):
     """The pattern of the score over depth, by a test, and the score of each depth over all lengths."""
 
@@ -220,7 +211,9 @@ class PositionFinding(Finding[PositionProfile]):
         FigureOf(
             name="depth_profile",
             caption="Score by depth",
-            has_data=_has_profile,
+            has_data=lambda report: any(
+                len(each.profile) >= 2 for each in [report.analysis.finding(PositionProfile)] if each
+            ),
             draw=from_finding(PositionProfile, lambda report, finding: profile_figure(report, finding)),
         ),
     )
@@ -232,55 +225,42 @@ class PositionFinding(Finding[PositionProfile]):
         )
 
     def look(self, report: Report) -> tuple[Line, ...]:
-        finding = self.of(report)
-        if finding is None or finding.position.pattern in (None, "stable"):
-            return ()
-        return (Line(label=self.title, text=finding.position.reason),)
+        position = self.of(report).position
+        return () if position.pattern in (None, "stable") else (Line(label=self.title, text=position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None or (finding.position.pattern is None and not finding.profile):
+        if finding.position.pattern is None and not finding.profile:
             return ()
         position, points = finding.position, finding.profile
         rows: list[tuple[str, Shown]] = [("Pattern", _in_short(position))]
         if position.n_samples:
             rows.append(("Samples", phrases.whole(position.n_samples)))
         rows.append(("Reason", position.reason))
-        columns = (
-            Column(title="depth", cells=tuple(f"{point.depth:.3g}" for point in points)),
-            Column(title="n", cells=tuple(phrases.whole(point.n_samples) for point in points)),
-            Column(title="score", cells=tuple(phrases.score(point.mean) for point in points)),
-            Column(title="interval", cells=tuple(phrases.interval(point.ci_low, point.ci_high) for point in points)),
+        cells = columns(
+            points,
+            ("depth", lambda point: f"{point.depth:.3g}"),
+            ("n", lambda point: phrases.whole(point.n_samples)),
+            ("score", lambda point: phrases.score(point.mean)),
+            ("interval", lambda point: phrases.interval(point.ci_low, point.ci_high)),
         )
-        table = (Table(columns=columns),) if points else ()
+        table = (Table(columns=cells),) if points else ()
         stopped = from_stopped_data(report, "The scores of the depths")
         return (Pairs(rows=tuple(rows)), Image(figure="depth_profile"), *table, *(stopped if points else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        if finding is not None:
-            yield Measurement(key="position/p_value", value=finding.position.p_value)
+        yield Measurement(key="position/p_value", value=self.of(report).position.p_value)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        finding = self.of(report)
-        if finding is None or finding.position.pattern is None:
-            return {}
-        return {"position_pattern": finding.position.pattern}
+        pattern = self.of(report).position.pattern
+        return {} if pattern is None else {"position_pattern": pattern}
 
 
 def _in_short(position: PositionPattern) -> Note:
     p = "" if position.p_value is None else Note(" ({p_value})", p_value=phrases.p_value(position.p_value))
-    match position.pattern:
-        case None:
-            return Note("not tested")
-        case "stable":
-            return Note("stable{p}", p=p)
-        case "recency":
-            return Note("recency{p}", p=p)
-        case "primacy":
-            return Note("primacy{p}", p=p)
-        case "middle_collapse":
-            return Note("middle collapse{p}", p=p)
+    said = {"stable": Note("stable{p}", p=p), "recency": Note("recency{p}", p=p), "primacy": Note("primacy{p}", p=p)}
+    said["middle_collapse"] = Note("middle collapse{p}", p=p)
+    return Note("not tested") if position.pattern is None else said[position.pattern]
 
 
 _WIDTH, _HEIGHT = 7.0, 3.2

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import drawable
 from contextcliff.findings.finding import Block, Column, Line, Lines, Table, Text
-from contextcliff.records.asked_length import same_length
 from contextcliff.records.published import PublishedCurve
+from contextcliff.records.sample import same_length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +36,7 @@ def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:
                 Column(title="published", cells=tuple(curve.model for curve in curves), words=True),
                 Column(title="table", cells=tuple(curve.table for curve in curves), words=True),
                 Column(
-                    title="effective length",
-                    cells=tuple(curve.effective_said or phrases.MISSING for curve in curves),
+                    title="effective length", cells=tuple(curve.effective_said or phrases.MISSING for curve in curves)
                 ),
                 *(
                     Column(title=f"{tokens:,}", cells=tuple(_score(curve, tokens) for curve in curves))

@@ -19,7 +19,6 @@ from contextcliff.findings.drawing import (
     RED,
     SMALL,
     LengthAxis,
-    ScoreColours,
     bin_bars,
     blank,
     counts_above,
@@ -38,7 +37,7 @@ from contextcliff.findings.drawing import (
     told_bins,
     write_above,
 )
-from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
+from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text, measured
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
 from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
@@ -104,12 +103,15 @@ class ScoreFinding(Finding[None]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
-            for key, value in _figures(each):
-                yield Measurement(key=f"by_length/{key}", value=value, step=each.asked_tokens)
+            step = each.asked_tokens
+            yield Measurement(key="by_length/score", value=each.mean, step=step)
+            yield from measured("by_length/score_", each, "ci_low", "ci_high", "tested_low", step=step)
+            yield from measured("by_length/", each, "std", "n_samples", "n_unscored", "rolling_variance", step=step)
         for cell in report.analysis.cells:
             yield Measurement(key=f"by_depth/score_at_depth_{cell.depth:.2f}", value=cell.mean, step=cell.asked_tokens)
-        yield Measurement(key="score/mean", value=report.analysis.mean)
-        yield Measurement(key="score/successes", value=report.analysis.successes)
+        yield from measured("score/", report.analysis, "mean", "successes")
+        for each in report.analysis.bins:
+            yield from measured("by_length/", each, "instability", "within_item_variance", step=each.asked_tokens)
 
 
 def _few(bins: Sequence[Bin], *, cap: int | None) -> tuple[int, ...]:
@@ -132,17 +134,6 @@ def _overall(report: Report) -> Note:
         return Note("no sample was scored")
     return Note("mean score {mean:.3f}; full score in {n:,} of {scored:,} samples", mean=analysis.mean,
                 n=analysis.successes, scored=scored)  # fmt: skip
-
-
-def _figures(each: Bin) -> Iterator[tuple[str, float | None]]:
-    yield "score", each.mean
-    yield "score_ci_low", each.ci_low
-    yield "score_ci_high", each.ci_high
-    yield "score_tested_low", each.tested_low
-    yield "std", each.std
-    yield "n_samples", each.n_samples
-    yield "n_unscored", each.n_unscored
-    yield "rolling_variance", each.rolling_variance
 
 
 def _columns(report: Report) -> tuple[Column, ...]:
@@ -347,7 +338,8 @@ def heatmap_figure(report: Report) -> Figure:
         ink = "black" if cell.mean is None else colours.ink(cell.mean)
         if not cell.informative:
             axes.add_patch(_frame(column, row, colour=ink))
-        words = _words_of_cell(cell, counted=cell.asked_tokens not in counts)
+        mean = phrases.score(cell.mean)
+        words = mean if cell.asked_tokens in counts else f"{mean}\nn={cell.n_samples:,}"
         axes.text(column, row, words, ha="center", va="center", fontsize=7, linespacing=1.15, color=ink)
     _scale(figure, image, threshold=threshold, width=width, height=height)
     _heatmap_legend(
@@ -356,21 +348,17 @@ def heatmap_figure(report: Report) -> Figure:
         blind=any(not cell.informative for cell in cells),
         drop=(0.95 if tilted else 0.55) / height,
     )
+    sides = ""
+    if threshold is not None and colours.is_split:
+        sides = f"; {BELOW} is below the threshold {threshold_figure(threshold)}, {ABOVE} at it or above"
     heading(
         axes,
         title=f"Score by depth and length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Depth 0 is the start of the text"
-        f"{_sides(colours, threshold)}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Depth 0 is the start of the text{sides}",
         inches=width,
         above=18,
     )
     return figure
-
-
-def _sides(colours: ScoreColours, threshold: float | None) -> str:
-    if threshold is None or not colours.is_split:
-        return ""
-    return f"; {BELOW} is below the threshold {threshold_figure(threshold)}, {ABOVE} at it or above"
 
 
 def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: float, height: float) -> None:
@@ -426,8 +414,3 @@ def _counts_of_cells(cells: Sequence[DepthCell]) -> Mapping[int, int]:
     for cell in cells:
         of_length[cell.asked_tokens].add(cell.n_samples)
     return {tokens: min(counts) for tokens, counts in of_length.items() if len(counts) == 1}
-
-
-def _words_of_cell(cell: DepthCell, *, counted: bool) -> str:
-    mean = phrases.MISSING if cell.mean is None else f"{cell.mean:.2f}"
-    return f"{mean}\nn={cell.n_samples:,}" if counted else mean

@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from contextcliff.analysis.items import Item
+from contextcliff.analysis.lengths import Item
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Table, Text
+from contextcliff.findings.finding import Block, Finding, Line, Measurement, Table, Text, columns, measured
 from contextcliff.findings.phrases import interval, score, whole
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -155,30 +155,25 @@ class TextEffectFinding(Finding[TextEffects]):
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        return () if finding is None or finding.ci_low <= 0.0 else (Line(label=self.title, text=finding.in_short),)
+        return () if finding.ci_low <= 0.0 else (Line(label=self.title, text=finding.in_short),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
-        rows = finding.lengths
-        columns = (
-            Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
-            Column(title="texts", cells=tuple(whole(row.texts) for row in rows)),
-            Column(title="n", cells=tuple(whole(row.samples) for row in rows)),
-            Column(title="correlation", cells=tuple(score(row.correlation) for row in rows)),
-            Column(title="interval", cells=tuple(interval(row.ci_low, row.ci_high) for row in rows)),
-            Column(title="design effect", cells=tuple(score(row.design_effect) for row in rows)),
+        table = columns(
+            finding.lengths,
+            ("asked tokens", lambda row: whole(row.context_tokens)),
+            ("texts", lambda row: whole(row.texts)),
+            ("n", lambda row: whole(row.samples)),
+            ("correlation", lambda row: score(row.correlation)),
+            ("interval", lambda row: interval(row.ci_low, row.ci_high)),
+            ("design effect", lambda row: score(row.design_effect)),
         )
-        return (Text(text=finding.meaning), Text(text=_MEANING), Table(columns=columns))
+        return (Text(text=finding.meaning), Text(text=_MEANING), Table(columns=table))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is None:
-            return
         yield Measurement(key="texts/icc", value=finding.correlation)
-        yield Measurement(key="texts/icc_ci_low", value=finding.ci_low)
-        yield Measurement(key="texts/icc_ci_high", value=finding.ci_high)
+        yield from measured("texts/icc_", finding, "ci_low", "ci_high")
         yield Measurement(key="texts/design_effect", value=finding.design_effect)
         for each in finding.lengths:
             yield Measurement(key="by_length/icc_of_texts", value=each.correlation, step=each.context_tokens)

@@ -31,8 +31,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.analysis.bins import Group, is_failure
-from contextcliff.analysis.items import Item, evidence_of, items_of
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Text
 from contextcliff.findings.latency import (
@@ -352,14 +351,11 @@ class WarningsFinding(Finding[EarlyWarnings]):
 
     def _lines(self, report: Report) -> Iterator[tuple[Line, int]]:
         """Every warning as a line, with the length where it begins."""
-        finding = self.of(report)
-        for each in () if finding is None else finding.warnings:
+        for each in self.of(report).warnings:
             yield Line(label=_TITLES[each.name], text=each.reason, mood="doubtful"), each.median_tokens
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
         confidence = percent(report.analysis.safe_cap.confidence)
         blocks: list[Block] = []
         if finding.warnings:
@@ -373,8 +369,6 @@ class WarningsFinding(Finding[EarlyWarnings]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is None:
-            return
         yield Measurement(key="warnings/count", value=len(finding.warnings))
         for each in finding.warnings:
             yield Measurement(key=f"warnings/{each.name}_tokens", value=each.median_tokens)
@@ -390,5 +384,5 @@ class WarningsFinding(Finding[EarlyWarnings]):
                 yield Measurement(key="by_length/within_latency_slo", value=share, step=within.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        finding = self.of(report)
-        return {"warnings": ", ".join(each.name for each in finding.warnings)} if finding and finding.warnings else {}
+        names = ", ".join(each.name for each in self.of(report).warnings)
+        return {"warnings": names} if names else {}

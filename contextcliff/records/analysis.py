@@ -15,6 +15,8 @@ ShapeName = Literal["flat", "slope", "cliff", "below", "rising"]
 EvidenceName = Literal["settled", "unsettled"]
 VerdictName = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 ZoneName = Literal["stable", "transition", "degraded"]
+CAP_RULES = ("walk_up", "any_depth", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency")
+"""Every rule of `caps`, in the order of the report."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

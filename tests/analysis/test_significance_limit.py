@@ -10,7 +10,7 @@ import pytest
 
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.calibration import fixed_runs
-from contextcliff.analysis.threshold import RelativeThreshold
+from contextcliff.analysis.walk import RelativeThreshold
 from contextcliff.findings import position
 from contextcliff.findings.position import position_pattern
 from contextcliff.statistics.ranks import are_significant, is_significant

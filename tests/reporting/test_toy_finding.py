@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from contextcliff.findings import finding
 from contextcliff.findings.finding import Listed
 from contextcliff.records.report import Report
-from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
@@ -72,7 +69,6 @@ class LargestFallSection(Finding[LargestFall]):
         FigureOf(
             name="largest_fall",
             caption="The largest fall",
-            has_data=lambda report: report.analysis.finding(LargestFall) is not None,
             draw=from_finding(LargestFall, _figure),
         ),
     )
@@ -83,23 +79,16 @@ class LargestFallSection(Finding[LargestFall]):
     def caps(self, finding, study):
         return {"before_largest_fall": finding.from_tokens}
 
-    def summary(self, report):
-        finding = self.of(report)
-        return () if finding is None else ((self.title, f"{finding.fall:.2f} at {finding.to_tokens:,} tokens"),)
-
     def show(self, report):
         finding = self.of(report)
-        if finding is None:
-            return ()
         rows = (("From", f"{finding.from_tokens:,}"), ("To", f"{finding.to_tokens:,}"))
         return (Text(text="Where most is lost."), Pairs(rows=rows), Image(figure="largest_fall"))
 
     def metrics(self, report):
-        finding = self.of(report)
-        yield Measurement(key="largest_fall", value=None if finding is None else finding.fall)
+        yield Measurement(key="largest_fall", value=self.of(report).fall)
 
     def tags(self, report):
-        return {"has_largest_fall": str(self.of(report) is not None).lower()}
+        return {"has_largest_fall": "true"}
 '''
 
 LINE = Listed(path="toy_largest_fall_section.LargestFallSection")
@@ -132,13 +121,6 @@ def test_it_is_in_report_json_and_read_back(report: Report, folder: Path) -> Non
     again = read_report(folder / "report.json")
     assert again.analysis.findings["largest_fall"] == report.analysis.findings["largest_fall"]
     assert flatten(again) == flat
-
-
-def test_it_is_on_the_console(report: Report, tmp_path: Path) -> None:
-    out = io.StringIO()
-    render_console(report, console=Console(file=out, width=80), folder=tmp_path, tracking_command=None)
-    beside = out.getvalue().split("BESIDE THE CAP")[1].split("ZONES")[0]
-    assert "Largest fall: 0.55 at 8,192 tokens" in " ".join(beside.split())
 
 
 def test_it_is_on_the_page_with_its_figure_and_its_cap_rule(folder: Path) -> None:
