@@ -34,36 +34,24 @@ from contextcliff.statistics.descriptive import mean_of
 
 
 def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
-    """Say how long a prompt can be, how sure that is, and everything that `finders` find beside it.
-
-    Nothing is read, written or drawn at random: the same samples give the same analysis.
-    """
+    """Say how long a prompt can be, how sure that is, and everything that `finders` find beside it."""
     scores = sorted(item.score for item in study.scored if item.score is not None)
     findings, caps = findings_of(study, finders)
     sequence, threshold = study.sequence, study.threshold
     cells = _cells(study)
     return Analysis(
-        bins=tuple(_as_counted(each, study.safe_cap.server_offset_tokens or 0) for each in study.bins),
-        cells=cells,
-        zones=() if sequence is None or threshold is None else zones_of(sequence, threshold),
-        safe_cap=study.safe_cap,
-        caps={**_caps(study), **caps},
-        mean=mean_of(scores) if scores else None,
+        bins=tuple(_as_counted(each, study.safe_cap.server_offset_tokens or 0) for each in study.bins), cells=cells,
+        zones=() if sequence is None or threshold is None else zones_of(sequence, threshold), safe_cap=study.safe_cap,
+        caps={**_caps(study), **caps}, mean=mean_of(scores) if scores else None,
         successes=sum(score == 1.0 for score in scores),
         notes=()
         if sequence is None or threshold is None
         else notes_of(
-            study.groups,
-            sequence,
-            threshold,
-            study.control_levels,
-            cells,
-            window=study.facts.max_context_tokens,
-            begins_anywhere=study.facts.begins_anywhere,
-            draws_anew=study.facts.draws_anew,
+            study.groups, sequence, threshold, study.control_levels, cells, window=study.facts.max_context_tokens,
+            begins_anywhere=study.facts.begins_anywhere, draws_anew=study.facts.draws_anew,
         ),
         findings=findings,
-    )
+    )  # fmt: skip
 
 
 def study_of(
@@ -73,11 +61,7 @@ def study_of(
     *,
     controls: Sequence[ScoredSample] = (),
 ) -> Study:
-    """Group the samples by length and test the lengths.
-
-    `scored` are all planned samples, unscored ones included, in any order; `controls` are the scored controls that
-    they name.
-    """
+    """Group the samples by length and test the lengths."""
     relative = settings.is_relative(by_default=facts.relative_by_default)
     search = None
     if facts.search is None:
@@ -97,34 +81,19 @@ def study_of(
         else (None, None)
     )
     safe_cap, settled_by = _safe_cap(
-        sequence,
-        threshold,
-        settings,
-        relative=relative,
-        window=facts.max_context_tokens,
-        quantity=facts.quantity,
+        sequence, threshold, settings, relative=relative, window=facts.max_context_tokens, quantity=facts.quantity,
         offset=offset,
-    )
+    )  # fmt: skip
     return Study(
-        scored=tuple(scored),
-        search=search,
-        controls=tuple(controls),
-        settings=settings,
-        facts=facts,
-        relative=relative,
-        groups=groups,
-        sequence=sequence,
-        threshold=threshold,
+        scored=tuple(scored), search=search, controls=tuple(controls), settings=settings, facts=facts,
+        relative=relative, groups=groups, sequence=sequence, threshold=threshold,
         control_levels=control_levels(
-            groups,
-            control_book(controls),
-            threshold=None if threshold is None else threshold.score,
+            groups, control_book(controls), threshold=None if threshold is None else threshold.score,
             confidence=settings.confidence,
         ),
-        safe_cap=safe_cap,
-        settled_by=settled_by,
+        safe_cap=safe_cap, settled_by=settled_by,
         by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
-    )
+    )  # fmt: skip
 
 
 def _as_counted(length: Bin, offset: int) -> Bin:
@@ -151,10 +120,7 @@ def sequence_of(
     quantity: Quantity = "score",
     draws_anew: bool = True,
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, and what each had to clear.
-
-    `quantity` is what is tested; `draws_anew` as for `summarise`.
-    """
+    """The walk over at least one length, and what each had to clear."""
     groups = _tested_on(groups, quantity)
     results = summarise(groups, settings.confidence, draws_anew=draws_anew)
     threshold: Threshold = make_threshold(
@@ -202,11 +168,7 @@ def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bo
 
 
 def _cells(study: Study) -> tuple[DepthCell, ...]:
-    """One cell for each length and depth that was planned, shortest and shallowest first.
-
-    Only scored samples count; a cell without one has the mean None. Samples without a depth are in no cell. A cell is
-    not informative where its own controls or those of its whole length show that.
-    """
+    """One cell for each length and depth that was planned, shortest and shallowest first."""
     book, confidence = control_book(study.controls), study.confidence
     threshold = None if study.threshold is None else study.threshold.score
     void = {level.asked_tokens for level in study.control_levels if not level.informative}
@@ -221,15 +183,11 @@ def _cells(study: Study) -> tuple[DepthCell, ...]:
             own = book.of(by_depth[depth])
             cells.append(
                 DepthCell(
-                    asked_tokens=each.asked_tokens,
-                    depth=depth,
-                    n_samples=len(scores),
-                    mean=mean_of(scores) if scores else None,
-                    ceiling=mean(own.ceiling),
-                    floor=mean(own.floor),
+                    asked_tokens=each.asked_tokens, depth=depth, n_samples=len(scores),
+                    mean=mean_of(scores) if scores else None, ceiling=mean(own.ceiling), floor=mean(own.floor),
                     informative=each.asked_tokens not in void and own.informative(threshold, confidence),
                 )
-            )
+            )  # fmt: skip
     return tuple(cells)
 
 
@@ -246,22 +204,14 @@ def _safe_cap(
     """The answer, with what would settle it; without samples there is none. `window` is the model's, in tokens."""
     tokens = sequence.cap_tokens if sequence is not None else None
     cap = SafeCap(
-        tokens=tokens,
-        ci_low=tokens,
+        tokens=tokens, ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
         censored=sequence is not None and _is_censored(sequence),
-        fraction_of_max=None if tokens is None else tokens / window,
-        rule="walk_up",
-        threshold=settings.threshold,
-        threshold_score=None if threshold is None else threshold.score,
-        relative_to_baseline=relative,
-        every_depth=threshold is not None and threshold.every_depth,
-        quantity=quantity,
-        server_offset_tokens=offset,
-        confidence=settings.confidence,
-        verdict="insufficient_evidence",
-        reason=Note("there are no samples to analyse"),
-    )
+        fraction_of_max=None if tokens is None else tokens / window, rule="walk_up", threshold=settings.threshold,
+        threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,
+        every_depth=threshold is not None and threshold.every_depth, quantity=quantity, server_offset_tokens=offset,
+        confidence=settings.confidence, verdict="insufficient_evidence", reason=Note("there are no samples to analyse"),
+    )  # fmt: skip
     return (cap, None) if sequence is None or threshold is None else _with_shape(cap, sequence, threshold)
 
 
@@ -271,15 +221,11 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
     evidence = None if shape is None else evidence_of(sequence, threshold, shape)
     reason, settled_by = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
     said = replace(
-        cap,
-        shape=None if shape is None else shape.name,
-        shape_step=None if shape is None else shape.step,
-        dip_tokens=None if shape is None else shape.dip,
-        evidence=evidence,
+        cap, shape=None if shape is None else shape.name, shape_step=None if shape is None else shape.step,
+        dip_tokens=None if shape is None else shape.dip, evidence=evidence,
         settling_samples=settling_samples(sequence, threshold, shape) if evidence == "unsettled" else None,
-        verdict=verdict_of(sequence, shape, evidence),
-        reason=reason,
-    )
+        verdict=verdict_of(sequence, shape, evidence), reason=reason,
+    )  # fmt: skip
     return said, settled_by
 
 
@@ -302,12 +248,7 @@ def _caps(study: Study) -> dict[str, int | None]:
 
 
 def zones_of(sequence: FixedSequenceTest, threshold: Threshold) -> tuple[Zone, ...]:
-    """The zones of the range from 0 tokens (without a cap: from the shortest prompt) to the longest prompt, no gaps.
-
-    Stable reaches up to the cap. Degraded starts with the shortest prompt of the shortest length that the walk from the
-    longest length down shows to be below. Transition lies between them; after a cliff it is the untested gap between
-    two lengths. A zone without a token in it is left out.
-    """
+    """The zones of the range from 0 tokens (without a cap: from the shortest prompt) to the longest prompt, no gaps."""
     results = sequence.results
     if not results:
         return ()
@@ -359,19 +300,12 @@ _FAILURE_STEP = 0.1
 
 
 def absolute_cap(bins: Sequence[Bin], score: float | None) -> int | None:
-    """The length up to which the last one clears before the first whose mean is below `score`.
-
-    `score` is the run's threshold as one: of a relative threshold its share of the baseline's mean. None where there is
-    none.
-    """
+    """The length up to which the last one clears before the first whose mean is below `score`."""
     return None if score is None else _before_first(bins, lambda b: b.mean is None or b.mean < score)
 
 
 def relative_cap(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:
-    """Longest prompt before the first length whose mean is below `share` of the shortest length's.
-
-    None where the shortest length has no score, or scores 0.
-    """
+    """Longest prompt before the first length whose mean is below `share` of the shortest length's."""
     if not bins or not bins[0].mean:
         return None
     return absolute_cap(bins, share * bins[0].mean)

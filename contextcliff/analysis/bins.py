@@ -112,30 +112,21 @@ def _length_result(
     scores = scores_of(items)
     changes = instability_of(items) if draws_anew else None
     summary = Bin(
-        asked_tokens=group.asked_tokens,
-        min_tokens=min(lengths),
-        median_tokens=median_tokens(group.samples),
-        max_tokens=max(lengths),
-        n_samples=n_scored,
-        n_unscored=len(group.samples) - n_scored,
-        mean=mean_of(scores) if scores else None,
-        ci_low=None,
-        ci_high=None,
-        tested_low=None,
+        asked_tokens=group.asked_tokens, min_tokens=min(lengths), median_tokens=median_tokens(group.samples),
+        max_tokens=max(lengths), n_samples=n_scored, n_unscored=len(group.samples) - n_scored,
+        mean=mean_of(scores) if scores else None, ci_low=None, ci_high=None, tested_low=None,
         std=standard_deviation(scores),
         failure_rate=sum(is_failure(s) for s in group.samples) / n_scored if n_scored else None,
         failures=_failures(group.samples),
         ttft_ms_median=median_of(s.generation.ttft_ms for s in group.samples if s.generation is not None),
         latency_ms_median=median_of(s.generation.latency_ms for s in group.samples if s.generation is not None),
-        n_clusters=len(clusters_of(items)) or None,
-        n_items=len(items),
+        n_clusters=len(clusters_of(items)) or None, n_items=len(items),
         n_documents=len({s.sample.document_id for s in group.samples}),
         instability=None if changes is None else changes.share,
         within_item_variance=None if changes is None else changes.variance,
         latency_ms_std=standard_deviation([s.generation.latency_ms for s in group.samples if s.generation is not None]),
-        bimodality=bimodality(scores),
-        natural_lengths=group.natural_lengths,
-    )
+        bimodality=bimodality(scores), natural_lengths=group.natural_lengths,
+    )  # fmt: skip
     result = LengthResult(bin=summary, items=items, binary=binary)
     return _with_bounds(result, confidence) if scores else result
 

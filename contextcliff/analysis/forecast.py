@@ -128,7 +128,6 @@ def _middles(low: int, high: int, resolution: int) -> tuple[int, ...]:
 
 
 def _left(plan: SearchPlan, tested: TestedLength | None) -> int:
-    """Blocks that a length may still ask for."""
     return plan.most_blocks - (0 if tested is None else tested.n_blocks)
 
 
@@ -149,25 +148,13 @@ def _power(
         if rule.relative:
             share = rule.threshold
             return share_power(
-                rate,
-                baseline,
-                share=share,
-                alpha=alpha,
-                block=size,
-                most=most,
-                below_at=below_at,
+                rate, baseline, share=share, alpha=alpha, block=size, most=most, below_at=below_at,
                 gives_up=failures > 0,
-            )
+            )  # fmt: skip
         return sequential_power(
-            rate,
-            threshold=rule.threshold,
-            alpha=alpha,
-            block=size,
-            most=most,
-            below_at=below_at,
-            before=(seen[0], seen[1]),
-            gives_up=failures > 0,
-        )
+            rate, threshold=rule.threshold, alpha=alpha, block=size, most=most, below_at=below_at,
+            before=(seen[0], seen[1]), gives_up=failures > 0,
+        )  # fmt: skip
 
     sizes = third_evidence(plan) if rule.every_depth else ()
     if not sizes:
@@ -369,16 +356,11 @@ def best_case(
     """
     scored = [
         ScoredSample(
-            sample=sample,
-            prompt_sha256="",
-            score=perfect_score,
-            failure=None,
-            prediction="",
-            generation=None,
+            sample=sample, prompt_sha256="", score=perfect_score, failure=None, prediction="", generation=None,
             details={quantity: 1.0},
         )
         for sample in planned
-    ]
+    ]  # fmt: skip
     groups = group(scored, designed_lengths=designed_lengths, bins=settings.bins)
     relative = settings.is_relative(by_default=relative_by_default)
     decided = None

@@ -91,30 +91,21 @@ def _alone(scored: ScoredSample) -> Item:
     """What `_item` makes of one sample, at a tenth of the time: most samples are alone."""
     sample = scored.sample
     return Item(
-        cluster=sample.cluster,
-        document=sample.document_id,
-        score=scored.score,
-        repeats=() if scored.score is None else (scored.score,),
-        unscored=int(scored.score is None),
-        noun="questions" if sample.repeat else "samples",
-        samples=(scored,),
+        cluster=sample.cluster, document=sample.document_id, score=scored.score,
+        repeats=() if scored.score is None else (scored.score,), unscored=int(scored.score is None),
+        noun="questions" if sample.repeat else "samples", samples=(scored,),
         details={name: value for name, value in scored.details.items() if math.isfinite(value)},
-    )
+    )  # fmt: skip
 
 
 def _item(group: tuple[ScoredSample, ...]) -> Item:
     repeats = tuple(sorted(scored.score for scored in group if scored.score is not None))
     sample = group[0].sample
     return Item(
-        cluster=sample.cluster,
-        document=sample.document_id,
-        score=mean_of(repeats) if repeats else None,
-        repeats=repeats,
-        unscored=len(group) - len(repeats),
-        noun=_noun(group),
-        samples=group,
+        cluster=sample.cluster, document=sample.document_id, score=mean_of(repeats) if repeats else None,
+        repeats=repeats, unscored=len(group) - len(repeats), noun=_noun(group), samples=group,
         details=_mean_details(group),
-    )
+    )  # fmt: skip
 
 
 def _mean_details(group: Sequence[ScoredSample]) -> dict[str, float]:

@@ -137,13 +137,9 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
             "the observed curve is not monotone: at {higher:,} tokens the {what} ({higher_mean:.2f}) clears the"
             " threshold, though at {stop:,} ({stop_mean:.2f}) it does not{chance}; the cap stays below the first length"
             " that does not",
-            higher=higher.bin.median_tokens,
-            what=QUANTITIES[threshold.quantity],
-            higher_mean=higher.bin.mean,
-            stop=stop.bin.median_tokens,
-            stop_mean=stop.bin.mean,
-            chance=chance,
-        )
+            higher=higher.bin.median_tokens, what=QUANTITIES[threshold.quantity], higher_mean=higher.bin.mean,
+            stop=stop.bin.median_tokens, stop_mean=stop.bin.mean, chance=chance,
+        )  # fmt: skip
 
 
 def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note]:

@@ -67,10 +67,7 @@ def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> 
     both = [min(1.0, each.sharing * min(pair)) for each, *pair in zip(tests, overall, somewhere, strict=True)]
     return [
         DirectionTest(
-            p_overall=overall[place],
-            p_somewhere=somewhere[place],
-            p=both[place],
-            p_of_all=p_of_all,
+            p_overall=overall[place], p_somewhere=somewhere[place], p=both[place], p_of_all=p_of_all,
             lengths=tuple(
                 tokens
                 for tokens, p in zip(each.lengths, corrected[place], strict=True)
@@ -78,7 +75,7 @@ def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> 
             ),
         )
         for place, (each, p_of_all) in enumerate(zip(tests, holm(both), strict=True))
-    ]
+    ]  # fmt: skip
 
 
 def _decided(
@@ -93,35 +90,22 @@ def _decided(
     verdict = _verdict(worse, better, min(overall.low, tests.worst_low), confidence, margin)
     area = area_difference(tests)
     return PairedDecision(
-        verdict=verdict,
-        confidence=confidence,
-        margin=margin,
-        quantity=matching.quantity,
-        sequential=matching.searched,
-        worse=worse,
-        better=better,
-        overall=overall,
-        worst_low=tests.worst_low,
+        verdict=verdict, confidence=confidence, margin=margin, quantity=matching.quantity, sequential=matching.searched,
+        worse=worse, better=better, overall=overall, worst_low=tests.worst_low,
         area=None if area is None else _difference(area, tests.overall),
         lengths=tuple(
             LengthDifference(
-                context_tokens=tokens,
-                difference=_difference(tested.difference, tested),
-                p_worse=tested.p_worse,
-                p_worse_corrected=p_lower,
-                p_better=tested.p_better,
-                p_better_corrected=p_higher,
+                context_tokens=tokens, difference=_difference(tested.difference, tested), p_worse=tested.p_worse,
+                p_worse_corrected=p_lower, p_better=tested.p_better, p_better_corrected=p_higher,
             )
             for (tokens, tested), p_lower, p_higher in zip(
                 tests.lengths.items(), tests.corrected_worse, tests.corrected_better, strict=True
             )
         ),
         more_pairs=_more_pairs(tests, matching, confidence, margin) if verdict == "unknown" else None,
-        only_baseline=matching.only_baseline,
-        only_candidate=matching.only_candidate,
-        other_prompt=matching.other_prompt,
-        n_unscored=matching.n_unscored,
-    )
+        only_baseline=matching.only_baseline, only_candidate=matching.only_candidate,
+        other_prompt=matching.other_prompt, n_unscored=matching.n_unscored,
+    )  # fmt: skip
 
 
 def _verdict(
@@ -137,24 +121,15 @@ def _verdict(
 def _difference(of: MeanDifference, tested: TestedPairs) -> Difference:
     pairs = tested.pairs
     return Difference(
-        mean=of.mean,
-        low=of.low,
-        high=of.high,
-        method=of.method,
-        n_pairs=len(pairs),
-        n_units=len(tested.units.units),
+        mean=of.mean, low=of.low, high=of.high, method=of.method, n_pairs=len(pairs), n_units=len(tested.units.units),
         baseline_mean=math.fsum(pair.baseline or 0.0 for pair in pairs) / len(pairs),
-        candidate_mean=math.fsum(pair.candidate or 0.0 for pair in pairs) / len(pairs),
-        worse=tested.units.worse,
+        candidate_mean=math.fsum(pair.candidate or 0.0 for pair in pairs) / len(pairs), worse=tested.units.worse,
         better=tested.units.better,
-    )
+    )  # fmt: skip
 
 
 def _more_pairs(tests: PairedTests, matching: Matching, confidence: float, margin: float) -> int | None:
-    """Planned for half of the difference that was seen, which chance may have enlarged, and then for all of it.
-
-    The variance is that of the units, by pairs, with two differing pairs added: without any it would be 0.
-    """
+    """Planned for half of the difference that was seen, which chance may have enlarged, and then for all of it."""
     units = tests.overall.units
     n, seen = units.n_pairs, units.mean
     largest_spread = math.fsum(unit.total**2 for unit in units.units)
@@ -208,12 +183,9 @@ def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
     def tested(pairs: Sequence[ScoredPair]) -> TestedPairs:
         units = units_of(pairs, name)
         return TestedPairs(
-            pairs=pairs,
-            units=units,
-            difference=mean_difference(units, confidence),
-            p_worse=p_worse(units),
+            pairs=pairs, units=units, difference=mean_difference(units, confidence), p_worse=p_worse(units),
             p_better=p_better(units),
-        )
+        )  # fmt: skip
 
     lengths = {tokens: tested(pairs) for tokens, pairs in by_length(matching.scored).items()}
     overall = tested(matching.scored)
@@ -221,13 +193,10 @@ def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
     if matching.n_unscored:
         worst = mean_difference(units_of(map(worst_case, matching.pairs), name), confidence).low
     return PairedTests(
-        overall=overall,
-        worst_low=worst,
-        lengths=lengths,
+        overall=overall, worst_low=worst, lengths=lengths,
         corrected_worse=holm([each.p_worse for each in lengths.values()]),
-        corrected_better=holm([each.p_better for each in lengths.values()]),
-        sharing=1 if len(lengths) == 1 else 2,
-    )
+        corrected_better=holm([each.p_better for each in lengths.values()]), sharing=1 if len(lengths) == 1 else 2,
+    )  # fmt: skip
 
 
 def sequential_tests(matching: Matching, confidence: float) -> PairedTests | None:
@@ -317,14 +286,11 @@ def units_of(pairs: Iterable[ScoredPair], name: Name) -> Units:
 def worst_case(pair: ScoredPair) -> ScoredPair:
     """The pair as if every missing score told against the candidate."""
     return ScoredPair(
-        sample_id=pair.sample_id,
-        context_tokens=pair.context_tokens,
+        sample_id=pair.sample_id, context_tokens=pair.context_tokens,
         baseline=1.0 if pair.baseline is None else pair.baseline,
-        candidate=0.0 if pair.candidate is None else pair.candidate,
-        cluster=pair.cluster,
-        item=pair.item,
+        candidate=0.0 if pair.candidate is None else pair.candidate, cluster=pair.cluster, item=pair.item,
         block=pair.block,
-    )
+    )  # fmt: skip
 
 
 def by_length(pairs: Iterable[ScoredPair]) -> Mapping[int, Sequence[ScoredPair]]:
@@ -336,10 +302,7 @@ def by_length(pairs: Iterable[ScoredPair]) -> Mapping[int, Sequence[ScoredPair]]
 
 
 def whole_blocks(matching: Matching) -> Mapping[int, Sequence[Sequence[ScoredPair]]]:
-    """Of each length in the order of testing the blocks that both runs have whole, from the first without a gap.
-
-    What lies behind a gap was asked by one run alone, or ahead, and is no part of the comparison.
-    """
+    """Of each length in the order of testing the blocks that both runs have whole, from the first without a gap."""
     blocks: defaultdict[tuple[int, int], list[ScoredPair]] = defaultdict(list)
     for pair in matching.pairs:
         if pair.block is not None:

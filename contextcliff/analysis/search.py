@@ -411,13 +411,9 @@ class Walker:
     ) -> TestedLength:
         blocks = tuple(evidence)
         return TestedLength(
-            context_tokens=length,
-            alpha=alpha,
-            decision=decision,
-            refined=failures > 0,
-            blocks=blocks,
+            context_tokens=length, alpha=alpha, decision=decision, refined=failures > 0, blocks=blocks,
             n_blocks=len(blocks) if n_blocks is None else n_blocks,
-        )
+        )  # fmt: skip
 
 
 def _is_without_a_score(blocks: Sequence[BlockScores], length: int) -> bool:

@@ -59,10 +59,7 @@ _FALLS: tuple[ShapeName, ...] = ("cliff", "slope")
 
 
 def shape_of(results: Sequence[LengthResult], threshold: Threshold) -> Shape | None:
-    """The shape of the scores by length, shortest first; None where nothing was scored.
-
-    A single length is `flat` or `below`. So are all lengths `below` where each is shown to be.
-    """
+    """The shape of the scores by length, shortest first; None where nothing was scored."""
     scored = [result for result in results if result.scores]
     if not scored:
         return None
@@ -99,13 +96,9 @@ def _shape(scored: Sequence[LengthResult], scores: Sequence[Sequence[float]], li
     # What a dip is below is level: it has the shape of a constant.
     name = name_of(fitted if kind != "dip" else (fitted[0],) * len(fitted), limit)
     return Shape(
-        name=name,
-        tokens=tokens,
-        fitted=fitted,
-        n=sum(n),
-        step=_step(tokens, fitted) if name == "cliff" else None,
+        name=name, tokens=tokens, fitted=fitted, n=sum(n), step=_step(tokens, fitted) if name == "cliff" else None,
         dip=tokens[place] if kind == "dip" else None,
-    )
+    )  # fmt: skip
 
 
 def name_of(fitted: Sequence[float], limit: float) -> ShapeName:
@@ -164,10 +157,7 @@ _VERDICTS: Mapping[ShapeName, VerdictName] = {"cliff": "cliff", "slope": "slope"
 
 
 def verdict_of(sequence: FixedSequenceTest, shape: Shape | None, evidence: EvidenceName | None) -> VerdictName:
-    """The one word of both: `flat` where every length clears the threshold, else the fall that is shown.
-
-    A model that is below the threshold everywhere is not `flat`: how its score falls cannot be said.
-    """
+    """The one word of both: `flat` where every length clears the threshold, else the fall that is shown."""
     if shape is None or evidence != "settled":
         return "insufficient_evidence"
     return "flat" if sequence.stop is None else _VERDICTS.get(shape.name, "insufficient_evidence")
@@ -232,10 +222,7 @@ class ScoreCurve:
         return np.asarray(np.log(self.tokens), dtype=np.float64)
 
     def fall_to(self, share: float) -> FallTo:
-        """Where the curve falls to `share` of the full score, or of its value at the shortest length.
-
-        It takes at least two lengths.
-        """
+        """Where the curve falls to `share` of the full score, or of its value at the shortest length."""
         score = float(self._score(self._fitted, share)[0])
         first, last = self._fitted.crossings(score)
         at = float(0.5 * (first[0] + last[0]))
@@ -262,15 +249,11 @@ class ScoreCurve:
 
     @property
     def _tail(self) -> float:
-        """Share of draws beyond each end of an interval."""
         return expanded_tail(round(statistics.median(length.n for length in self.lengths)), self.confidence)
 
     @cached_property
     def _weights(self) -> _Array:
-        """Inverse variance of each mean, by the score of a first fit, moved toward the middle by two samples.
-
-        By its own score a length that happens to be good would weigh more, and lift the curve.
-        """
+        """Inverse variance of each mean, by the score of a first fit, moved toward the middle by two samples."""
         n = np.array([float(length.n) for length in self.lengths])
         worth = n / np.array([length.design_effect for length in self.lengths])
         first = fit_falls(self.at, self._means, 4.0 * worth)
@@ -280,10 +263,7 @@ class ScoreCurve:
 
 
 def _scores_of(results: Sequence[LengthResult]) -> LengthScores:
-    """The scores of a length: samples that share a text, here or at another length, by their text.
-
-    As everywhere, a length at which all samples share one text is about that text, and they are independent.
-    """
+    """The scores of a length, by text where samples share one, here or at another length."""
     alone: list[float] = []
     shared: defaultdict[str, list[float]] = defaultdict(list)
     for result in results:

@@ -109,15 +109,12 @@ class Finder(Protocol):
     @property
     def key(self) -> str:
         """The finding's name, unique among all."""
-        ...
 
     def find(self, study: Study) -> Any:
         """The finding; None where there is none."""
-        ...
 
     def caps(self, finding: Any, study: Study) -> Mapping[str, int | None]:
         """What it adds to the cap rules: tokens by rule."""
-        ...
 
 
 def findings_of(study: Study, finders: Sequence[Finder]) -> tuple[dict[str, object], dict[str, int | None]]:

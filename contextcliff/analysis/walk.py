@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.search import (
@@ -25,8 +25,9 @@ from contextcliff.analysis.search import (
     follow,
 )
 from contextcliff.analysis.server_counts import truncated
-from contextcliff.records.amounts import Quantity
+from contextcliff.records.amounts import QUANTITIES, Quantity
 from contextcliff.records.generation import NOT_SENT, ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.records.search_record import Decision, Search, SearchPlan, ThirdName
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
@@ -86,12 +87,9 @@ def fixed_sequence_test(
     is_alone = baseline is not None and cleared <= len(baseline.members)
     is_low = baseline is not None and baseline.is_low
     return FixedSequenceTest(
-        results=results,
-        cleared=cleared,
-        degraded=tuple(range(first_below, len(results))),
-        is_open=is_open,
+        results=results, cleared=cleared, degraded=tuple(range(first_below, len(results))), is_open=is_open,
         is_withheld=is_alone or is_low,
-    )
+    )  # fmt: skip
 
 
 def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
@@ -100,11 +98,7 @@ def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
 
 
 def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
-    """Length by which the score is below the threshold: tested one-sided from the longest length down.
-
-    Tokens from which on the last length in that sequence that is shown below is below; None where the longest length is
-    not.
-    """
+    """Length by which the score is below the threshold: tested one-sided from the longest length down."""
     ceiling = None
     for result in reversed(sequence.results):
         if not threshold.is_shown_below(result):
@@ -120,63 +114,6 @@ LOW_BASELINE = 0.2
 """Below this score a baseline is hardly one: a share of next to nothing is easily kept."""
 
 
-class Threshold(Protocol):
-    """The threshold of an analysis, and the tests against it."""
-
-    @property
-    def score(self) -> float | None:
-        """The threshold as a score; None where a relative threshold has no baseline."""
-        ...
-
-    @property
-    def quantity(self) -> Quantity:
-        """What it is a threshold of."""
-        ...
-
-    @property
-    def every_depth(self) -> bool:
-        """Whether each third of the depths has to clear it by itself."""
-        ...
-
-    @property
-    def relative(self) -> RelativeThreshold | None:
-        """The comparison with a baseline; None where the threshold is a score."""
-        ...
-
-    @property
-    def is_sequential(self) -> bool:
-        """Whether a search decided the lengths, and not a test of a fixed number of samples."""
-        ...
-
-    def is_shown_above(self, result: LengthResult) -> bool:
-        """Whether "the score is below the threshold" is rejected, with every unscored sample counted against."""
-        ...
-
-    def is_shown_below(self, result: LengthResult) -> bool:
-        """Whether "the score is at the threshold or above" is rejected, every unscored sample counted for it."""
-        ...
-
-    def third_below(self, result: LengthResult) -> ThirdName | None:
-        """The third of the depths by which a length is below; None where its mean is, or where it is not below."""
-        ...
-
-    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
-        """Whether this length would be shown above the threshold if `evidence` were its scores."""
-        ...
-
-    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
-        """Whether this length would be shown above the threshold if no sample were unscored."""
-        ...
-
-    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
-        """Samples with which a true score of `score` is shown on its side of the threshold with 80% power.
-
-        Where samples share texts, in texts of as many samples as now and as different. None where no practical number
-        is enough.
-        """
-        ...
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AbsoluteThreshold:
     """A fixed score, compared with the one-sided bound of each length."""
@@ -185,20 +122,26 @@ class AbsoluteThreshold:
     confidence: float
     quantity: Quantity = "score"
     every_depth: ClassVar[bool] = False
+    """Whether each third of the depths has to clear it by itself."""
     is_sequential: ClassVar[bool] = False
+    """Whether a search decided the lengths, and not a test of a fixed number of samples."""
 
     @property
     def score(self) -> float | None:
+        """The threshold as a score; None where a relative threshold has no baseline."""
         return self.threshold
 
     @property
     def relative(self) -> RelativeThreshold | None:
+        """The comparison with a baseline; None where the threshold is a score."""
         return None
 
     def is_shown_above(self, result: LengthResult) -> bool:
+        """Whether "the score is below the threshold" is rejected, with every unscored sample counted against."""
         return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
 
     def is_shown_below(self, result: LengthResult) -> bool:
+        """Whether "the score is at the threshold or above" is rejected, every unscored sample counted for it."""
         if not result.scores:
             return False
         return result.if_unscored_right.upper(self.confidence) < self.threshold
@@ -207,12 +150,15 @@ class AbsoluteThreshold:
         return None
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
+        """Whether this length would be shown above the threshold if `evidence` were its scores."""
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
 
     def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        """Whether this length would be shown above the threshold if no sample were unscored."""
         return self.could_be_shown_above(result, result.evidence)
 
     def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
+        """Samples, in texts as now, with which a true `score` is shown on its side with 80% power; None: too many."""
         has_spread = not (result.binary or result.clusters)
         return observed_sample_size.to_settle_against(
             result.evidence, score, self.threshold, self.confidence, has_spread=has_spread
@@ -260,7 +206,6 @@ class RelativeThreshold:
         return any(result is member for member in self.members)
 
     def _is_baseline(self, scores: Sequence[float], *, of: LengthResult) -> bool:
-        """Whether the baseline passes if `scores` are those of `of`, one of its lengths."""
         return len(self.baseline.scores) - len(of.scores) + len(scores) >= BASELINE_SAMPLES and max(scores) > 0.0
 
     def _exceeds(self, evidence: Evidence) -> bool:
@@ -297,37 +242,9 @@ class RelativeThreshold:
         """The same number at the baseline, whose score is an estimate too."""
         has_spread = not (result.binary or result.clusters or self.baseline.clusters)
         return observed_sample_size.to_settle_against_share(
-            result.evidence,
-            self.baseline.evidence,
-            score,
-            self.share,
-            self.confidence,
-            has_spread=has_spread,
+            result.evidence, self.baseline.evidence, score, self.share, self.confidence, has_spread=has_spread,
             least=BASELINE_SAMPLES,
-        )
-
-
-def make_threshold(
-    results: Sequence[LengthResult],
-    *,
-    threshold: float,
-    relative: bool,
-    confidence: float,
-    baseline: LengthResult | None = None,
-    quantity: Quantity = "score",
-) -> Threshold:
-    """The threshold of an analysis with at least one length.
-
-    `baseline` is the result of several short lengths together, the ones whose prompts are no longer than its longest;
-    None: the baseline is the shortest length.
-    """
-    if relative:
-        whole = results[0] if baseline is None else baseline
-        members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
-        return RelativeThreshold(
-            share=threshold, confidence=confidence, baseline=whole, members=members or (whole,), quantity=quantity
-        )
-    return AbsoluteThreshold(threshold=threshold, confidence=confidence, quantity=quantity)
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -385,14 +302,32 @@ class SearchThreshold:
         return None
 
 
+Threshold = AbsoluteThreshold | RelativeThreshold | SearchThreshold
+
+
+def make_threshold(
+    results: Sequence[LengthResult],
+    *,
+    threshold: float,
+    relative: bool,
+    confidence: float,
+    baseline: LengthResult | None = None,
+    quantity: Quantity = "score",
+) -> Threshold:
+    """The threshold of at least one length. `baseline` is several short lengths as one; None: the shortest length."""
+    if relative:
+        whole = results[0] if baseline is None else baseline
+        members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
+        return RelativeThreshold(
+            share=threshold, confidence=confidence, baseline=whole, members=members or (whole,), quantity=quantity
+        )
+    return AbsoluteThreshold(threshold=threshold, confidence=confidence, quantity=quantity)
+
+
 def searched(
     scored: Sequence[ScoredSample], plan: SearchPlan, rule: SearchRule
 ) -> tuple[Search, tuple[ScoredSample, ...]]:
-    """How the search went over these samples, and those that count.
-
-    These are the samples that its decisions rest on, and the answered ones of the block at which it ended undecided.
-    What was asked ahead and not needed does not count. Samples that the server cut are without a score.
-    """
+    """How the search went over these samples, and those that count: what was asked ahead and not needed does not."""
     followed = follow(plan, rule, complete_blocks(scored, plan))
     used = blocks_used(followed.search, relative=rule.relative)
     return followed.search, tuple(
@@ -434,3 +369,13 @@ def _values(blocks: Sequence[BlockScores], *, unscored_as: float) -> tuple[float
         for block in blocks
         for text in block.texts
     )
+
+
+def low_baseline(mean: float, tokens: int, quantity: Quantity = "score") -> Note:
+    """That a share of a baseline so low says nothing, whatever length keeps it."""
+    return Note(
+        "the baseline is a {what} of {mean:.2f} at {tokens:,} tokens, under {least:.2f}: this model hardly does the "
+        "task even with short prompts, and keeping a share of that makes no length safe; take an easier task or a "
+        "larger model",
+        what=QUANTITIES[quantity], mean=mean, tokens=tokens, least=LOW_BASELINE,
+    )  # fmt: skip

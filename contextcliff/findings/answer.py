@@ -177,12 +177,8 @@ def _range(zone: Zone) -> Note:
         mean = Note(", mean {mean:.2f}", mean=zone.mean)
     return Note(
         "{mark} {name:<10} {low:,} - {high:,} tokens{mean}",
-        mark=_MARKS[zone.name],
-        name=Note(zone.name),
-        low=zone.min_tokens,
-        high=zone.max_tokens,
-        mean=mean,
-    )
+        mark=_MARKS[zone.name], name=Note(zone.name), low=zone.min_tokens, high=zone.max_tokens, mean=mean,
+    )  # fmt: skip
 
 
 def _fall(zone: Zone) -> Note | None:

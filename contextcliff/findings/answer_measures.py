@@ -70,10 +70,7 @@ class AnswerMeasures:
 
 
 def answer_measures(groups: Sequence[Group], confidence: float) -> AnswerMeasures | None:
-    """The measures of all scored answers to short questions and choices; None where there is none.
-
-    `groups` are the samples by length. A summary contains no reference and counts in none of the measures.
-    """
+    """The measures of all scored answers to short questions and choices; None where there is none."""
     by_length = [(group.asked_tokens, list(filter(_has_all_measures, group.samples))) for group in groups]
     answered = [(asked, samples) for asked, samples in by_length if samples]
     if not answered:
@@ -176,13 +173,8 @@ def _in_short(f1: AnswerMeasure, exact: AnswerMeasure, contains: AnswerMeasure) 
     )
     return Note(
         "F1 {f1:.2f} ({low:.2f}-{high:.2f}), exact match {exact}, contain the accepted answer {contains}; n = {n:,}",
-        f1=f1.mean,
-        low=f1.ci_low,
-        high=f1.ci_high,
-        exact=exact_share,
-        contains=contains_share,
-        n=contains.n,
-    )
+        f1=f1.mean, low=f1.ci_low, high=f1.ci_high, exact=exact_share, contains=contains_share, n=contains.n,
+    )  # fmt: skip
 
 
 def _explained(tags: Iterable[str]) -> tuple[Block, ...]:

@@ -229,12 +229,9 @@ class CapRulesFinding(Finding[None]):
         words = _RULES | {rule: text for section in sections for rule, text in section.cap_rules.items()}
         chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
         table = columns(
-            caps.items(),
-            ("rule", lambda cap: cap[0]),
-            ("cap in tokens", lambda cap: phrases.whole(cap[1])),
-            ("what it is", lambda cap: words.get(cap[0], "")),
-            words=("rule", "what it is"),
-        )
+            caps.items(), ("rule", lambda cap: cap[0]), ("cap in tokens", lambda cap: phrases.whole(cap[1])),
+            ("what it is", lambda cap: words.get(cap[0], "")), words=("rule", "what it is"),
+        )  # fmt: skip
         return (Text(text=chosen), *((Table(columns=table),) if caps else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

@@ -108,14 +108,10 @@ def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
     std = float(each.std(ddof=1)) if n >= _FEWEST else None
     half = None if std is None else t_quantile((1.0 + confidence) / 2.0, n - 1) * std / math.sqrt(n)
     return EntropyAtLength(
-        context_tokens=group.asked_tokens,
-        n=n,
-        mean=mean,
-        ci_low=None if half is None else mean - half,
-        ci_high=None if half is None else mean + half,
-        std=std,
+        context_tokens=group.asked_tokens, n=n, mean=mean, ci_low=None if half is None else mean - half,
+        ci_high=None if half is None else mean + half, std=std,
         by_layer=tuple(float(value) for value in table.mean(axis=0)),
-    )
+    )  # fmt: skip
 
 
 def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | None:
@@ -187,7 +183,6 @@ def _in_short(entropy: AttentionEntropy) -> Note:
 
 
 def _layer(values: tuple[float, ...], chosen: float) -> str:
-    """`0.31 (4)`: the value and the layer, counted from 0."""
     return f"{chosen:.2f} ({values.index(chosen)})"
 
 

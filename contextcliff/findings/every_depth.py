@@ -88,7 +88,6 @@ def every_depth(study: Study) -> EveryDepth | None:
 
 
 def _baseline_lengths(study: Study) -> int:
-    """Number of lengths that are compared with no other."""
     return len(study.threshold.relative.members) if study.threshold and study.threshold.relative else 0
 
 
@@ -96,13 +95,9 @@ def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind)
     items = items_of(item for item in group.samples if item.sample.depth in depths)
     scores = [item.score for item in items if item.score is not None]
     return ThirdOfLength(
-        name=name,
-        low=min(depths),
-        high=max(depths),
-        n_samples=len(scores),
-        mean=mean_of(scores) if scores else None,
+        name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean_of(scores) if scores else None,
         shown=shown,
-    )
+    )  # fmt: skip
 
 
 def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
@@ -185,12 +180,9 @@ def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind
 
 def _kind(blocks: Sequence[ScoreBlock], study: Study, alpha: float) -> Kind:
     return decision_of(
-        blocks,
-        above=SHARE_ABOVE if study.relative else ABOVE,
-        below=SHARE_BELOW if study.relative else BELOW,
-        alpha=alpha,
-        below_at=CLAIMS / (1.0 - study.confidence),
-    ).kind
+        blocks, above=SHARE_ABOVE if study.relative else ABOVE, below=SHARE_BELOW if study.relative else BELOW,
+        alpha=alpha, below_at=CLAIMS / (1.0 - study.confidence),
+    ).kind  # fmt: skip
 
 
 _MEANING = (
@@ -231,15 +223,11 @@ class EveryDepthFinding(Finding[EveryDepth]):
         decided = [each for each in finding.lengths if any(third.shown != "open" for third in each.thirds)]
         rows = [(length, third) for length in decided for third in length.thirds]
         table = columns(
-            rows,
-            ("asked tokens", lambda row: phrases.whole(row[0].context_tokens)),
-            ("third", lambda row: row[1].name),
-            ("depths", lambda row: f"{row[1].low:.3g}-{row[1].high:.3g}"),
-            ("n", lambda row: phrases.whole(row[1].n_samples)),
-            ("score", lambda row: phrases.score(row[1].mean)),
-            ("shown", lambda row: row[1].shown),
-            words=("third", "shown"),
-        )
+            rows, ("asked tokens", lambda row: phrases.whole(row[0].context_tokens)),
+            ("third", lambda row: row[1].name), ("depths", lambda row: f"{row[1].low:.3g}-{row[1].high:.3g}"),
+            ("n", lambda row: phrases.whole(row[1].n_samples)), ("score", lambda row: phrases.score(row[1].mean)),
+            ("shown", lambda row: row[1].shown), words=("third", "shown"),
+        )  # fmt: skip
         reason = finding.reason
         short = () if reason is None else (Text(text=_in_short(finding.tokens, reason)),)
         return (Text(text=_MEANING), *short, *((Table(columns=table),) if rows else ()))

@@ -91,10 +91,7 @@ class Extrapolation:
 
 
 def extrapolation(study: Study) -> Extrapolation | None:
-    """What is found within and beyond the trained positions.
-
-    None where these are not known, and where nothing reaches beyond them and they are not scaled.
-    """
+    """What is found within and beyond the trained positions; None if these are unknown, or not reached."""
     positions, sequence = study.facts.positions, study.sequence
     if positions is None or positions.trained_tokens is None or sequence is None:
         return None
@@ -105,16 +102,11 @@ def extrapolation(study: Study) -> Extrapolation | None:
     lengths = tuple(_lengths(study, sequence, trained))
     fails_at, reason = _reason(lengths, trained)
     return Extrapolation(
-        trained_tokens=trained,
-        positions=positions,
-        longest_tokens=longest,
-        within=_pooled(study, lengths, "within"),
-        beyond=_pooled(study, lengths, "beyond"),
-        fails_at_tokens=fails_at,
+        trained_tokens=trained, positions=positions, longest_tokens=longest, within=_pooled(study, lengths, "within"),
+        beyond=_pooled(study, lengths, "beyond"), fails_at_tokens=fails_at,
         cleared_beyond_tokens=max((each.reaches_tokens for each in _cleared_beyond(lengths)), default=None),
-        reason=reason,
-        lengths=lengths,
-    )
+        reason=reason, lengths=lengths,
+    )  # fmt: skip
 
 
 def _lengths(study: Study, sequence: FixedSequenceTest, trained: int) -> Iterator[ExtrapolatedLength]:
@@ -215,16 +207,13 @@ class ExtrapolationFinding(Finding[Extrapolation]):
         found = self.of(report)
         scores = Note("within {within}, beyond {beyond}", within=_score(found.within), beyond=_score(found.beyond))
         table = columns(
-            found.lengths,
-            ("asked tokens", lambda each: phrases.whole(each.asked_tokens)),
+            found.lengths, ("asked tokens", lambda each: phrases.whole(each.asked_tokens)),
             ("median prompt", lambda each: phrases.whole(each.median_tokens)),
             ("of the trained", lambda each: f"x{each.median_tokens / found.trained_tokens:.2f}"),
-            ("place", lambda each: each.place),
-            ("n", lambda each: phrases.whole(each.n_samples)),
-            ("mean score", lambda each: phrases.score(each.mean)),
-            ("shown", lambda each: each.shown),
+            ("place", lambda each: each.place), ("n", lambda each: phrases.whole(each.n_samples)),
+            ("mean score", lambda each: phrases.score(each.mean)), ("shown", lambda each: each.shown),
             words=("place", "shown"),
-        )
+        )  # fmt: skip
         return (
             Text(text=_MEANING),
             Pairs(rows=(("Trained", _trained(found)), ("Score", scores), ("Shown", found.reason))),

@@ -43,10 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FacetRow:
-    """The samples of one value (or range of values) of one metadata key.
-
-    `cap_tokens` is the safe cap of these samples alone, by the same rule as the run's.
-    """
+    """The samples of one value (or range of values) of one metadata key."""
 
     facet: str
     value: str
@@ -75,12 +72,9 @@ _QUARTERS = 4
 
 
 def facet_rows(study: Study) -> tuple[FacetRow, ...]:
-    """A row for each value of each key that has more than one, keys in alphabetical order.
+    """A row for each value of each key that has more than one, over all lengths; keys in alphabetical order.
 
-    `mean` and its two-sided interval are those of all scored samples with the value, over all lengths; a value without
-    one has no row. `cap_tokens` is tested with the run's threshold, relative to the shortest length of the same
-    samples where the run's is relative. A search gives no caps of facets: it stops by all scores, which a test of a
-    part does not allow for.
+    A search gives no caps of facets: it stops by all scores, which a test of a part does not allow for.
     """
     threshold, relative, confidence, binary = study.settings.threshold, study.relative, study.confidence, study.binary
     rows: list[FacetRow] = []
@@ -95,17 +89,13 @@ def facet_rows(study: Study) -> tuple[FacetRow, ...]:
             low, high = evidence.shown(confidence)
             rows.append(
                 FacetRow(
-                    facet=key,
-                    value=label,
-                    n_samples=len(evidence.scores),
-                    mean=mean_of(evidence.scores),
-                    ci_low=low,
+                    facet=key, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
                     ci_high=high,
                     cap_tokens=None
                     if study.search is not None
                     else fixed_sequence_test(results, facet_threshold).cap_tokens,
                 )
-            )
+            )  # fmt: skip
     return tuple(rows)
 
 
@@ -216,14 +206,11 @@ class FacetsFinding(Finding[Facets]):
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
             meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
             table = columns(
-                rows,
-                ("value", lambda row: row.value),
-                ("n", lambda row: phrases.whole(row.n_samples)),
+                rows, ("value", lambda row: row.value), ("n", lambda row: phrases.whole(row.n_samples)),
                 ("score", lambda row: phrases.score(row.mean)),
                 ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
-                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)),
-                words=("value",),
-            )
+                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)), words=("value",),
+            )  # fmt: skip
             blocks += [Heading(text=facet), *meaning, Table(columns=table)]
         return tuple(blocks)
 
@@ -291,32 +278,17 @@ def _draw(axes: Axes, facet: str, rows: Sequence[FacetRow], *, mean: float | Non
         _write(axes, _short(row.value), x=0, y=i, offset=-5, align="right", colour="black")
         _write(axes, f"n={row.n_samples:,}", x=1, y=i, offset=5, align="left", colour=GREY)
     axes.annotate(
-        _short(facet.replace("_", " ")),
-        xy=(0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 5),
-        textcoords="offset points",
-        fontsize=9,
-        fontweight="bold",
-        parse_math=False,
-    )
+        _short(facet.replace("_", " ")), xy=(0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points",
+        fontsize=9, fontweight="bold", parse_math=False,
+    )  # fmt: skip
 
 
 def _write(axes: Axes, text: str, *, x: float, y: float, offset: float, align: str, colour: str) -> None:
     """Write beside a row: x is a fraction of the panel's width, y a row, `offset` in points."""
     axes.annotate(
-        text,
-        xy=(x, y),
-        xycoords=("axes fraction", "data"),
-        xytext=(offset, 0),
-        textcoords="offset points",
-        ha=align,
-        va="center",
-        fontsize=SMALL,
-        color=colour,
-        annotation_clip=False,
-        parse_math=False,
-    )
+        text, xy=(x, y), xycoords=("axes fraction", "data"), xytext=(offset, 0), textcoords="offset points", ha=align,
+        va="center", fontsize=SMALL, color=colour, annotation_clip=False, parse_math=False,
+    )  # fmt: skip
 
 
 def _short(text: str) -> str:

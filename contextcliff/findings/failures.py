@@ -71,7 +71,6 @@ class FailuresFinding(Finding[None]):
 
 
 def _has_measures(report: Report) -> bool:
-    """Whether the report has the finding `answer_measures`, whose module few runs import."""
     return "answer_measures" in report.analysis.findings
 
 
@@ -80,10 +79,7 @@ _MOST_TAGS = 9
 
 
 def failures_figure(report: Report) -> Figure:
-    """Draw a report with a failure: a stacked column a length, as shares of its planned samples.
-
-    Unscored samples are among them under the fault that kept them so. The rarest tags beyond nine are `other`.
-    """
+    """Draw a report with a failure: a stacked column a length, as shares of its planned samples."""
     import matplotlib as mpl
 
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
@@ -134,7 +130,6 @@ def _grid(axes: Axes, *, y: str) -> None:
 
 
 def _has_latency(report: Report) -> bool:
-    """Whether any length has a time to draw."""
     return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.bins)
 
 

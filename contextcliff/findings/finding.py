@@ -25,10 +25,7 @@ Shown = str | Note
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text:
-    """A paragraph. `strong` is for the answer itself; `mood` is `good`, `doubtful`, `bad` or nothing.
-
-    A `label` stands before it with a colon.
-    """
+    """A paragraph with a label before it. `strong`: the answer itself; `mood`: `good`, `doubtful`, `bad` or nothing."""
 
     text: Shown
     label: str = ""
@@ -123,10 +120,7 @@ Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FigureOf:
-    """A figure of a section: `figures/NAME.png`, drawn where the report has the section and data for it.
-
-    `draw` gets the report and the run's scored samples.
-    """
+    """A figure `figures/NAME.png` of a section; `draw` gets the report and the run's scored samples."""
 
     name: str
     caption: str

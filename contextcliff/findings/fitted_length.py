@@ -19,11 +19,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from contextcliff.analysis.lengths import LengthResult
-from contextcliff.analysis.reason import low_baseline
 from contextcliff.analysis.shape import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.task_means import RULER_THRESHOLD
-from contextcliff.analysis.walk import LOW_BASELINE
+from contextcliff.analysis.walk import LOW_BASELINE, low_baseline
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text, measured
 from contextcliff.findings.phrases import from_stopped_data
@@ -54,11 +53,7 @@ class FittedLength:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreArea:
-    """The area under the score over log length, divided by the log of the range: 1 where every score is 1.
-
-    Scores of tested lengths are joined by straight lines over log length, so that each octave counts alike. Areas of
-    different ranges are not comparable.
-    """
+    """The area under straight lines between scores over log length, as a share of the area under scores of 1."""
 
     value: float
     ci_low: float
@@ -69,10 +64,7 @@ class ScoreArea:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffectiveLength:
-    """RULER's effective length: the longest tested prompt up to which every mean score is above `threshold`.
-
-    None where the shortest length is not. `censored`: every tested length is.
-    """
+    """RULER's effective length; None where the shortest length is not above it. `censored`: every length is."""
 
     tokens: int | None
     threshold: float
@@ -97,32 +89,21 @@ class FittedLengths:
 def estimates_of(
     results: Sequence[LengthResult], confidence: float, *, relative: bool = False, draws: int = DRAWS
 ) -> FittedLengths | None:
-    """The estimates of lengths in ascending order, with intervals from so many draws; None where nothing was scored.
-
-    `tests/analysis/test_fitted_length_simulations.py` counts how often the intervals cover.
-    """
+    """The estimates of lengths in ascending order, with intervals from so many draws; None where nothing was scored."""
     scored = [result for result in results if result.scores and result.bin.median_tokens > 0]
     if not scored:
         return None
     curve = ScoreCurve.of(scored, confidence=confidence, relative=relative, draws=draws)
     x80, x50 = (_fitted_length(curve, share) for share in (0.8, 0.5))
     return FittedLengths(
-        x80=x80,
-        x50=x50,
-        area=_area(curve) if len(curve.tokens) > 1 else None,
-        effective_length=effective_length(results),
-        n_samples=curve.samples,
-        n_lengths=len(curve.tokens),
+        x80=x80, x50=x50, area=_area(curve) if len(curve.tokens) > 1 else None,
+        effective_length=effective_length(results), n_samples=curve.samples, n_lengths=len(curve.tokens),
         relative=relative,
-    )
+    )  # fmt: skip
 
 
 def effective_length(results: Sequence[LengthResult], threshold: float = RULER_THRESHOLD) -> EffectiveLength:
-    """RULER's effective length: of ascending lengths, the last before the first one that is not above `threshold`.
-
-    RULER takes the longest length above it, which is the same unless a score recovers. A length without a score is not
-    above it.
-    """
+    """RULER's effective length: of ascending lengths, the last before the first one that is not above `threshold`."""
     above = leading_above((result.bin.mean for result in results), threshold)
     tokens = results[above - 1].bin.max_tokens if above else None
     return EffectiveLength(tokens=tokens, threshold=threshold, censored=bool(results) and above == len(results))
@@ -159,35 +140,26 @@ def _fallen(curve: ScoreCurve, fall: FallTo) -> FittedLength:
     if tokens is not None:
         reason = Note(
             "the curve fitted to {basis} falls to {score:.2f} at about {tokens:,} tokens ({interval})",
-            basis=basis,
-            score=fall.score,
-            tokens=tokens,
-            interval=_interval(ci_low, ci_high, curve.confidence),
-        )
+            basis=basis, score=fall.score, tokens=tokens, interval=_interval(ci_low, ci_high, curve.confidence),
+        )  # fmt: skip
     elif fall.at > 0.0:
         ci_low, ci_high = (longest if fall.low == math.inf else ci_low), None
         reason = Note(
             "the curve fitted to {basis} stays above {score:.2f} up to the longest test, {longest:,} tokens{beyond}",
-            basis=basis,
-            score=fall.score,
-            longest=longest,
-            beyond=_beyond(ci_low, longest, curve.confidence),
-        )
+            basis=basis, score=fall.score, longest=longest, beyond=_beyond(ci_low, longest, curve.confidence),
+        )  # fmt: skip
     else:
         ci_low, ci_high = None, (shortest if fall.high == -math.inf else ci_high)
         reason = Note(
             "the curve fitted to {basis} is not above {score:.2f} even at the shortest test, {shortest:,} tokens{but}",
-            basis=basis,
-            score=fall.score,
-            shortest=shortest,
+            basis=basis, score=fall.score, shortest=shortest,
             but=""
             if ci_high in (None, shortest)
             else Note(
                 "; up to {at_most:,} tokens it may be, at {confidence:percent} confidence",
-                at_most=ci_high,
-                confidence=curve.confidence,
+                at_most=ci_high, confidence=curve.confidence,
             ),
-        )
+        )  # fmt: skip
     return FittedLength(
         tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=fall.at == math.inf, score=fall.score, reason=reason
     )
@@ -259,7 +231,6 @@ def fitted_shift(baseline: FittedLength, candidate: FittedLength) -> FittedShift
 
 
 def _octaves(high: int | None, low: int | None) -> float:
-    """NaN where an end is not known."""
     return math.log2(high / low) if high and low else math.nan
 
 

@@ -69,11 +69,7 @@ class Guide:
 
 
 def operating_guide(sequence: FixedSequenceTest, half_life: HalfLife) -> Guide:
-    """A row for each length with scores, and advice for the ranges that were tested.
-
-    Up to the safe cap a length is `safe`. Beyond it, `danger` is a mean score below 0.5, a rule of thumb, and `caution`
-    any other. There is no advice for lengths between two tested ones of different levels, nor beyond the longest.
-    """
+    """A row for each length with scores, and advice for the ranges that were tested."""
     cleared = 0 if sequence.is_withheld else sequence.cleared
     rated = [
         row
@@ -89,15 +85,10 @@ def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideR
         return None
     beyond: LevelName = "danger" if length.mean < DANGER_BELOW else "caution"
     return GuideRow(
-        asked_tokens=length.asked_tokens,
-        n_samples=length.n_samples,
-        mean=length.mean,
-        ci_low=length.ci_low,
-        ci_high=length.ci_high,
-        level="safe" if is_cleared else beyond,
-        sure=is_cleared or is_degraded,
+        asked_tokens=length.asked_tokens, n_samples=length.n_samples, mean=length.mean, ci_low=length.ci_low,
+        ci_high=length.ci_high, level="safe" if is_cleared else beyond, sure=is_cleared or is_degraded,
         max_tokens=length.clears_up_to if is_cleared or not length.natural_lengths else length.median_tokens,
-    )
+    )  # fmt: skip
 
 
 def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:

@@ -153,7 +153,6 @@ def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
 
 
 def _scored(results: Sequence[LengthResult]) -> list[LengthResult]:
-    """The lengths with scores, without one whose prompts have no tokens by a server's count."""
     return [result for result in results if result.scores and result.bin.median_tokens > 0]
 
 
@@ -168,11 +167,8 @@ def _no_fall(basis: Note, *, all_right: bool, at_least: int | None, confidence: 
     return Note(
         "{why} ({basis}): an exponential decay would take {at_least:,} tokens or more to halve it, at"
         " {confidence:percent} confidence",
-        why=why,
-        basis=basis,
-        at_least=at_least,
-        confidence=confidence,
-    )
+        why=why, basis=basis, at_least=at_least, confidence=confidence,
+    )  # fmt: skip
 
 
 def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> HalfLife:
@@ -181,14 +177,9 @@ def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> H
     reason = Note(
         "the score halves every {tokens:,} tokens ({confidence:percent} CI {ci_low:,}–{ci_high:,}), from {initial:.2f}"
         " at length 0, by an exponential decay fitted to {basis}{beyond}",
-        tokens=tokens,
-        confidence=confidence,
-        ci_low=ci_low,
-        ci_high=ci_high,
-        initial=fit.initial,
-        basis=basis,
+        tokens=tokens, confidence=confidence, ci_low=ci_low, ci_high=ci_high, initial=fit.initial, basis=basis,
         beyond=beyond,
-    )
+    )  # fmt: skip
     return HalfLife(
         tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=tokens > longest, reason=reason, initial=fit.initial
     )
@@ -342,10 +333,7 @@ _STEPS = 200
 
 
 def decay_figure(report: Report, half_life: HalfLife) -> Figure:
-    """Draw a report with a scored length: score over measured length in tokens, with the fitted curve.
-
-    The curve is dashed beyond the longest test, where no score supports it. A bar goes from it to each mean.
-    """
+    """Draw a report with a scored length: score over measured length in tokens, with the fitted curve."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = drawing.blank(width=width, height=_HEIGHT)
@@ -363,12 +351,9 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     _residuals(axes, half_life, bins)
     _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
     drawing.interval_bars(
-        axes,
-        places=tokens,
-        lows=[b.ci_low for b in bins],
-        highs=[b.ci_high for b in bins],
+        axes, places=tokens, lows=[b.ci_low for b in bins], highs=[b.ci_high for b in bins],
         label=f"{phrases.percent(report.analysis.safe_cap.confidence)} interval",
-    )
+    )  # fmt: skip
     means = [drawing.or_nan(b.mean) for b in bins]
     (points,) = axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
     drawing.told_bins(points, bins)
@@ -377,12 +362,9 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     none = half_life.tokens is None
     words = f"No half-life: {half_life.reason}" if none else f"Half-life: {_in_short(half_life)}"
     drawing.heading(
-        axes,
-        title=f"Decay by length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {words}",
-        inches=width,
-        above=above + 4,
-    )
+        axes, title=f"Decay by length: {report.run.model}",
+        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {words}", inches=width, above=above + 4,
+    )  # fmt: skip
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
 

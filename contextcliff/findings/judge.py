@@ -22,10 +22,7 @@ from contextcliff.statistics.descriptive import mean_of
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """A judge beside the exact score: how often the two disagree, with Wilson's interval.
-
-    The judge counts as saying "right" from `right_from` of 10 up, the exact score from 0.5 up.
-    """
+    """How often a judge and the exact score disagree, with Wilson's interval."""
 
     judge: str
     n_judged: int
@@ -58,22 +55,14 @@ def judgement_of(scored: Sequence[ScoredSample], *, judge: str, right_from: int,
     differing = _disagreement(judged, right_from) if judged else None
     low, high = (None, None) if differing is None else differing.shown(confidence)
     return Judgement(
-        judge=judge,
-        n_judged=len(judged),
-        n_unjudged=len(answered) - len(judged),
-        mean_rating=fmean(ratings) if ratings else None,
-        right_from=right_from,
-        disagreements=judge_only + exact_only,
-        judge_only=judge_only,
-        exact_only=exact_only,
-        share=None if differing is None else mean_of(differing.scores),
-        ci_low=low,
-        ci_high=high,
-    )
+        judge=judge, n_judged=len(judged), n_unjudged=len(answered) - len(judged),
+        mean_rating=fmean(ratings) if ratings else None, right_from=right_from, disagreements=judge_only + exact_only,
+        judge_only=judge_only, exact_only=exact_only, share=None if differing is None else mean_of(differing.scores),
+        ci_low=low, ci_high=high,
+    )  # fmt: skip
 
 
 def _verdicts(item: ScoredSample, right_from: int) -> tuple[bool, bool]:
-    """Whether the judge calls an answer right, and whether the exact score does."""
     return (item.judge_rating or 0) >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM
 
 

@@ -133,15 +133,10 @@ def _limits(study: Study, memory: int | None) -> Limits:
     elif latency is not None and latency.tokens is None:
         binding = "latency"
     return Limits(
-        quality=quality,
-        quality_is_censored=cap.censored,
-        memory=memory,
-        latency=None if latency is None else latency.tokens,
-        latency_is_set=latency is not None,
-        tokens=None if binding is None else by_name[binding],
-        binding=binding,
-        window=study.facts.max_context_tokens,
-    )
+        quality=quality, quality_is_censored=cap.censored, memory=memory,
+        latency=None if latency is None else latency.tokens, latency_is_set=latency is not None,
+        tokens=None if binding is None else by_name[binding], binding=binding, window=study.facts.max_context_tokens,
+    )  # fmt: skip
 
 
 class KVCacheFinding(Finding[KVCache]):

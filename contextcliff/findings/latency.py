@@ -112,14 +112,11 @@ def show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
         f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
     )
     table = columns(
-        cap.lengths,
-        ("asked tokens", lambda row: whole(row.context_tokens)),
-        ("requests", lambda row: whole(row.n_requests)),
-        ("in time", lambda row: whole(row.n_within)),
-        ("tested bound", lambda row: score(row.ci_low)),
-        ("clears", lambda row: "yes" if row.clears else "no"),
+        cap.lengths, ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("requests", lambda row: whole(row.n_requests)), ("in time", lambda row: whole(row.n_within)),
+        ("tested bound", lambda row: score(row.ci_low)), ("clears", lambda row: "yes" if row.clears else "no"),
         words=("clears",),
-    )
+    )  # fmt: skip
     return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=table))
 
 
@@ -225,12 +222,9 @@ _READ = (
 def show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     """What a page shows of the times to the first token."""
     table = columns(
-        rows,
-        ("asked tokens", lambda row: whole(row.context_tokens)),
-        ("n", lambda row: whole(row.n_requests)),
+        rows, ("asked tokens", lambda row: whole(row.context_tokens)), ("n", lambda row: whole(row.n_requests)),
         ("typical TTFT", lambda row: milliseconds(row.ttft_ms)),
         ("predicted", lambda row: milliseconds(row.predicted_ms)),
-        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
-        ("spread", lambda row: percent(row.spread)),
-    )
+        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"), ("spread", lambda row: percent(row.spread)),
+    )  # fmt: skip
     return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=table))

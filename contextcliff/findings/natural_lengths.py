@@ -63,7 +63,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
 
 
 def _has_instability(bins: tuple[Bin, ...]) -> bool:
-    """Whether any length measured it: the repeats of a greedy run are no draws of their own."""
     return any(b.instability is not None for b in bins)
 
 
@@ -88,10 +87,7 @@ _WIDTH, _HEIGHT = 8.0, 3.0
 
 
 def length_classes(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
-    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included.
-
-    Each is its shortest and its longest length, both included, and the number of documents.
-    """
+    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included."""
     if not lengths:
         return []
     low, high = max(1, min(lengths)), max(1, *lengths)
@@ -137,10 +133,7 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     left_out = f"; left out: {audit.too_short:,} too short, {audit.too_long:,} too long"
     heading(
-        axes,
-        title=title,
-        subtitle=f"{len(audit.lengths):,} documents, {len(audit.bins)} bins{left_out}",
-        inches=_WIDTH,
-        above=10,
-    )
+        axes, title=title, subtitle=f"{len(audit.lengths):,} documents, {len(audit.bins)} bins{left_out}",
+        inches=_WIDTH, above=10,
+    )  # fmt: skip
     return figure

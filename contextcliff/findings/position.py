@@ -125,17 +125,12 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
     if is_significant(p_value, confidence):
         pattern = "middle_collapse" if edges > abs(linear) else "recency" if linear > 0.0 else "primacy"
     return PositionPattern(
-        pattern=pattern,
-        p_value=p_value,
-        n_samples=n,
+        pattern=pattern, p_value=p_value, n_samples=n,
         reason=Note(
             "{thirds} ({pattern}, p = {p_value:.2g}, {n_samples:,} samples)",
-            thirds=_thirds(pairs),
-            pattern=_PATTERNS[pattern],
-            p_value=p_value,
-            n_samples=n,
+            thirds=_thirds(pairs), pattern=_PATTERNS[pattern], p_value=p_value, n_samples=n,
         ),
-    )
+    )  # fmt: skip
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
@@ -174,12 +169,7 @@ def _untested(pattern: PatternName | None, n: int, reason: Note) -> PositionPatt
 
 
 def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:
-    """One point for each depth (0 the start of the text, 1 its end) that was scored, shallowest first.
-
-    Only scored samples with a depth count, and the repeats of one question count once. The interval is two-sided, as
-    that of a length. Where one depth was scored at shorter lengths than another, the profile shows that difference
-    too; only `position_pattern` separates it from the effect of the depth.
-    """
+    """One point for each depth that was scored, shallowest first; the repeats of a question count once."""
     scores: defaultdict[float, list[float]] = defaultdict(list)
     for group in groups:
         by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
@@ -281,12 +271,9 @@ def profile_figure(report: Report, finding: PositionProfile) -> Figure:
     axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=SMALL)
     axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)
     interval_bars(
-        axes,
-        places=depths,
-        lows=[point.ci_low for point in points],
-        highs=[point.ci_high for point in points],
+        axes, places=depths, lows=[point.ci_low for point in points], highs=[point.ci_high for point in points],
         label="interval",
-    )
+    )  # fmt: skip
     axes.plot(depths, [point.mean for point in points], "o-", color=BLUE, markersize=5, linewidth=1.6, zorder=4)
     above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
     is_tested = finding.position.pattern is not None

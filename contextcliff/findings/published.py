@@ -83,38 +83,24 @@ def published_lines(
     """Draws them on axes that are `height` inches high. At the scores `taken` other words stand at the right."""
     for place, curve in enumerate(curves):
         axes.plot(
-            [point.tokens for point in curve.points],
-            [point.score for point in curve.points],
-            linestyle=_STROKES[place % len(_STROKES)],
-            marker="" if len(curve.points) > 1 else ".",
-            color=_COLOURS[place % len(_COLOURS)],
-            linewidth=0.9,
-            zorder=1.5,
+            [point.tokens for point in curve.points], [point.score for point in curve.points],
+            linestyle=_STROKES[place % len(_STROKES)], marker="" if len(curve.points) > 1 else ".",
+            color=_COLOURS[place % len(_COLOURS)], linewidth=0.9, zorder=1.5,
             label=LABEL if place == 0 else "_nolegend_",
-        )
+        )  # fmt: skip
     low, high = axes.get_ylim()
     gap = _GAP_INCHES * (high - low) / height
     ends = [curve.points[-1].score for curve in curves]
     for place, at in enumerate(spread(ends, taken=taken, gap=gap)):
         axes.annotate(
-            drawable(f"{curves[place].model} ({curves[place].table})"),
-            xy=(1, at),
-            xycoords=("axes fraction", "data"),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=_SIZE,
-            color=_COLOURS[place % len(_COLOURS)],
-            annotation_clip=False,
-            parse_math=False,
-        )
+            drawable(f"{curves[place].model} ({curves[place].table})"), xy=(1, at), xycoords=("axes fraction", "data"),
+            xytext=(6, 0), textcoords="offset points", va="center", fontsize=_SIZE,
+            color=_COLOURS[place % len(_COLOURS)], annotation_clip=False, parse_math=False,
+        )  # fmt: skip
 
 
 def spread(places: Sequence[float], *, taken: Sequence[float], gap: float) -> list[float]:
-    """The places in their order, moved down until they are `gap` apart from each other and two gaps from those `taken`.
-
-    Each moves as little as those above it allow.
-    """
+    """The places, moved down until they are `gap` apart from each other and two gaps from those `taken`."""
     order = sorted(range(len(places)), key=lambda index: -places[index])
     found: dict[int, float] = {}
     above: float | None = None

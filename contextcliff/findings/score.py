@@ -72,18 +72,14 @@ class ScoreFinding(Finding[None]):
     title = "Score by length"
     figures = (
         FigureOf(
-            name="score_by_length",
-            caption="Score by length",
-            has_data=lambda report: bool(report.analysis.bins),
+            name="score_by_length", caption="Score by length", has_data=lambda report: bool(report.analysis.bins),
             draw=lambda report, _: score_figure(report),
         ),
         FigureOf(
-            name="heatmap",
-            caption="Score by depth and length",
-            has_data=lambda report: bool(report.analysis.cells),
+            name="heatmap", caption="Score by depth and length", has_data=lambda report: bool(report.analysis.cells),
             draw=lambda report, _: heatmap_figure(report),
         ),
-    )
+    )  # fmt: skip
 
     def short(self, report: Report) -> tuple[Block, ...]:
         """Of writing, whose health is tested and not its score, the writing has the table."""
@@ -168,11 +164,7 @@ def _columns(report: Report) -> tuple[Column, ...]:
 
 
 def score_figure(report: Report) -> Figure:
-    """Draws the curve of a report that has bins, with zones, threshold and cap.
-
-    A length that was asked for is a point, and a line joins them. A bin of documents is a bar from its shortest prompt
-    to its longest.
-    """
+    """Draws the curve of a report that has bins, with zones, threshold and cap."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=_HEIGHT)
@@ -292,12 +284,7 @@ def _cap(axes: Axes, report: Report, *, tokens: int, axis: LengthAxis, above: fl
 
 
 def heatmap_figure(report: Report) -> Figure:
-    """Draws a report that has cells: depth downwards from the start of the text, length to the right.
-
-    Cells are equally wide and high whatever their lengths and depths. The two sides of the threshold have different
-    hues, and only what was not measured is grey. A cell that can't show a cliff by its controls has a frame. The number
-    of samples stands over a column whose cells have equally many, else in each cell.
-    """
+    """Draws a report that has cells: depth downwards from the start of the text, length to the right."""
     import numpy as np
 
     cells = report.analysis.cells

@@ -178,16 +178,10 @@ def _curve(axes: Axes, tested: TestedLength, *, colour: tuple[float, float, floa
     decides = above if tested.decision == "passed" else not above
     mark = _MARKS.get(tested.decision, "D")
     axes.plot(
-        samples[-1:],
-        values[-1:],
-        mark,
-        color=colour,
+        samples[-1:], values[-1:], mark, color=colour,
         markersize=8 if decides or tested.decision in ("unsettled", "unscorable", "open") else 0,
-        markeredgecolor="black",
-        markeredgewidth=0.6,
-        zorder=4,
-        clip_on=False,
-    )
+        markeredgecolor="black", markeredgewidth=0.6, zorder=4, clip_on=False,
+    )  # fmt: skip
 
 
 def _axes(axes: Axes, *, longest: int) -> None:
@@ -243,14 +237,7 @@ def _legend(
     # Beside the lines they would stand on the curves.
     limits = [handle for axes in both for handle in axes.get_legend_handles_labels()[0]]
     figure.legend(
-        handles=[*lines, *ends, *limits],
-        loc="upper left",
-        bbox_to_anchor=(0.0, -0.55 / _HEIGHT),
-        bbox_transform=both[0].transAxes,
-        borderaxespad=0.0,
-        ncols=6,
-        frameon=False,
-        fontsize=SMALL,
-        handlelength=1.8,
+        handles=[*lines, *ends, *limits], loc="upper left", bbox_to_anchor=(0.0, -0.55 / _HEIGHT),
+        bbox_transform=both[0].transAxes, borderaxespad=0.0, ncols=6, frameon=False, fontsize=SMALL, handlelength=1.8,
         columnspacing=1.6,
-    )
+    )  # fmt: skip

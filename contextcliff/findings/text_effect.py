@@ -63,14 +63,10 @@ def _by_text(items: Iterable[Item]) -> dict[str, list[float]]:
 
 def _at_length(context_tokens: int, texts: dict[str, list[float]], effect: TextEffect | None) -> TextEffectAtLength:
     return TextEffectAtLength(
-        context_tokens=context_tokens,
-        texts=len(texts),
-        samples=sum(map(len, texts.values())),
-        correlation=None if effect is None else effect.correlation,
-        ci_low=None if effect is None else effect.low,
-        ci_high=None if effect is None else effect.high,
-        design_effect=None if effect is None else effect.design_effect,
-    )
+        context_tokens=context_tokens, texts=len(texts), samples=sum(map(len, texts.values())),
+        correlation=None if effect is None else effect.correlation, ci_low=None if effect is None else effect.low,
+        ci_high=None if effect is None else effect.high, design_effect=None if effect is None else effect.design_effect,
+    )  # fmt: skip
 
 
 def _meaning(effect: TextEffect, texts: Note, also: Note | str, *, n_lengths: int, confidence: float) -> Note:
@@ -86,21 +82,10 @@ def _meaning(effect: TextEffect, texts: Note, also: Note | str, *, n_lengths: in
         " {size:.1f} samples of a {texts:one} show as much as {worth:.1f} independent ones (design effect"
         " {design_effect:.1f}); the tests take {assumed:.0%} at least, whatever the estimate, and the claim is about"
         " {texts} of this kind and not these {n:,} alone",
-        correlation=effect.correlation,
-        texts=texts,
-        also=also,
-        confidence=confidence,
-        low=effect.low,
-        high=effect.high,
-        n=effect.texts,
-        samples=effect.samples,
-        lengths=n_lengths,
-        doubt=doubt,
-        size=effect.size,
-        worth=effect.size / effect.design_effect,
-        design_effect=effect.design_effect,
-        assumed=ASSUMED_CORRELATION,
-    )
+        correlation=effect.correlation, texts=texts, also=also, confidence=confidence, low=effect.low, high=effect.high,
+        n=effect.texts, samples=effect.samples, lengths=n_lengths, doubt=doubt, size=effect.size,
+        worth=effect.size / effect.design_effect, design_effect=effect.design_effect, assumed=ASSUMED_CORRELATION,
+    )  # fmt: skip
 
 
 _MEANING = (
@@ -133,25 +118,17 @@ class TextEffectFinding(Finding[TextEffects]):
         also = Note(", also because those of one bin differ in length") if differ else ""
         n_lengths = sum(each.correlation is not None for each in lengths)
         return TextEffects(
-            correlation=pooled.correlation,
-            ci_low=pooled.low,
-            ci_high=pooled.high,
-            design_effect=pooled.design_effect,
-            texts=pooled.texts,
-            samples=pooled.samples,
+            correlation=pooled.correlation, ci_low=pooled.low, ci_high=pooled.high, design_effect=pooled.design_effect,
+            texts=pooled.texts, samples=pooled.samples,
             in_short=Note(
                 "{correlation:.0%} of the variance of the scores lies between {texts}{also} ({low:.0%}-{high:.0%},"
                 " {n:,} {texts})",
-                correlation=pooled.correlation,
-                texts=shared_by,
-                also=also,
-                low=pooled.low,
-                high=pooled.high,
+                correlation=pooled.correlation, texts=shared_by, also=also, low=pooled.low, high=pooled.high,
                 n=pooled.texts,
             ),
             meaning=_meaning(pooled, shared_by, also, n_lengths=n_lengths, confidence=study.confidence),
             lengths=lengths,
-        )
+        )  # fmt: skip
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)

@@ -64,11 +64,7 @@ class Bin:
 
     @property
     def clears_up_to(self) -> int:
-        """The length in tokens that clears where this bin does, if the score does not rise with length.
-
-        The longest prompt of a length that was asked for. Of natural lengths the shortest: their mean may clear by the
-        shorter prompts alone.
-        """
+        """The length that clears where this bin does: its longest prompt, or of documents the shortest."""
         return self.min_tokens if self.natural_lengths else self.max_tokens
 
     @property
@@ -79,11 +75,7 @@ class Bin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DepthCell:
-    """Mean score of one length and depth, for the heatmap.
-
-    `ceiling` and `floor` are the mean scores of its samples' controls. A cell that is not `informative` can't
-    show a cliff: its ceiling is shown to be low, or its floor to be high.
-    """
+    """Mean score of one length and depth, and of its controls; not `informative` where these can show no cliff."""
 
     asked_tokens: int
     depth: float

@@ -77,11 +77,7 @@ class Prompt:
 
     @property
     def sha256(self) -> str:
-        """Digest of all messages; equal prompts pair across models and KV policies.
-
-        Earlier turns add to the digest of the other two messages, each text with its length, so that no two
-        conversations run together.
-        """
+        """Digest of all messages; equal prompts pair across models and KV policies."""
         digest = hashlib.sha256()
         for part in (self.system, self.user):
             digest.update(b"\0" if part is None else b"\1" + part.encode())

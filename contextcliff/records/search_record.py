@@ -39,10 +39,7 @@ class SearchPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replay:
-    """The samples that a search asks beside its own, so that its run stays paired with another (`task.like`).
-
-    No decision of the search looks at them.
-    """
+    """The samples that a search asks beside its own, so that its run stays paired with another (`task.like`)."""
 
     run_id: str
     """The run that is paired with."""

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contextcliff.analysis.calibration.calibrating import Calibration, DesignName
-from contextcliff.analysis.calibration.outcomes import Calibrated
+from contextcliff.analysis.calibration.simulated_runs import Calibrated
 from contextcliff.findings.phrases import MISSING
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.calibration_words import DESIGN_TITLES, LAW_TITLES, NOTES

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.calibration.laws import Law
-from contextcliff.analysis.calibration.outcomes import Outcomes
-from contextcliff.analysis.calibration.score_draws import Parts
+from contextcliff.analysis.calibration.laws import Law, Parts
+from contextcliff.analysis.calibration.simulated_runs import Outcomes
 from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import seed_of

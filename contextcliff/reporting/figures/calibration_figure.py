@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.calibration.calibrating import Calibration
-from contextcliff.analysis.calibration.outcomes import Calibrated
+from contextcliff.analysis.calibration.simulated_runs import Calibrated
 from contextcliff.reporting.calibration_words import DESIGN_TITLES, LAW_TITLES
 
 if TYPE_CHECKING:
