@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
@@ -99,16 +99,10 @@ def study_of(
 def _as_counted(length: Bin, offset: int) -> Bin:
     """The bin in tokens as the server counts them."""
     return replace(
-        length,
-        asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
-        min_tokens=length.min_tokens + offset,
-        median_tokens=length.median_tokens + offset,
+        length, asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
+        min_tokens=length.min_tokens + offset, median_tokens=length.median_tokens + offset,
         max_tokens=length.max_tokens + offset,
-    )
-
-
-def _is_censored(sequence: FixedSequenceTest) -> bool:
-    return sequence.cap_tokens is not None and sequence.stop is None and not sequence.is_open
+    )  # fmt: skip
 
 
 def sequence_of(
@@ -206,7 +200,7 @@ def _safe_cap(
     cap = SafeCap(
         tokens=tokens, ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
-        censored=sequence is not None and _is_censored(sequence),
+        censored=sequence is not None and tokens is not None and sequence.stop is None and not sequence.is_open,
         fraction_of_max=None if tokens is None else tokens / window, rule="walk_up", threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,
         every_depth=threshold is not None and threshold.every_depth, quantity=quantity, server_offset_tokens=offset,
@@ -229,12 +223,6 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
     return said, settled_by
 
 
-def _fixed_score(study: Study) -> float | None:
-    """The threshold as a score; None where it is a share of a baseline without a score, or of one of 0."""
-    score = study.safe_cap.threshold_score
-    return None if study.relative and not score else score
-
-
 def _caps(study: Study) -> dict[str, int | None]:
     """Every rule's tokens; None where it gives none, or is a finding's."""
     caps: dict[str, int | None] = dict.fromkeys(CAP_RULES)
@@ -242,7 +230,9 @@ def _caps(study: Study) -> dict[str, int | None]:
         caps["walk_up"] = study.sequence.cap_tokens
         caps["blueprint"] = blueprint_cap(study.bins)
         tested = [result.bin for result in study.sequence.results]  # what the threshold is a threshold of
-        caps["absolute"] = absolute_cap(tested, _fixed_score(study))
+        score = study.safe_cap.threshold_score
+        # A share of a baseline of 0, or of one without a score, is no threshold.
+        caps["absolute"] = absolute_cap(tested, None if study.relative and not score else score)
         caps["relative"] = relative_cap(study.bins)
     return caps
 
@@ -280,13 +270,10 @@ def _with_falls(zones: Sequence[Zone], threshold: Threshold) -> tuple[Zone, ...]
         reference, first = threshold.relative.baseline.bin.mean, None
     else:
         reference, first = (scored[0].mean, scored[0]) if scored else (None, None)
-    return tuple(_with_fall(zone, None if zone is first else reference) for zone in zones)
-
-
-def _with_fall(zone: Zone, reference: float | None) -> Zone:
-    if zone.mean is None or not reference:
-        return zone
-    return replace(zone, fall=1.0 - zone.mean / reference)
+    return tuple(
+        zone if zone is first or zone.mean is None or not reference else replace(zone, fall=1.0 - zone.mean / reference)
+        for zone in zones
+    )
 
 
 EFFECTIVE_SHARE = 0.85
@@ -301,7 +288,12 @@ _FAILURE_STEP = 0.1
 
 def absolute_cap(bins: Sequence[Bin], score: float | None) -> int | None:
     """The length up to which the last one clears before the first whose mean is below `score`."""
-    return None if score is None else _before_first(bins, lambda b: b.mean is None or b.mean < score)
+    last = None
+    for length in bins:
+        if score is None or length.mean is None or length.mean < score:
+            break
+        last = length.clears_up_to
+    return last
 
 
 def relative_cap(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:
@@ -337,12 +329,3 @@ def _fails_blueprint(length: Bin, baseline: Bin) -> bool:
     # Rounded, since 0.15 − 0.05 is a little less than 0.1 in binary.
     step = round(length.failure_rate - baseline.failure_rate, 9)
     return length.failure_rate > _FAILURE_FACTOR * baseline.failure_rate and step >= _FAILURE_STEP
-
-
-def _before_first(bins: Sequence[Bin], fails: Callable[[Bin], bool]) -> int | None:
-    last = None
-    for length in bins:
-        if fails(length):
-            break
-        last = length.clears_up_to
-    return last

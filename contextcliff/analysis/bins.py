@@ -117,7 +117,11 @@ def _length_result(
         mean=mean_of(scores) if scores else None, ci_low=None, ci_high=None, tested_low=None,
         std=standard_deviation(scores),
         failure_rate=sum(is_failure(s) for s in group.samples) / n_scored if n_scored else None,
-        failures=_failures(group.samples),
+        failures=counted(
+            s.failure
+            for s in group.samples
+            if s.failure is not None and (s.score is None or s.score < 1.0 or s.graded)
+        ),
         ttft_ms_median=median_of(s.generation.ttft_ms for s in group.samples if s.generation is not None),
         latency_ms_median=median_of(s.generation.latency_ms for s in group.samples if s.generation is not None),
         n_clusters=len(clusters_of(items)) or None, n_items=len(items),
@@ -149,13 +153,6 @@ def is_failure(item: ScoredSample) -> bool:
     return item.details.get("em", item.score) < 1.0
 
 
-def _failures(samples: Iterable[ScoredSample]) -> dict[str, int]:
-    """How often each tag occurs among imperfect and unscored samples, most frequent first."""
-    return counted(
-        s.failure for s in samples if s.failure is not None and (s.score is None or s.score < 1.0 or s.graded)
-    )
-
-
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:
     """The bins to fill, ascending: the last good one, the first bad one and the one after, and the baseline.
 
@@ -170,7 +167,8 @@ def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: b
     order = sorted(by_bin)
     if not order:
         return ()
-    means = [_mean(by_bin[position]) for position in order]
+    scores = [scores_of(items_of(by_bin[position])) for position in order]
+    means = [mean_of(each) if each else None for each in scores]
     limit = threshold * (means[0] or 0.0) if relative else threshold
     bad = next((rank for rank, mean in enumerate(means) if mean is None or mean < limit), len(order))
     wanted = {rank for rank in (bad - 1, bad, bad + 1) if 0 <= rank < len(order)}
@@ -179,8 +177,3 @@ def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: b
     if relative:
         wanted.add(0)
     return tuple(order[rank] for rank in sorted(wanted))
-
-
-def _mean(samples: Sequence[ScoredSample]) -> float | None:
-    scores = [item.score for item in items_of(samples) if item.score is not None]
-    return mean_of(scores) if scores else None

@@ -91,7 +91,7 @@ def most_blocks(plan: SearchPlan, rule: SearchRule, known: Mapping[BlockKey, Blo
     best, _ = perfect_path(plan, rule, known)
     in_reach = sum(each.decision in _PASSED and not each.refined for each in best.tested)
     costs = [
-        {length: _left(plan, tested.get(length)) for length in lengths}
+        {length: plan.most_blocks - (tested[length].n_blocks if length in tested else 0) for length in lengths}
         for lengths in _paths(plan, rule, followed.search.tested, in_reach)
     ]
     return max(costs, key=lambda cost: sum(length * blocks for length, blocks in cost.items()), default={})
@@ -125,10 +125,6 @@ def _middles(low: int, high: int, resolution: int) -> tuple[int, ...]:
         low = (low + high) // 2
         middles.append(low)
     return tuple(middles)
-
-
-def _left(plan: SearchPlan, tested: TestedLength | None) -> int:
-    return plan.most_blocks - (0 if tested is None else tested.n_blocks)
 
 
 def _power(
@@ -170,11 +166,9 @@ def _of_all(parts: Sequence[tuple[int, SequentialPower]], block: int) -> Sequent
     above = math.prod(power.above for _, power in parts)
     below = min(1.0 - above, 1.0 - math.prod(1.0 - power.below for _, power in parts))
     return SequentialPower(
-        above=above,
-        below=below,
-        open=1.0 - above - below,
+        above=above, below=below, open=1.0 - above - below,
         expected_samples=max(power.expected_samples / size for size, power in parts) * block,
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -301,10 +295,8 @@ class BestCase:
             return Note(
                 "no safe cap is possible: {planned} at the shortest length {n:is/are} no baseline, which takes at least"
                 " {fewest}",
-                planned=counted(planned_at(threshold.baseline)),
-                n=threshold.baseline.planned,
-                fewest=BASELINE_SAMPLES,
-            )
+                planned=counted(planned_at(threshold.baseline)), n=threshold.baseline.planned, fewest=BASELINE_SAMPLES,
+            )  # fmt: skip
         tested = (
             sequence.results[len(threshold.members) :] if isinstance(threshold, RelativeThreshold) else sequence.results
         )
@@ -368,15 +360,13 @@ def best_case(
         decided, _ = perfect_path(search.plan, search.rule, {}, perfect_score=perfect_score)
     sequence, threshold = sequence_of(groups, settings, relative=relative, search=decided, quantity=quantity)
     return BestCase(
-        sequence=sequence,
-        threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,
-        asked=settings.threshold,
-        confidence=settings.confidence,
+        sequence=sequence, threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,
+        asked=settings.threshold, confidence=settings.confidence,
         fewest=sample_size.fewest_all_right(settings.threshold, settings.confidence)
         if search is None
         else fewest_of_search(search.plan, search.rule),
         is_shown=threshold.is_shown_above,
-    )
+    )  # fmt: skip
 
 
 def fewest_of_search(plan: SearchPlan, rule: SearchRule) -> int | None:
@@ -397,11 +387,11 @@ def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) ->
     if planned.sharing or not isinstance(threshold, AbsoluteThreshold):
         return None
     n = planned.planned
+
+    def right_of(right: int) -> Evidence:
+        return Evidence(scores=(0.0,) * (n - right) + (1.0,) * right, binary=True)
+
     fewest = bisect.bisect_left(
-        range(n + 1), True, key=lambda right: threshold.could_be_shown_above(planned, _evidence(right, n))
+        range(n + 1), True, key=lambda right: threshold.could_be_shown_above(planned, right_of(right))
     )
     return binomial_above(fewest - 1, n, rate)
-
-
-def _evidence(right: int, n: int) -> Evidence:
-    return Evidence(scores=(0.0,) * (n - right) + (1.0,) * right, binary=True)

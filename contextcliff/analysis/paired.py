@@ -228,12 +228,10 @@ def sequential_tests(matching: Matching, confidence: float) -> PairedTests | Non
         units = [units_of(map(worst_case, block), name) for block in everything]
         worst = sequential_difference(units, confidence).low
     return PairedTests(
-        overall=overall,
-        worst_low=worst,
-        lengths=lengths,
+        overall=overall, worst_low=worst, lengths=lengths,
         corrected_worse=[min(1.0, each.p_worse / shares[tokens]) for tokens, each in lengths.items()],
         corrected_better=[min(1.0, each.p_better / shares[tokens]) for tokens, each in lengths.items()],
-    )
+    )  # fmt: skip
 
 
 def area_difference(tests: PairedTests) -> MeanDifference | None:

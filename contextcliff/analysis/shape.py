@@ -85,11 +85,9 @@ def _shape(scored: Sequence[LengthResult], scores: Sequence[Sequence[float]], li
     shared = pooled_design_effect(result.evidence.clusters for result in scored)
     dispersion = shared if scored[0].binary else shared * dispersion_of(scores)
     best = best_curves(
-        np.log([max(1, result.bin.median_tokens) for result in scored]),
-        np.array([right], dtype=float),
-        np.array([n], dtype=float),
-        dispersion=np.array([dispersion]),
-    )
+        np.log([max(1, result.bin.median_tokens) for result in scored]), np.array([right], dtype=float),
+        np.array([n], dtype=float), dispersion=np.array([dispersion]),
+    )  # fmt: skip
     kind, place = KINDS[int(best.kind[0])], int(best.place[0])
     tokens = tuple(result.bin.median_tokens for result in scored)
     fitted = tuple(map(float, best.fitted[0]))

@@ -81,8 +81,11 @@ def healthy_round() -> Note:
 
 
 _SHAPES: Mapping[ShapeName, Note] = {
-    **{"flat": Note("flat - "), "slope": Note("slope - "), "cliff": Note("cliff - ")},
-    **{"below": Note("below - "), "rising": Note("rising - ")},
+    "flat": Note("flat - "),
+    "slope": Note("slope - "),
+    "cliff": Note("cliff - "),
+    "below": Note("below - "),
+    "rising": Note("rising - "),
 }
 
 

@@ -71,15 +71,14 @@ class AnswerMeasures:
 
 def answer_measures(groups: Sequence[Group], confidence: float) -> AnswerMeasures | None:
     """The measures of all scored answers to short questions and choices; None where there is none."""
-    by_length = [(group.asked_tokens, list(filter(_has_all_measures, group.samples))) for group in groups]
-    answered = [(asked, samples) for asked, samples in by_length if samples]
+    answered = []
+    for group in groups:
+        whole = [each for each in group.samples if each.score is not None and each.details.keys() >= set(MEASURES)]
+        if whole:
+            answered.append((group.asked_tokens, whole))
     if not answered:
         return None
     return AnswerMeasures(measures=tuple(_measure(answered, name, confidence) for name in MEASURES))
-
-
-def _has_all_measures(sample: ScoredSample) -> bool:
-    return sample.score is not None and all(name in sample.details for name in MEASURES)
 
 
 def _measure(

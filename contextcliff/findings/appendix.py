@@ -83,11 +83,9 @@ def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
 def _judge(judge: JudgeUsage) -> Note:
     return Note(
         "{requests:,} requests, {prompt:,} prompt and {completion:,} completion tokens{share}",
-        requests=judge.requests,
-        prompt=judge.prompt_tokens,
-        completion=judge.completion_tokens,
+        requests=judge.requests, prompt=judge.prompt_tokens, completion=judge.completion_tokens,
         share="" if judge.usd is None else Note(", {usd} of the cost", usd=dollars(judge.usd)),
-    )
+    )  # fmt: skip
 
 
 class NotesFinding(Finding[None]):
@@ -229,9 +227,12 @@ class CapRulesFinding(Finding[None]):
         words = _RULES | {rule: text for section in sections for rule, text in section.cap_rules.items()}
         chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
         table = columns(
-            caps.items(), ("rule", lambda cap: cap[0]), ("cap in tokens", lambda cap: phrases.whole(cap[1])),
-            ("what it is", lambda cap: words.get(cap[0], "")), words=("rule", "what it is"),
-        )  # fmt: skip
+            caps.items(),
+            ("rule", lambda cap: cap[0]),
+            ("cap in tokens", lambda cap: phrases.whole(cap[1])),
+            ("what it is", lambda cap: words.get(cap[0], "")),
+            words=("rule", "what it is"),
+        )
         return (Text(text=chosen), *((Table(columns=table),) if caps else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

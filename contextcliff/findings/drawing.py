@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
 from contextcliff.records.analysis import Bin
+from contextcliff.records.report import RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -93,6 +94,12 @@ def heading(axes: Axes, *, title: str, subtitle: str, inches: float, above: floa
             )
         )  # fmt: skip
         above += len(wrapped) * size * 1.35 + 3
+
+
+def run_heading(axes: Axes, run: RunRecord, name: str, words: str, *, inches: float, above: float) -> None:
+    """The heading of a figure of one run, with `words` behind its task and policy."""
+    subtitle = f"{run.task}, KV policy {run.kv_policy}. {words}"
+    heading(axes, title=f"{name}: {run.model}", subtitle=subtitle, inches=inches, above=above)
 
 
 def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], inches: float, label: str) -> LengthAxis:

@@ -18,7 +18,16 @@ import numpy as np
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import ASKED, BLUE, blank, heading, legend_below, lengths_on_x, or_nan, scores_on_y
+from contextcliff.findings.drawing import (
+    ASKED,
+    BLUE,
+    blank,
+    legend_below,
+    lengths_on_x,
+    or_nan,
+    run_heading,
+    scores_on_y,
+)
 from contextcliff.findings.finding import (
     Block,
     FigureOf,
@@ -207,12 +216,7 @@ def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
                   label="mean attention entropy", zorder=5)  # fmt: skip
     if finding.threshold is not None:
         axes.axhline(finding.threshold, color=_ORANGE, linewidth=1.0, linestyle=(0, (4, 2)), label="its threshold")
-    heading(
-        axes,
-        title=f"Attention entropy: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. 0: all on one position, 1: spread evenly",
-        inches=_WIDTH,
-        above=8,
-    )
+    words = "0: all on one position, 1: spread evenly"
+    run_heading(axes, report.run, "Attention entropy", words, inches=_WIDTH, above=8)
     legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
     return figure

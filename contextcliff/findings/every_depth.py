@@ -106,10 +106,8 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     if below:
         return Note(
             "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
-            tokens=tokens,
-            thirds=below,
-            n=len(below),
-        )
+            tokens=tokens, thirds=below, n=len(below),
+        )  # fmt: skip
     counts = [third.n_samples for third in length.thirds]
     can_ask_on = study.search is not None and not study.settings.every_depth
     return Note(
@@ -175,14 +173,12 @@ def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind
         own = blocks[BlockKey(context_tokens=tested.context_tokens, index=index)]
         first = BlockKey(context_tokens=search.plan.lengths[0], index=index)
         rows.append(gains_by_third(own, rule, baseline=blocks[first] if study.relative else None))
-    return tuple(_kind([row[place] for row in rows], study, tested.alpha) for place in range(len(THIRDS)))
-
-
-def _kind(blocks: Sequence[ScoreBlock], study: Study, alpha: float) -> Kind:
-    return decision_of(
-        blocks, above=SHARE_ABOVE if study.relative else ABOVE, below=SHARE_BELOW if study.relative else BELOW,
-        alpha=alpha, below_at=CLAIMS / (1.0 - study.confidence),
-    ).kind  # fmt: skip
+    sides = (SHARE_ABOVE, SHARE_BELOW) if study.relative else (ABOVE, BELOW)
+    below_at = CLAIMS / (1.0 - study.confidence)
+    return tuple(
+        decision_of(third, above=sides[0], below=sides[1], alpha=tested.alpha, below_at=below_at).kind
+        for third in ([row[place] for row in rows] for place in range(len(THIRDS)))
+    )
 
 
 _MEANING = (
@@ -223,11 +219,15 @@ class EveryDepthFinding(Finding[EveryDepth]):
         decided = [each for each in finding.lengths if any(third.shown != "open" for third in each.thirds)]
         rows = [(length, third) for length in decided for third in length.thirds]
         table = columns(
-            rows, ("asked tokens", lambda row: phrases.whole(row[0].context_tokens)),
-            ("third", lambda row: row[1].name), ("depths", lambda row: f"{row[1].low:.3g}-{row[1].high:.3g}"),
-            ("n", lambda row: phrases.whole(row[1].n_samples)), ("score", lambda row: phrases.score(row[1].mean)),
-            ("shown", lambda row: row[1].shown), words=("third", "shown"),
-        )  # fmt: skip
+            rows,
+            ("asked tokens", lambda row: phrases.whole(row[0].context_tokens)),
+            ("third", lambda row: row[1].name),
+            ("depths", lambda row: f"{row[1].low:.3g}-{row[1].high:.3g}"),
+            ("n", lambda row: phrases.whole(row[1].n_samples)),
+            ("score", lambda row: phrases.score(row[1].mean)),
+            ("shown", lambda row: row[1].shown),
+            words=("third", "shown"),
+        )
         reason = finding.reason
         short = () if reason is None else (Text(text=_in_short(finding.tokens, reason)),)
         return (Text(text=_MEANING), *short, *((Table(columns=table),) if rows else ()))

@@ -207,13 +207,16 @@ class ExtrapolationFinding(Finding[Extrapolation]):
         found = self.of(report)
         scores = Note("within {within}, beyond {beyond}", within=_score(found.within), beyond=_score(found.beyond))
         table = columns(
-            found.lengths, ("asked tokens", lambda each: phrases.whole(each.asked_tokens)),
+            found.lengths,
+            ("asked tokens", lambda each: phrases.whole(each.asked_tokens)),
             ("median prompt", lambda each: phrases.whole(each.median_tokens)),
             ("of the trained", lambda each: f"x{each.median_tokens / found.trained_tokens:.2f}"),
-            ("place", lambda each: each.place), ("n", lambda each: phrases.whole(each.n_samples)),
-            ("mean score", lambda each: phrases.score(each.mean)), ("shown", lambda each: each.shown),
+            ("place", lambda each: each.place),
+            ("n", lambda each: phrases.whole(each.n_samples)),
+            ("mean score", lambda each: phrases.score(each.mean)),
+            ("shown", lambda each: each.shown),
             words=("place", "shown"),
-        )  # fmt: skip
+        )
         return (
             Text(text=_MEANING),
             Pairs(rows=(("Trained", _trained(found)), ("Score", scores), ("Shown", found.reason))),

@@ -18,7 +18,7 @@ from contextcliff.analysis.lengths import pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, heading, width_of
+from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, run_heading, width_of
 from contextcliff.findings.finding import (
     Block,
     FigureOf,
@@ -206,11 +206,14 @@ class FacetsFinding(Finding[Facets]):
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
             meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
             table = columns(
-                rows, ("value", lambda row: row.value), ("n", lambda row: phrases.whole(row.n_samples)),
+                rows,
+                ("value", lambda row: row.value),
+                ("n", lambda row: phrases.whole(row.n_samples)),
                 ("score", lambda row: phrases.score(row.mean)),
                 ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
-                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)), words=("value",),
-            )  # fmt: skip
+                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)),
+                words=("value",),
+            )
             blocks += [Heading(text=facet), *meaning, Table(columns=table)]
         return tuple(blocks)
 
@@ -250,14 +253,8 @@ def facets_figure(report: Report, rows: Sequence[FacetRow]) -> Figure:
         left, high = column * (plot + beside) + names, _ROW * len(members)
         axes = figure.add_axes((left / width, (height - top - _OVER - high) / height, plot / width, high / height))
         _draw(axes, facet, members, mean=report.analysis.mean)
-    heading(
-        page,
-        title=f"Score by facet: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
-        f" {interval_words(report)}; dashed: all samples",
-        inches=width,
-        above=2,
-    )
+    words = f"Mean score over all lengths, with its {interval_words(report)}; dashed: all samples"
+    run_heading(page, report.run, "Score by facet", words, inches=width, above=2)
     return figure
 
 

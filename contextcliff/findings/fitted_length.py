@@ -222,12 +222,10 @@ def fitted_shift(baseline: FittedLength, candidate: FittedLength) -> FittedShift
     down = (_octaves(candidate.tokens, candidate.ci_low), _octaves(baseline.ci_high, baseline.tokens))
     up = (_octaves(candidate.ci_high, candidate.tokens), _octaves(baseline.tokens, baseline.ci_low))
     return FittedShift(
-        baseline_tokens=baseline.tokens,
-        candidate_tokens=candidate.tokens,
-        octaves=shift,
+        baseline_tokens=baseline.tokens, candidate_tokens=candidate.tokens, octaves=shift,
         ci_low=None if any(map(math.isnan, down)) else shift - math.hypot(*down),
         ci_high=None if any(map(math.isnan, up)) else shift + math.hypot(*up),
-    )
+    )  # fmt: skip
 
 
 def _octaves(high: int | None, low: int | None) -> float:

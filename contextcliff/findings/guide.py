@@ -102,11 +102,9 @@ def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
             lengths=Note("at {tokens:,} tokens", tokens=rows[0].tokens)
             if len(rows) == 1
             else Note("from {first:,} to {last:,} tokens", first=rows[0].tokens, last=rows[-1].tokens),
-            means=span(min(means), max(means), ".2f"),
-            n=sum(row.n_samples for row in rows),
-            use=_USE[level],
+            means=span(min(means), max(means), ".2f"), n=sum(row.n_samples for row in rows), use=_USE[level],
             doubt=Note("; at {lengths:and} the tests of the safe cap do not show it", lengths=unsure) if unsure else "",
-        )
+        )  # fmt: skip
 
 
 def _by_half_life(half_life: HalfLife) -> Iterator[Note]:

@@ -110,10 +110,8 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
         reason = Note(
             "the score is not shown to fall with length ({basis}): a half-life of {at_least:,} tokens or more would"
             " fit, at {confidence:percent} confidence",
-            basis=basis,
-            at_least=at_least,
-            confidence=confidence,
-        )
+            basis=basis, at_least=at_least, confidence=confidence,
+        )  # fmt: skip
     else:
         reason = _no_fall(basis, all_right=not wrong.any(), at_least=at_least, confidence=confidence)
     return _none(reason, at_least=at_least, censored=at_least is not None and at_least > longest)
@@ -263,12 +261,10 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
     inline = True
     figures = (
         FigureOf(
-            name="decay_curve",
-            caption="Decay by length",
-            has_data=_has_decay,
+            name="decay_curve", caption="Decay by length", has_data=_has_decay,
             draw=from_finding(HalfLifeFits, lambda report, fits: decay_figure(report, fits.half_life)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> HalfLifeFits | None:
         return HalfLifeFits(half_life=half_life_of(study), half_life_lsq=half_life_lsq(study.results))
@@ -340,14 +336,16 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     tokens = [max(1, b.median_tokens) for b in bins]
     near = half_life.tokens is not None and tokens[0] / _REACH <= half_life.tokens <= tokens[-1] * _REACH
     axis = drawing.lengths_on_x(
-        axes,
-        lengths=drawing.length_ticks(bins),
-        shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])],
-        inches=width,
+        axes, lengths=drawing.length_ticks(bins),
+        shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])], inches=width,
         label=drawing.length_label(bins),
-    )
+    )  # fmt: skip
     drawing.scores_on_y(axes)
-    _levels(axes, phrases.threshold_score(report))
+    threshold = phrases.threshold_score(report)
+    if threshold is not None:
+        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
+    if threshold is None or abs(threshold - DANGER_BELOW) >= _CLOSE:
+        drawing.line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
     _residuals(axes, half_life, bins)
     _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
     drawing.interval_bars(
@@ -361,20 +359,9 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     above = _half_life(axes, half_life, axis=axis)
     none = half_life.tokens is None
     words = f"No half-life: {half_life.reason}" if none else f"Half-life: {_in_short(half_life)}"
-    drawing.heading(
-        axes, title=f"Decay by length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {words}", inches=width, above=above + 4,
-    )  # fmt: skip
+    drawing.run_heading(axes, report.run, "Decay by length", words, inches=width, above=above + 4)
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
-
-
-def _levels(axes: Axes, threshold: float | None) -> None:
-    """The threshold of the cap, and the score under which the operating guide warns."""
-    if threshold is not None:
-        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
-    if threshold is None or abs(threshold - DANGER_BELOW) >= _CLOSE:
-        drawing.line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
 
 
 def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:

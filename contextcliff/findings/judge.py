@@ -132,11 +132,9 @@ def _in_short(judgement: Judgement) -> Note:
     rating = judgement.mean_rating
     return Note(
         "{judge} disagrees in {share} of {n:,}{rating}",
-        judge=judgement.judge,
-        share=_with_interval(judgement.share, judgement),
-        n=judgement.n_judged,
+        judge=judgement.judge, share=_with_interval(judgement.share, judgement), n=judgement.n_judged,
         rating="" if rating is None else Note("; mean rating {mean:.1f}", mean=rating),
-    )
+    )  # fmt: skip
 
 
 def _with_interval(share: float, judgement: Judgement) -> str:

@@ -78,11 +78,9 @@ def kv_cache(study: Study) -> KVCache | None:
         return None
     memory = memory_of(facts)
     return KVCache(
-        facts=facts,
-        lengths=tuple(_at_length(group, facts) for group in study.groups),
-        memory_gib=memory,
+        facts=facts, lengths=tuple(_at_length(group, facts) for group in study.groups), memory_gib=memory,
         limits=_limits(study, None if memory is None else memory_cap(facts, memory)),
-    )
+    )  # fmt: skip
 
 
 def _at_length(group: Group, facts: CacheFacts) -> CacheAtLength:

@@ -112,11 +112,14 @@ def show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
         f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
     )
     table = columns(
-        cap.lengths, ("asked tokens", lambda row: whole(row.context_tokens)),
-        ("requests", lambda row: whole(row.n_requests)), ("in time", lambda row: whole(row.n_within)),
-        ("tested bound", lambda row: score(row.ci_low)), ("clears", lambda row: "yes" if row.clears else "no"),
+        cap.lengths,
+        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("requests", lambda row: whole(row.n_requests)),
+        ("in time", lambda row: whole(row.n_within)),
+        ("tested bound", lambda row: score(row.ci_low)),
+        ("clears", lambda row: "yes" if row.clears else "no"),
         words=("clears",),
-    )  # fmt: skip
+    )
     return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=table))
 
 
@@ -201,15 +204,13 @@ def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[Pre
     curve = fitted_curve(rates)
     return tuple(
         PrefillAtLength(
-            context_tokens=each.length.asked_tokens,
-            n_requests=len(each.rates),
+            context_tokens=each.length.asked_tokens, n_requests=len(each.rates),
             ttft_ms=rates[place].typical.value * each.computed,
             predicted_ms=predicted(rates[:place], rates[place]) * each.computed if place else None,
-            ms_per_token=rates[place].typical.value,
-            spread=spread_of(each.against(curve)),
+            ms_per_token=rates[place].typical.value, spread=spread_of(each.against(curve)),
         )
         for place, each in enumerate(times)
-    )
+    )  # fmt: skip
 
 
 _READ = (
@@ -222,9 +223,12 @@ _READ = (
 def show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     """What a page shows of the times to the first token."""
     table = columns(
-        rows, ("asked tokens", lambda row: whole(row.context_tokens)), ("n", lambda row: whole(row.n_requests)),
+        rows,
+        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("n", lambda row: whole(row.n_requests)),
         ("typical TTFT", lambda row: milliseconds(row.ttft_ms)),
         ("predicted", lambda row: milliseconds(row.predicted_ms)),
-        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"), ("spread", lambda row: percent(row.spread)),
-    )  # fmt: skip
+        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
+        ("spread", lambda row: percent(row.spread)),
+    )
     return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=table))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
@@ -17,6 +17,7 @@ from contextcliff.findings.finding import (
     Image,
     Table,
     Text,
+    columns,
     from_finding,
 )
 from contextcliff.records.analysis import Bin
@@ -59,27 +60,33 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
             f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
         )
-        return (Text(text=meaning), Table(columns=_columns(report.analysis.bins)), Image(figure="length_histogram"))
+        return (
+            Text(text=meaning),
+            Table(columns=tuple(_columns(report.analysis.bins))),
+            Image(figure="length_histogram"),
+        )
 
 
 def _has_instability(bins: tuple[Bin, ...]) -> bool:
     return any(b.instability is not None for b in bins)
 
 
-def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
-    shares = tuple(phrases.MISSING if b.instability is None else phrases.percent(b.instability) for b in bins)
-    within = (b.within_item_variance for b in bins)
-    variances = tuple(phrases.MISSING if variance is None else f"{variance:.3f}" for variance in within)
-    of_repeats = (Column(title="instability", cells=shares), Column(title="variance in a question", cells=variances))
-    return (
-        Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1))),
-        Column(title="prompt tokens", cells=tuple(f"{b.min_tokens:,}-{b.max_tokens:,}" for b in bins)),
-        Column(title="documents", cells=tuple(phrases.whole(b.n_documents) for b in bins)),
-        Column(title="questions", cells=tuple(phrases.whole(b.n_items) for b in bins)),
-        Column(title="sd", cells=tuple(phrases.score(b.std) for b in bins)),
-        *(of_repeats if _has_instability(bins) else ()),
-        Column(title="latency sd", cells=tuple(phrases.milliseconds(b.latency_ms_std) for b in bins)),
+def _columns(bins: tuple[Bin, ...]) -> Iterator[Column]:
+    yield Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1)))
+    yield from columns(
+        bins,
+        ("prompt tokens", lambda b: f"{b.min_tokens:,}-{b.max_tokens:,}"),
+        ("documents", lambda b: phrases.whole(b.n_documents)),
+        ("questions", lambda b: phrases.whole(b.n_items)),
+        ("sd", lambda b: phrases.score(b.std)),
     )
+    if _has_instability(bins):
+        yield from columns(
+            bins,
+            ("instability", lambda b: phrases.MISSING if b.instability is None else phrases.percent(b.instability)),
+            ("variance in a question", lambda b: phrases.small(b.within_item_variance)),
+        )
+    yield from columns(bins, ("latency sd", lambda b: phrases.milliseconds(b.latency_ms_std)))
 
 
 _CLASSES = 12

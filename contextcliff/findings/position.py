@@ -15,20 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import by_item, items_of
 from contextcliff.analysis.study import Study
-from contextcliff.findings import phrases
-from contextcliff.findings.drawing import (
-    BLUE,
-    DIGIT,
-    GREY,
-    SMALL,
-    blank,
-    counts_above,
-    depth_labels,
-    heading,
-    interval_bars,
-    legible,
-    scores_on_y,
-)
+from contextcliff.findings import drawing, phrases
 from contextcliff.findings.finding import (
     Block,
     FigureOf,
@@ -178,16 +165,13 @@ def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -
                 by_depth[sample.sample.depth].append(sample)
         for depth, samples in by_depth.items():
             scores[depth] += [item.score for item in items_of(samples) if item.score is not None]
-    return tuple(
-        _point(depth, tuple(sorted(scores[depth])), confidence, binary=binary)
-        for depth in sorted(scores)
-        if scores[depth]
-    )
-
-
-def _point(depth: float, scores: tuple[float, ...], confidence: float, *, binary: bool) -> DepthPoint:
-    ci_low, ci_high = shown_interval(scores, confidence, binary=binary)
-    return DepthPoint(depth=depth, n_samples=len(scores), mean=mean_of(scores), ci_low=ci_low, ci_high=ci_high)
+    points = []
+    for depth, found in sorted(scores.items()):
+        if found:
+            low, high = shown_interval(tuple(sorted(found)), confidence, binary=binary)
+            mean = mean_of(sorted(found))
+            points.append(DepthPoint(depth=depth, n_samples=len(found), mean=mean, ci_low=low, ci_high=high))
+    return tuple(points)
 
 
 class PositionFinding(Finding[PositionProfile]):
@@ -261,30 +245,26 @@ _LOW, _HIGH = -0.04, 1.04
 def profile_figure(report: Report, finding: PositionProfile) -> Figure:
     """Draw a profile of two depths or more: mean score over depth, with what the test found in the title."""
     points = sorted(finding.profile, key=lambda point: point.depth)
-    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    figure, axes = drawing.blank(width=_WIDTH, height=_HEIGHT)
     depths = [point.depth for point in points]
     inches = [_WIDTH * (depth - _LOW) / (_HIGH - _LOW) for depth in depths]
     axes.set_xlim(_LOW, _HIGH)
-    scores_on_y(axes)
-    labels = depth_labels(depths)
-    kept = legible(inches, gap=DIGIT * (max(map(len, labels)) + 1))
-    axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=SMALL)
+    drawing.scores_on_y(axes)
+    labels = drawing.depth_labels(depths)
+    kept = drawing.legible(inches, gap=drawing.DIGIT * (max(map(len, labels)) + 1))
+    axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=drawing.SMALL)
     axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)
-    interval_bars(
+    drawing.interval_bars(
         axes, places=depths, lows=[point.ci_low for point in points], highs=[point.ci_high for point in points],
         label="interval",
     )  # fmt: skip
-    axes.plot(depths, [point.mean for point in points], "o-", color=BLUE, markersize=5, linewidth=1.6, zorder=4)
-    above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
+    axes.plot(depths, [point.mean for point in points], "o-", color=drawing.BLUE, markersize=5, linewidth=1.6, zorder=4)
+    above = drawing.counts_above(
+        axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], drawing.GREY)]
+    )
     is_tested = finding.position.pattern is not None
     pattern = f", {_in_short(finding.position)}" if is_tested else ""
     untested = "" if is_tested else f"; no pattern was tested: {finding.position.reason}"
-    heading(
-        axes,
-        title=f"Score by depth{pattern}: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
-        f" {interval_words(report)}{untested}",
-        inches=_WIDTH,
-        above=above + 4,
-    )
+    words = f"Mean score over all lengths, with its {interval_words(report)}{untested}"
+    drawing.run_heading(axes, report.run, f"Score by depth{pattern}", words, inches=_WIDTH, above=above + 4)
     return figure

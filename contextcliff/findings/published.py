@@ -26,6 +26,7 @@ def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:
     if not curves:
         return ()
     lengths = sorted({point.tokens for curve in curves for point in curve.points})
+    scores = [{point.tokens: f"{point.score:.3f}" for point in curve.points} for curve in curves]
     return (
         Text(
             text="Thin lines in the figure, as their sources print them: other prompts, other samples, often another "
@@ -39,7 +40,7 @@ def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:
                     title="effective length", cells=tuple(curve.effective_said or phrases.MISSING for curve in curves)
                 ),
                 *(
-                    Column(title=f"{tokens:,}", cells=tuple(_score(curve, tokens) for curve in curves))
+                    Column(title=f"{tokens:,}", cells=tuple(each.get(tokens, phrases.MISSING) for each in scores))
                     for tokens in lengths
                 ),
             )
@@ -55,10 +56,6 @@ def sources(curves: Sequence[PublishedCurve]) -> tuple[str, ...]:
         f"{name}: {'; '.join(part for part in (curve.metric, curve.asked) if part)}. {curve.source}"
         for name, curve in tables.items()
     )
-
-
-def _score(curve: PublishedCurve, tokens: int) -> str:
-    return next((f"{point.score:.3f}" for point in curve.points if point.tokens == tokens), phrases.MISSING)
 
 
 def published_ends(curves: Sequence[PublishedCurve]) -> list[int]:

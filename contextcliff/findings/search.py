@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import GREY, RED, SMALL, blank, heading
+from contextcliff.findings.drawing import GREY, RED, SMALL, blank, run_heading
 from contextcliff.findings.finding import (
     Block,
     FigureOf,
@@ -143,20 +143,23 @@ def search_figure(report: Report, search: Search) -> Figure:
         for each, colour in zip(tested, colours, strict=True):
             _curve(axes, each, colour=colour, above=is_above)
         _axes(axes, longest=max(each.blocks[-1].n for each in tested))
-    _thresholds(above, sorted({each.alpha for each in tested}, reverse=True))
+    alphas = sorted({each.alpha for each in tested}, reverse=True)
+    for alpha in alphas:  # a length passes at 1/α, and after each failure α is halved
+        above.axhline(1.0 / alpha, color=GREY, linestyle="--", linewidth=1.0)
+    first, last = (1.0 / alpha for alpha in (alphas[0], alphas[-1]))
+    text = f"1/α = {first:.4g}" if first == last else f"1/α = {first:.4g} … {last:.4g}"
+    above.lines[-1].set_label(f"{text}: passed")
     below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
     below.axhline(below_at, color=RED, linestyle="--", linewidth=1.0, label=f"{below_at:.3g}: below")
     below.tick_params(axis="y", labelleft=False)
     above.set_ylabel("e-value", fontsize=9)
-    _title(above, "against “at most the threshold”")
-    _title(below, "against “at least the threshold”")
-    heading(
-        above,
-        title=f"Evidence by block: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. A point is a look, at the end of a block",
-        inches=_WIDTH,
-        above=24,
-    )
+    for axes, text in ((above, "against “at most the threshold”"), (below, "against “at least the threshold”")):
+        axes.annotate(
+            text, xy=(0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", fontsize=9,
+            color="0.2",
+        )  # fmt: skip
+    words = "A point is a look, at the end of a block"
+    run_heading(above, report.run, "Evidence by block", words, inches=_WIDTH, above=24)
     _legend(figure, (above, below), tested, colours)
     return figure
 
@@ -198,21 +201,6 @@ def _axes(axes: Axes, *, longest: int) -> None:
     axes.axhline(1.0, color="0.6", linewidth=0.8)
     axes.grid(axis="y", color="0.92", linewidth=0.8)
     axes.set_axisbelow(True)
-
-
-def _thresholds(axes: Axes, alphas: Sequence[float]) -> None:
-    """One line for each α of the search: a length passes at 1/α, and after each failure α is halved."""
-    for alpha in alphas:
-        axes.axhline(1.0 / alpha, color=GREY, linestyle="--", linewidth=1.0)
-    first, last = (1.0 / alpha for alpha in (alphas[0], alphas[-1]))
-    text = f"1/α = {first:.4g}" if first == last else f"1/α = {first:.4g} … {last:.4g}"
-    axes.lines[-1].set_label(f"{text}: passed")
-
-
-def _title(axes: Axes, text: str) -> None:
-    axes.annotate(
-        text, xy=(0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", fontsize=9, color="0.2"
-    )
 
 
 def _legend(

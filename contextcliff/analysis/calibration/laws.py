@@ -339,13 +339,11 @@ def _relative(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
     """Against a share of the shortest length's score; at the null exactly that share from the second length on."""
     nulls = tuple(
         Law(
-            name=name,
-            true_score=SteppedScore(high=base, low=LOW, threshold=share * base, crossing=lengths[0] + 1.0),
-            draw=_RIGHT_OR_WRONG,
-            evidence="pairs",
+            name=name, true_score=SteppedScore(high=base, low=LOW, threshold=share * base, crossing=lengths[0] + 1.0),
+            draw=_RIGHT_OR_WRONG, evidence="pairs",
         )
         for name, base in _BASELINES.items()
-    )
+    )  # fmt: skip
     base = _BASELINES["relative_95"]
     crossing = _between(lengths, len(lengths) // 2, 0.5)
     fall = CliffScore(high=base, low=LOW, threshold=share * base, crossing=crossing)

@@ -77,11 +77,9 @@ class SimulatedSearches:
         searched = [self._search(run) for run in range(self.runs)]
         caps = np.array([cap for cap, _ in searched])
         return Outcomes(
-            caps=caps,
-            tokens=np.array([tokens for _, tokens in searched]),
-            whole_range=caps == self.plan.lengths[-1],
+            caps=caps, tokens=np.array([tokens for _, tokens in searched]), whole_range=caps == self.plan.lengths[-1],
             longest=np.full(self.runs, self.plan.lengths[-1]),
-        )
+        )  # fmt: skip
 
     def _search(self, run: int) -> tuple[int, float]:
         """The cap of a run, 0 for none, and the tokens that it asked."""

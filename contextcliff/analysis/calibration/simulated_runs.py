@@ -67,11 +67,9 @@ class SimulatedFixed:
                 walking[run] = tested[key]
                 caps[run] = tokens if tested[key] else caps[run]
         return Outcomes(
-            caps=caps,
-            tokens=np.full(self.runs, float(self.samples * sum(self.lengths))),
-            whole_range=caps == self.lengths[-1],
-            longest=np.full(self.runs, self.lengths[-1]),
-        )
+            caps=caps, tokens=np.full(self.runs, float(self.samples * sum(self.lengths))),
+            whole_range=caps == self.lengths[-1], longest=np.full(self.runs, self.lengths[-1]),
+        )  # fmt: skip
 
     def _keys(self, tokens: int) -> NDArray[np.int64]:
         """What each run's test depends on, of shape (runs, entries)."""
@@ -153,11 +151,9 @@ class SimulatedNatural:
             if cleared[run]:
                 caps[run] = lengths[run, cleared[run], 0]
         return Outcomes(
-            caps=caps,
-            tokens=lengths.sum(axis=(1, 2)),
-            whole_range=cleared == BINS - 1,
+            caps=caps, tokens=lengths.sum(axis=(1, 2)), whole_range=cleared == BINS - 1,
             longest=lengths[:, -1, 0].astype(np.int64),
-        )
+        )  # fmt: skip
 
     def _is_above(self, right: int, baseline: int) -> bool:
         p = binary_p_at_most_share(right, self.samples, baseline, self.samples, self.rule.threshold)
