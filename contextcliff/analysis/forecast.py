@@ -1,4 +1,4 @@
-"""What a search will ask, before it asks: the blocks to expect of a model, and the most that it can ask.
+"""Before anything is sent: what a search is expected to ask, and the cap that the best possible answers would give.
 
 The chances are those of the search's own tests, exact for 0/1 scores against a fixed threshold, and drawn with a fixed
 seed against a share of the baseline (`statistics/power.py`). A text that several samples share counts as one

@@ -1,4 +1,4 @@
-"""Samples as evidence: the repeats of one question, or of one draw, are one piece of it, an item.
+"""Samples of one length as evidence: the repeats of one question, or of one draw, are one piece of it, an item.
 
 A question that is put three times at temperature 0 is answered the same three times, or nearly so; counted as three
 samples it would make every interval too short. Its score, and each other figure of its answers, is the mean over its

@@ -1,4 +1,4 @@
-"""The safe cap: fixed-sequence testing from the shortest length up.
+"""The safe cap: fixed-sequence testing against a threshold, from the shortest length up.
 
 At each length the hypothesis "the score here is below the threshold" is tested one-sided. The sequence stops at the
 first length where it cannot be rejected. Since the order is fixed beforehand and nothing is tested after the first

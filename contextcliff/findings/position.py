@@ -2,7 +2,7 @@
 
 The question is whether late evidence is found more often than early evidence (`recency`), less often (`primacy`), or
 the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv 2307.03172). The
-test is that of `depth_contrast.py`.
+test is that of `statistics/ranks.py`.
 """
 
 from __future__ import annotations

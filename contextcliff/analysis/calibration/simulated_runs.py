@@ -1,5 +1,5 @@
 """Many runs of the fixed design at once: the same number of samples at every length, tested exactly from the shortest
-length up, as `analysis.fixed_sequence` does.
+length up, as `analysis.walk` does.
 
 The tests are the product's own. A test depends on the scores alone, so that each distinct set of scores is tested once.
 """
