@@ -53,7 +53,11 @@ class FittedLength:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreArea:
-    """The area under straight lines between scores over log length, as a share of the area under scores of 1."""
+    """The area under the score over log length, divided by the log of the range: 1 where every score is 1.
+
+    Scores of tested lengths are joined by straight lines over log length, so that each octave counts alike. Areas of
+    different ranges are not comparable.
+    """
 
     value: float
     ci_low: float
@@ -64,7 +68,10 @@ class ScoreArea:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffectiveLength:
-    """RULER's effective length; None where the shortest length is not above it. `censored`: every length is."""
+    """RULER's effective length: the longest tested prompt up to which every mean score is above `threshold`.
+
+    None where the shortest length is not. `censored`: every tested length is.
+    """
 
     tokens: int | None
     threshold: float

@@ -22,7 +22,10 @@ from contextcliff.statistics.descriptive import mean_of
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """How often a judge and the exact score disagree, with Wilson's interval."""
+    """A judge beside the exact score: how often the two disagree, with Wilson's interval.
+
+    The judge counts as saying "right" from `right_from` of 10 up, the exact score from 0.5 up.
+    """
 
     judge: str
     n_judged: int

@@ -75,7 +75,11 @@ class Bin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DepthCell:
-    """Mean score of one length and depth, and of its controls; not `informative` where these can show no cliff."""
+    """Mean score of one length and depth, for the heatmap.
+
+    `ceiling` and `floor` are the mean scores of its samples' controls. A cell that is not `informative` can't
+    show a cliff: its ceiling is shown to be low, or its floor to be high.
+    """
 
     asked_tokens: int
     depth: float
