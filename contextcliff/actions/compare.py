@@ -22,7 +22,7 @@ from contextcliff.actions.compared_runs import (
 )
 from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
 from contextcliff.analysis.judged_by import differing, worded
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, RunError, tell
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from contextcliff.analysis.calibration.calibrating import Calibration, DesignName
-from contextcliff.analysis.calibration.outcomes import Calibrated
+from contextcliff.analysis.calibration.simulated_runs import Calibrated
 from contextcliff.findings.phrases import MISSING
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.data_files import json_text, write_text

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from contextcliff.analysis.paired_units import unit_names, units_of
+from contextcliff.analysis.paired import unit_names, units_of
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Heading, Table, Text, columns_of
 from contextcliff.records.comparison import ScoredPair

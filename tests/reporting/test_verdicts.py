@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.records.comparison import Matching, PairedDecision
 from contextcliff.reporting.comparison.comparison import Comparison, DecidedRun
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
