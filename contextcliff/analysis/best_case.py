@@ -16,14 +16,14 @@ from contextcliff.analysis.bins import group
 from contextcliff.analysis.fixed_sequence import FixedSequenceTest
 from contextcliff.analysis.length_result import LengthResult
 from contextcliff.analysis.reason import if_perfect, planned_at, threshold_name
-from contextcliff.analysis.search import BASELINE_SAMPLES, SearchRule, alpha_of, perfect_path, third_evidence
+from contextcliff.analysis.search import BASELINE_SAMPLES, alpha_of, perfect_path, third_evidence
 from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.amounts import Quantity, SampleCount, counted
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.power import fewest_perfect, fewest_perfect_share
 

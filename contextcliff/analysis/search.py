@@ -28,7 +28,15 @@ from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
 from contextcliff.analysis.server_counts import PromptCount, is_cut, prompt_counts
 from contextcliff.records.generation import NOT_SENT, OVERFLOW, TRUNCATED, ScoredSample
 from contextcliff.records.sample import Sample
-from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
+from contextcliff.records.search_record import (
+    THIRDS,
+    BlockEvidence,
+    Decision,
+    Search,
+    SearchPlan,
+    SearchRule,
+    TestedLength,
+)
 from contextcliff.statistics.sequential import (
     ABOVE,
     BELOW,
@@ -94,17 +102,6 @@ class BlockScores:
             is_too_long=True,
             window_tokens=min((count.counted for count in self.counts), default=None),
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchRule:
-    """What a length has to show: a mean score above `threshold`, or above that share of the shortest length's."""
-
-    threshold: float
-    relative: bool
-    confidence: float
-    every_depth: bool = False
-    """Whether each third of the depths has to show it too, where there are three depths or more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,14 +18,13 @@ from contextcliff.analysis.search import (
     BASELINE_SAMPLES,
     BlockKey,
     BlockScores,
-    SearchRule,
     alpha_of,
     follow,
     perfect_path,
     resolution_between,
     third_evidence,
 )
-from contextcliff.records.search_record import SearchPlan, TestedLength
+from contextcliff.records.search_record import SearchPlan, SearchRule, TestedLength
 from contextcliff.statistics.power import SequentialPower, sequential_power, share_power
 
 RateAt = Callable[[int], float]

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.search import BlockScores, SearchRule, block_key, blocks_used, complete_blocks, follow
+from contextcliff.analysis.search import BlockScores, block_key, blocks_used, complete_blocks, follow
 from contextcliff.analysis.server_counts import truncated
 from contextcliff.analysis.threshold import RelativeThreshold, Threshold
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.generation import NOT_SENT, ScoredSample
-from contextcliff.records.search_record import Decision, Search, SearchPlan, ThirdName
+from contextcliff.records.search_record import Decision, Search, SearchPlan, SearchRule, ThirdName
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.sequential import confidence_sequence, sequential_bounds
 

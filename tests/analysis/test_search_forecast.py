@@ -17,7 +17,6 @@ from scipy import stats
 from contextcliff.analysis.search import (
     BlockKey,
     BlockScores,
-    SearchRule,
     alpha_of,
     blocks_used,
     even_block,
@@ -25,7 +24,7 @@ from contextcliff.analysis.search import (
     perfect_path,
 )
 from contextcliff.analysis.search_forecast import chance_to_pass, expected_blocks, most_blocks
-from contextcliff.records.search_record import Search, SearchPlan
+from contextcliff.records.search_record import Search, SearchPlan, SearchRule
 from contextcliff.statistics.power import sequential_power
 from contextcliff.statistics.sequential import decide
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, block_scores, blocks_used, follow
+from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, blocks_used, follow
 from contextcliff.analysis.search_ahead import blocks_ahead
 from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.search_record import LengthStanding, SearchPlan
+from contextcliff.records.search_record import LengthStanding, SearchPlan, SearchRule
 from tests.execution.planned_samples import answered, lost, planned
 from tests.tasks.needles import said
 

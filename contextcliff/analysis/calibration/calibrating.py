@@ -11,8 +11,7 @@ from contextcliff.analysis.calibration.laws import TEXT_SAMPLES, Law
 from contextcliff.analysis.calibration.natural_runs import SimulatedNatural
 from contextcliff.analysis.calibration.outcomes import Calibrated, Outcomes, calibrated
 from contextcliff.analysis.calibration.sequential_runs import SimulatedSearches
-from contextcliff.analysis.search import SearchRule
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import SearchPlan, SearchRule
 
 DesignName = Literal["walk", "refine", "fixed_40", "fixed_500"]
 SEARCHES: dict[DesignName, bool] = {"walk": False, "refine": True}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from contextcliff.analysis.calibration.laws import NATURAL_BINS as BINS
 from contextcliff.analysis.calibration.laws import Law
 from contextcliff.analysis.calibration.outcomes import Outcomes
-from contextcliff.analysis.search import SearchRule
+from contextcliff.records.search_record import SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.melding import binary_p_at_most_share
 from contextcliff.statistics.ranks import is_significant

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from contextcliff.analysis.calibration.laws import Law
 from contextcliff.analysis.calibration.outcomes import Outcomes
 from contextcliff.analysis.calibration.score_draws import Parts
-from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule, best_gain
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, best_gain
+from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.betting import HOPED, Bets
 from contextcliff.statistics.sequential import (
