@@ -1,4 +1,4 @@
-"""A finding is an analysis file, a section file and a line in the list of sections; it is then wherever a report is."""
+"""A finding is one file and one line in the list of findings; it is then wherever a report is."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from contextcliff.reporting.stored_reports import read_report
 from contextcliff.tracking.metrics import digest, measurements, tags
 from tests.simulated_reports import CLIFF, edited, simulated
 
-ANALYSIS = '''
+FINDING = '''
 """The largest fall of the mean score between neighbouring lengths."""
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contextcliff.analysis.study import Study
+from contextcliff.findings.drawing import blank
+from contextcliff.findings.finding import FigureOf, Finding, Image, Line, Measurement, Pairs, Text, from_finding
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,32 +39,13 @@ class LargestFall:
     fall: float
 
 
-def largest_fall(study: Study) -> LargestFall | None:
-    """None where fewer than two lengths have scores."""
-    scored = [b for b in study.bins if b.mean is not None]
-    falls = [
-        LargestFall(from_tokens=a.asked_tokens, to_tokens=b.asked_tokens, fall=a.mean - b.mean)
-        for a, b in pairwise(scored)
-    ]
-    return max(falls, key=lambda found: found.fall, default=None)
-'''
-
-SECTION = '''
-"""The largest fall between neighbouring lengths."""
-
-from contextcliff.findings.finding import Image, Pairs, Text
-from contextcliff.findings.drawing import blank
-from contextcliff.findings.finding import FigureOf, Measurement, Finding, from_finding
-from toy_largest_fall import LargestFall, largest_fall
-
-
 def _figure(report, finding):
     figure, axes = blank(width=3, height=2)
     axes.plot([finding.from_tokens, finding.to_tokens], [finding.fall, 0.0])
     return figure
 
 
-class LargestFallSection(Finding[LargestFall]):
+class LargestFallFinding(Finding[LargestFall]):
     key = "largest_fall"
     title = "Largest fall"
     record = LargestFall
@@ -78,14 +60,20 @@ class LargestFallSection(Finding[LargestFall]):
     )
 
     def find(self, study):
-        return largest_fall(study)
+        scored = [b for b in study.bins if b.mean is not None]
+        falls = [
+            LargestFall(from_tokens=a.asked_tokens, to_tokens=b.asked_tokens, fall=a.mean - b.mean)
+            for a, b in pairwise(scored)
+        ]
+        return max(falls, key=lambda found: found.fall, default=None)
 
     def caps(self, finding, study):
         return {"before_largest_fall": finding.from_tokens}
 
-    def summary(self, report):
+    def look(self, report):
         finding = self.of(report)
-        return () if finding is None else ((self.title, f"{finding.fall:.2f} at {finding.to_tokens:,} tokens"),)
+        text = "" if finding is None else f"the score falls by {finding.fall:.2f} at {finding.to_tokens:,} tokens"
+        return (Line(text=text, mood="doubtful"),) if text else ()
 
     def show(self, report):
         finding = self.of(report)
@@ -102,7 +90,7 @@ class LargestFallSection(Finding[LargestFall]):
         return {"has_largest_fall": str(self.of(report) is not None).lower()}
 '''
 
-LINE = Listed(path="toy_largest_fall_section.LargestFallSection")
+LINE = Listed(path="toy_largest_fall.LargestFallFinding")
 
 
 @pytest.fixture
@@ -110,8 +98,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     """A run's report once the finding is there."""
     modules = tmp_path / "modules"
     modules.mkdir()
-    (modules / "toy_largest_fall.py").write_text(ANALYSIS, encoding="utf-8")
-    (modules / "toy_largest_fall_section.py").write_text(SECTION, encoding="utf-8")
+    (modules / "toy_largest_fall.py").write_text(FINDING, encoding="utf-8")
     monkeypatch.syspath_prepend(modules)
     monkeypatch.setattr(finding, "FINDINGS", (*finding.FINDINGS, LINE))
     # Without the cache of the session: no other test may meet the finding.
@@ -137,8 +124,7 @@ def test_it_is_in_report_json_and_read_back(report: Report, folder: Path) -> Non
 def test_it_is_on_the_console(report: Report, tmp_path: Path) -> None:
     out = io.StringIO()
     render_console(report, console=Console(file=out, width=80), folder=tmp_path, tracking_command=None)
-    beside = out.getvalue().split("BESIDE THE CAP")[1].split("ZONES")[0]
-    assert "Largest fall: 0.55 at 8,192 tokens" in " ".join(beside.split())
+    assert "the score falls by 0.55 at 8,192 tokens" in out.getvalue().split("WARNINGS")[1]
 
 
 def test_it_is_on_the_page_with_its_figure_and_its_cap_rule(folder: Path) -> None:

@@ -17,7 +17,7 @@ from contextcliff.reporting.comparison.comparison import Comparison, DecidedRun
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.verdict_words import answer, gate_line, matching_notes, method_notes, points
 from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
-from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
+from tests.analysis.test_paired_decision import everywhere, matching_of, pairs_at
 from tests.reporting.compared_reports import run_of
 from tests.reporting.figure_texts import overlaps, words
 
@@ -121,23 +121,6 @@ def test_what_is_left_out_is_counted() -> None:
         "under the same id"
     )
     assert second.startswith("q4_0: 8 pairs lack a score and are left out of the tests; if all of them told against it")
-
-
-def test_units_are_told_where_pairs_share_texts() -> None:
-    shared = matching_of(*(replace(pair, cluster=f"t{k % 4}") for k, pair in enumerate(EQUAL.pairs)))
-    assert list(matching_notes(decided(shared))) == [
-        "q4_0: its 280 pairs share texts or questions and are 4 independent pieces of evidence"
-    ]
-
-
-def test_the_method_is_that_of_the_runs() -> None:
-    fixed = " ".join(method_notes([decided(EQUAL), decided(WORSE)]))
-    assert "exact test of signs" in fixed
-    assert "corrected for 2 candidates by Holm" in fixed
-    in_search = decided(searched(*in_blocks(1_000, [(0, 0)])))
-    assert "bets on pairs decide" in " ".join(method_notes([in_search]))
-    assert "exact test of signs" not in " ".join(method_notes([in_search]))
-    assert list(method_notes([NONE])) == []
 
 
 def compared(*candidates: DecidedRun) -> Comparison:
