@@ -19,16 +19,6 @@ def test_every_rule_has_its_place_in_this_order() -> None:
         ]  # fmt: skip
 
 
-def test_rules_that_other_measurements_feed_are_empty() -> None:
-    caps = analysed(curve({500: (20, 20)})).caps
-    assert [caps[k] for k in ("half_life", "writing", "memory", "latency")] == [None] * 4
-
-
-def test_walk_up_is_the_safe_cap() -> None:
-    found = analysed(curve({500: (20, 20), 1_000: (0, 20)}))
-    assert found.caps["walk_up"] == found.safe_cap.tokens == 500
-
-
 def test_absolute_and_relative_stop_before_the_first_low_mean() -> None:
     found = bins(curve({500: (18, 20), 1_000: (16, 20), 2_000: (15, 20), 4_000: (20, 20)}))
     assert rules.absolute(found, 0.8) == 1_000

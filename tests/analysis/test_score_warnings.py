@@ -83,7 +83,3 @@ def test_samples_of_one_text_are_no_independent_failures() -> None:
     assert warnings(shared) == {}
     alone = curve({500: (80, 80), 1_000: (70, 80)})
     assert "failure_spike" in warnings(alone)
-
-
-def test_one_length_has_nothing_to_be_compared_with() -> None:
-    assert warnings(curve({500: (10, 40)})) == {}

@@ -112,10 +112,6 @@ def test_the_most_is_every_block_of_the_walk_and_of_refining_below_its_last_leng
     assert most_blocks(replace(SHIPPED, refine=False), NEEDLES, {}) == dict.fromkeys((512, 1024, 2048), 14)
 
 
-def test_where_no_length_can_pass_the_most_is_that_of_the_first() -> None:
-    assert most_blocks(replace(SHIPPED, most_blocks=1), NEEDLES, {}) == {512: 1}
-
-
 def test_nothing_is_ahead_of_a_search_that_is_over() -> None:
     search, keys = perfect_path(SHIPPED, NEEDLES, {})
     assert [each.decision for each in search.tested] == ["passed"] * 3
@@ -145,9 +141,3 @@ def test_the_baseline_is_asked_as_often_as_what_is_compared_with_it() -> None:
     rng, runs = random.Random(3), 40
     asked = sum((simulated(SHIPPED, rule, lambda _: 0.98, rng)[1] for _ in range(runs)), Counter[int]())
     assert asked.total() / runs == pytest.approx(sum(expected.values()), rel=0.15)
-
-
-def test_a_search_that_may_ask_nothing_passes_nothing() -> None:
-    nothing = replace(SHIPPED, most_blocks=0)
-    assert chance_to_pass(nothing, NEEDLES, 0.98) == 0.0
-    assert not any(expected_blocks(nothing, NEEDLES, lambda _: 0.98, {}).values())

@@ -61,10 +61,6 @@ def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_
     assert drawn.name == f"runs-{report.run.task}.png"
 
 
-def test_a_run_alone_has_no_picture_of_several(report: Report, tmp_path: Path) -> None:
-    assert draw_curves(report, folder=tmp_path, dpi=50) is None
-
-
 @pytest.mark.parametrize("policies", [("none", "q4_0"), ("none", "none")])
 def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path, policies: tuple[str, str]) -> None:
     other = edited(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")

@@ -112,16 +112,6 @@ def test_texts_are_cut_so_that_a_page_of_ten_thousand_long_answers_stays_small()
     assert page_samples(long[:10], excerpts={}, prompts={}).cut_after is None
 
 
-def test_kept_prompts_of_wrong_answers_come_first_where_not_all_fit() -> None:
-    right, wrong = scored_sample(512, 1.0), scored_sample(512, 0.0)
-    prompts = {item.sample.sample_id: "p" * 150_000 for item in (right, wrong)}
-    samples = page_samples([right, wrong], excerpts={}, prompts=prompts)
-    assert samples.n_prompts == 2
-    crowded = [*(answered(scored_sample(512, 1.0), "x" * 8_000) for _ in range(1_110)), right, wrong]
-    samples = page_samples(crowded, excerpts={}, prompts=prompts)
-    assert [row[-1] is not None for row in samples.rows[-2:]] == [False, samples.n_prompts == 1]
-
-
 # ---------------------------------------------------------------- the evidence's surroundings
 
 TEXT = "".join(f"Sentence {number} of the book. " for number in range(200))

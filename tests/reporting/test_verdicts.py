@@ -15,7 +15,7 @@ from contextcliff.analysis.paired_decision import decide
 from contextcliff.records.comparison import Matching, PairedDecision
 from contextcliff.reporting.comparison.comparison import Comparison, DecidedRun
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
-from contextcliff.reporting.comparison.verdict_words import answer, gate_line, matching_notes, method_notes, points
+from contextcliff.reporting.comparison.verdict_words import answer, gate_line, matching_notes, method_notes
 from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
 from tests.analysis.test_paired_decision import everywhere, matching_of, pairs_at
 from tests.reporting.compared_reports import run_of
@@ -93,17 +93,6 @@ def test_an_answer_that_cannot_be_given_says_how_many_pairs_are_missing() -> Non
     assert said.endswith(f"; about {decision_of(FEW).more_pairs} more are likely to show it")
 
 
-@pytest.mark.parametrize(("share", "shown"), [(0.0, "0.0"), (-0.0004, "0.0"), (0.051, "+5.1"), (-1.0, "-100.0")])
-def test_points_have_a_sign_where_they_are_not_zero(share: float, shown: str) -> None:
-    assert points(share) == shown
-
-
-def test_an_open_gate_says_nothing() -> None:
-    both = [decided(EQUAL), decided(BETTER)]
-    assert gate_line(both, baseline="none", on_unknown=True) is None
-    assert gate_line([decided(FEW)], baseline="none", on_unknown=False) is None
-
-
 def test_a_closed_gate_names_each_candidate_that_closes_it() -> None:
     line = gate_line([decided(WORSE), decided(EQUAL, "q8_0")], baseline="none", on_unknown=False)
     assert line == "action.gate=true: against none: q4_0 is worse, -25.0 points (-32.0 to -18.0), p < 0.001"
@@ -171,7 +160,3 @@ def test_without_a_candidate_that_has_pairs_nothing_is_drawn_of_differences(tmp_
 def test_the_labels_of_the_forest_plot_do_not_overlap(n: int) -> None:
     rows = [ForestRow(name=f"a long name of a candidate {'x' * 9 * k}", decision=decision_of(WORSE)) for k in range(n)]
     assert overlaps(forest_figure(rows, baseline="none")) == []
-
-
-def test_one_length_has_no_area() -> None:
-    assert decision_of(matching_of(*pairs_at(1_000, right=9))).area is None
