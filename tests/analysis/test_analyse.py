@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.analysis_samples import analysed, fractional
+from tests.make import analysed, fractional
 
 
 def test_the_overall_figures() -> None:

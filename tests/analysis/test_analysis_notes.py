@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
+from tests.make import analysed, curve, right_of, scored_sample
 
 ONE_TEXT = "all samples are cut from one text, “moby-dick”: the claim is about that text"
 

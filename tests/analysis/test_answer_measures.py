@@ -13,7 +13,7 @@ from contextcliff.analysis.bins import group
 from contextcliff.findings.answer_measures import AnswerMeasures, answer_measures
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
-from tests.analysis.analysis_samples import analysed, scored_sample
+from tests.make import analysed, scored_sample
 
 
 def answer(length: int, f1: float, em: float, contains: float | None, *, document: str = "") -> ScoredSample:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from tests.analysis.analysis_samples import analysed, scored_sample
+from tests.make import analysed, scored_sample
 
 lengths = st.lists(st.integers(min_value=1, max_value=60), min_size=1, max_size=80)
 

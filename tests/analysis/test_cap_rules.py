@@ -5,7 +5,7 @@ import pytest
 from contextcliff.analysis import other_rules as rules
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, fractional
+from tests.make import analysed, curve, fractional
 
 
 def bins(samples: list[ScoredSample]) -> tuple[Bin, ...]:

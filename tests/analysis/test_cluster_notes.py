@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, right_of, scored_sample
-from tests.analysis.clustered_samples import of, texts
+from tests.make import analysed, of, right_of, scored_sample, texts
 
 
 def notes(samples: list[ScoredSample]) -> list[str]:

@@ -10,8 +10,7 @@ from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson
-from tests.analysis.analysis_samples import analysed, curve, finding, right_of, scored_sample
-from tests.analysis.clustered_samples import control, controlled
+from tests.make import analysed, control, controlled, curve, finding, right_of, scored_sample
 
 
 def analysed_with(

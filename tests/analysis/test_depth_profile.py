@@ -8,7 +8,7 @@ from contextcliff.analysis.bins import group
 from contextcliff.findings.position import DepthPoint, PositionProfile, depth_profile
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import shown_interval, wilson
-from tests.analysis.analysis_samples import analysed, finding, scored_sample
+from tests.make import analysed, finding, scored_sample
 
 
 def profile(samples: list[ScoredSample], *, binary: bool = True) -> tuple[DepthPoint, ...]:

@@ -15,7 +15,7 @@ from contextcliff.findings.entropy import (
     attention_entropy,
 )
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 
 ENTROPY = AttentionEntropy(
     lengths=(

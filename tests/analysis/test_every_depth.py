@@ -19,8 +19,7 @@ from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import ConfigError
 from contextcliff.findings.every_depth import EveryDepth, EveryDepthFinding
 from contextcliff.records.analysis import Analysis
-from tests.analysis.analysis_samples import analysed, finding, scored_sample
-from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
+from tests.make import DEPTHS, analysed, analysed_search, coin, finding, plan_of, scored_sample, searched
 
 EVERY = AnalysisSettings(every_depth=True)
 ONLY = (EveryDepthFinding(),)

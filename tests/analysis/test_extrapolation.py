@@ -14,8 +14,7 @@ from contextcliff.analysis.study import Study, StudyFacts
 from contextcliff.findings.extrapolation import Extrapolation, extrapolation
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.positions import Positions
-from tests.analysis.analysis_samples import curve, scored_sample
-from tests.analysis.searched_samples import coin, plan_of, searched
+from tests.make import coin, curve, plan_of, scored_sample, searched
 
 TRAINED = Positions(trained_tokens=1_024, source="given")
 YARN = replace(TRAINED, scaling="yarn", factor=2.0)

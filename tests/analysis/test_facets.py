@@ -11,9 +11,20 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.findings.facets import FacetRow, Facets
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
-from tests.analysis.analysis_samples import analysed, curve, finding, fractional, right_of, scored_sample
-from tests.analysis.clustered_samples import having, texts, without_clusters
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import (
+    analysed,
+    analysed_search,
+    curve,
+    finding,
+    fractional,
+    having,
+    plan_of,
+    right_of,
+    scored_sample,
+    searched,
+    texts,
+    without_clusters,
+)
 
 
 def rows(samples: list[ScoredSample], **kwargs: float | bool) -> list[FacetRow]:

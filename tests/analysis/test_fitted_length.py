@@ -12,9 +12,7 @@ from contextcliff.findings.fitted_length import (
 )
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import as_it_is
-from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
-from tests.analysis.clustered_samples import of, texts
-from tests.analysis.made_levels import counted
+from tests.make import analysed, counted, curve, finding, fractional, of, scored_sample, texts
 
 GPT_4 = (96.6, 96.3, 95.2, 93.2, 87.0, 81.2)
 MISTRAL_7B = (93.6, 91.2, 87.2, 75.4, 49.0, 13.8)

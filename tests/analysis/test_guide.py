@@ -13,7 +13,7 @@ from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.findings.guide import Guide, operating_guide
 from contextcliff.findings.half_life import HalfLife
 from contextcliff.records.note import as_it_is
-from tests.analysis.made_levels import counted
+from tests.make import counted
 
 NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, reason=as_it_is("none"))
 

@@ -15,7 +15,7 @@ from contextcliff.findings.half_life import (
     half_life_lsq,
 )
 from contextcliff.statistics.exponential_decay import fit_decay
-from tests.analysis.made_levels import counted, scoring
+from tests.make import counted, scoring
 
 HALVING = {1_000: (20, 50), 2_000: (10, 50), 3_000: (5, 50)}
 """0.4, 0.2, 0.1: from 0.8 at length 0, halved every 1,000 tokens."""

@@ -12,8 +12,7 @@ from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Cluster, Evidence, variance_of_mean
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson
-from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample
-from tests.analysis.clustered_samples import clusters, of, texts, without_clusters
+from tests.make import analysed, clusters, finding, of, right_of, scored_sample, texts, without_clusters
 
 results = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 2)).map(lambda t: (min(t[:2]), t[1], t[2])),

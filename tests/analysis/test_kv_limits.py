@@ -23,7 +23,7 @@ from contextcliff.findings.kv_cache import (
     memory_cap,
 )
 from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, CacheInUse, DeviceMemory
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.simulated_reports import edited, simulated
 
 KIB = CacheFacts(

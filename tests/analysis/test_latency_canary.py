@@ -11,9 +11,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.findings.latency import fresh_requests, prefill_by_length
 from contextcliff.findings.warnings import EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, finding, scored_sample
-from tests.analysis.clustered_samples import of
-from tests.analysis.timed_requests import LENGTHS, Server, asked_of, bins_of, timed
+from tests.make import LENGTHS, Server, analysed, asked_of, bins_of, finding, of, scored_sample, timed
 
 RNG = np.random.default_rng
 

@@ -14,7 +14,7 @@ from contextcliff.findings.latency import LatencyCap
 from contextcliff.findings.warnings import EarlyWarnings
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import finding, scored_sample
+from tests.make import finding, scored_sample
 
 FACTS = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
 

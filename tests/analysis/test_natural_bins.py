@@ -15,7 +15,7 @@ from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.statistics.simulated_walks import most_errors
 
 

@@ -14,7 +14,7 @@ from contextcliff.findings.position import (
     position_pattern,
 )
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import right_of, scored_sample
+from tests.make import right_of, scored_sample
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 

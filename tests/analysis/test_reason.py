@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from tests.analysis.analysis_samples import analysed, curve, fractional, right_of
-from tests.analysis.clustered_samples import texts
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import analysed, analysed_search, curve, fractional, plan_of, right_of, searched, texts
 
 Results = Mapping[int, tuple[int, ...]]
 LIKELY, IF_SO = " scored samples at that length is likely to settle it", ", as all lengths together suggest"

@@ -16,8 +16,7 @@ from contextcliff.findings.position import position_pattern
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import lower_bound, shown_interval, wilson
-from tests.analysis.analysis_samples import scored_sample
-from tests.analysis.repeated_samples import repeated
+from tests.make import repeated, scored_sample
 
 outcomes = st.sampled_from([0.0, 1.0, 0.25, None])
 questions = st.lists(st.lists(outcomes, min_size=1, max_size=3), min_size=1, max_size=30)

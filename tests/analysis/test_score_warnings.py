@@ -10,9 +10,7 @@ import pytest
 
 from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
-from tests.analysis.clustered_samples import texts
-from tests.analysis.repeated_samples import repeated
+from tests.make import analysed, curve, finding, fractional, repeated, scored_sample, texts
 
 
 def warnings(samples: Sequence[ScoredSample], *, confidence: float = 0.95) -> dict[str, EarlyWarning]:

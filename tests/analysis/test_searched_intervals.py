@@ -19,8 +19,7 @@ from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics.intervals import wilson
 from contextcliff.statistics.ranks import permutation_test, varying_strata
 from contextcliff.statistics.sequential import ABOVE, BELOW, confidence_sequence, sequential_bounds
-from tests.analysis.analysis_samples import finding
-from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
+from tests.make import DEPTHS, analysed_search, coin, finding, plan_of, searched
 from tests.statistics.simulated_walks import most_errors
 
 LENGTHS = (512, 1_024, 2_048, 4_096)

@@ -13,7 +13,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.server_counts import PromptCount, is_cut, server_offset, without_cut
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.tasks.needles import said
 
 

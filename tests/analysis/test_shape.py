@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.shape import name_of
 from contextcliff.records.analysis import SafeCap
-from tests.analysis.analysis_samples import analysed, curve, fractional
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import analysed, analysed_search, curve, fractional, plan_of, searched
 
 LENGTHS = (500, 1_000, 2_000, 4_000, 8_000)
 Results = Mapping[int, tuple[int, ...]]

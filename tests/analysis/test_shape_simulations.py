@@ -17,7 +17,7 @@ from contextcliff.analysis.settled import evidence_of
 from contextcliff.analysis.shape import Shape, shape_of
 from contextcliff.analysis.threshold import AbsoluteThreshold
 from contextcliff.records.analysis import ShapeName
-from tests.analysis.made_levels import counted
+from tests.make import counted
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from contextcliff.analysis.study import Study
-from tests.analysis.analysis_samples import analysed, curve
+from tests.make import analysed, curve
 
 
 @dataclass(frozen=True)

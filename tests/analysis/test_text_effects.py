@@ -6,9 +6,7 @@ import pytest
 
 from contextcliff.findings.text_effect import TextEffects
 from contextcliff.statistics.text_effect import text_effect
-from tests.analysis.analysis_samples import analysed, curve, finding
-from tests.analysis.clustered_samples import texts
-from tests.analysis.repeated_samples import repeated
+from tests.make import analysed, curve, finding, repeated, texts
 
 
 def test_the_effect_is_given_by_length_and_over_all_lengths() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.records.analysis import SafeCap
-from tests.analysis.analysis_samples import analysed, curve, fractional, scored_sample
+from tests.make import analysed, curve, fractional, scored_sample
 
 LENGTHS = (500, 1_000, 2_000, 4_000)
 counts = st.tuples(st.integers(min_value=0, max_value=30), st.integers(min_value=1, max_value=30)).map(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, scored_sample
+from tests.make import analysed, curve, scored_sample
 
 counts = st.tuples(
     st.integers(min_value=0, max_value=30), st.integers(min_value=0, max_value=30), st.integers(0, 3)

@@ -22,7 +22,7 @@ from contextcliff.records.note import Note
 from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.statistics.intervals import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.melding import p_at_least_share, p_at_most_share
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 
 Draw = random.Random
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -7,7 +7,7 @@ from functools import cache
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.records.report import Counts, Report
-from tests.analysis.searched_samples import analysed_search, coin, plan_of, searched
+from tests.make import analysed_search, coin, plan_of, searched
 from tests.simulated_reports import simulated
 
 CLIFF_AT = 3_000

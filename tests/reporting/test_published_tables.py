@@ -13,7 +13,7 @@ from contextcliff.reporting.published.choice import published_curves
 from contextcliff.reporting.published.reading import known_tables, read_table
 from contextcliff.reporting.published.table import by_default
 from contextcliff.reporting.run_names import with_file_names
-from tests.analysis.made_levels import counted
+from tests.make import counted
 
 KEY = "action.published"
 CSV = "model,length,score,source\n"

@@ -18,7 +18,7 @@ from contextcliff.reporting.page.excerpts import Excerpt, excerpts_of, read_exce
 from contextcliff.reporting.page.markup import markup_of
 from contextcliff.reporting.page.page_samples import page_samples
 from contextcliff.reporting.svg import svg_of
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
 from tests.simulated_reports import (
     CLIFF,

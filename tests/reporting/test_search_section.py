@@ -15,7 +15,7 @@ from contextcliff.reporting.console import render_console
 from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import analysed_search, plan_of, searched
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.search_reports import search_report
 
