@@ -15,7 +15,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.comparison.comparison import ComparedRun
 from contextcliff.reporting.run_names import facts_of
 from contextcliff.reporting.stored_samples import StoredSample, stored_samples
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import search_report
 from tests.simulated_reports import simulated
 
 

@@ -122,15 +122,6 @@ def test_controls_count_in_no_score() -> None:
     )
 
 
-def test_controls_of_natural_lengths_follow_the_bins() -> None:
-    samples = [s for n in range(1, 21) for s in controlled([scored_sample(n, 1.0)], "low" if n <= 10 else "high")]
-    controls = [control("low", "ceiling", 1.0), control("high", "ceiling", 0.0)]
-    found = analysed_with(samples, controls, designed=False)
-    assert [(c.asked_tokens, c.ceiling) for c in levels(found)] == [
-        (b.asked_tokens, ceiling) for b, ceiling in zip(found.bins, (1.0, 0.0), strict=True)
-    ]
-
-
 @settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(["ceiling", "floor"]), st.sampled_from([0.0, 0.5, 1.0, None])), max_size=20),

@@ -36,20 +36,6 @@ def test_a_resource_cliff_is_marked_where_it_begins_though_every_answer_is_right
     assert str(warning.reason).startswith("from 4,000 tokens on the first token takes 3.1 times as long")
 
 
-def test_prompts_out_of_the_cache_say_nothing_of_prefill() -> None:
-    """At the shorter lengths most prompts were cached, and took no time."""
-    rng, server = RNG(4), Server()
-    groups = asked_of(server, n=20, rng=rng)
-    samples = []
-    for length, group in zip(LENGTHS, groups, strict=True):
-        cached = [
-            with_cache(scored_sample(length, 1.0, ttft_ms=5.0), length - 8) for _ in range(40 if length < 4_000 else 0)
-        ]
-        samples.append(Group(asked_tokens=length, samples=(*(with_cache(x, 0) for x in group.samples), *cached)))
-    assert begins(tuple(samples)) == {}
-    assert [each.n_requests for each in prefill_by_length(samples, bins_of(samples))] == [20] * 5
-
-
 def test_a_part_of_the_prompt_out_of_the_cache_is_taken_off() -> None:
     """Half of each longer prompt was cached: the time is that of the rest, which looks back at the whole."""
     rng, server = RNG(5), Server(fixed=0.0)

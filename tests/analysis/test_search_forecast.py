@@ -19,9 +19,7 @@ from contextcliff.analysis.search import (
     BlockScores,
     alpha_of,
     blocks_used,
-    even_block,
     follow,
-    perfect_path,
 )
 from contextcliff.analysis.search_forecast import chance_to_pass, expected_blocks, most_blocks
 from contextcliff.records.search_record import Search, SearchPlan, SearchRule
@@ -110,15 +108,6 @@ def test_no_search_asks_more_than_the_most(rates: list[float], relative: bool, r
 def test_the_most_is_every_block_of_the_walk_and_of_refining_below_its_last_length() -> None:
     assert most_blocks(SHIPPED, NEEDLES, {}) == dict.fromkeys((512, 1024, 2048, 1536, 1792, 1920, 1984), 14)
     assert most_blocks(replace(SHIPPED, refine=False), NEEDLES, {}) == dict.fromkeys((512, 1024, 2048), 14)
-
-
-def test_nothing_is_ahead_of_a_search_that_is_over() -> None:
-    search, keys = perfect_path(SHIPPED, NEEDLES, {})
-    assert [each.decision for each in search.tested] == ["passed"] * 3
-    known = dict.fromkeys(keys, even_block(SHIPPED, 1.0))
-    assert most_blocks(SHIPPED, NEEDLES, known) == {}
-    assert not any(expected_blocks(SHIPPED, NEEDLES, lambda _: 0.98, known).values())
-    assert perfect_path(SHIPPED, NEEDLES, known)[1] == ()
 
 
 @pytest.mark.slow

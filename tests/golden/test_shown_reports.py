@@ -35,8 +35,7 @@ from contextcliff.reporting.markdown import render_markdown
 from contextcliff.tracking.metrics import measurements, tags
 from contextcliff.writing.prose_findings import WritingTrend
 from tests.make import Server, asked_of, curve, texts
-from tests.reporting.made_answer_measures import MEASURES
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import MEASURES, search_report
 from tests.simulated_reports import (
     CLIFF,
     FLAT,

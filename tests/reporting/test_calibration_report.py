@@ -60,11 +60,6 @@ def test_the_files_hold_every_result_and_the_command_that_made_them(everything: 
     assert documents == {"fixed_40": pytest.approx(12.5, rel=0.02), "fixed_500": 1.0}
 
 
-def test_tokens_are_beside_a_fixed_design_that_was_not_asked_for() -> None:
-    alone = calibration_of("cliff_between", designs=("walk",))
-    assert alone.fixed_tokens("cliff_between", "fixed_40") == 40 * sum(alone.plan.lengths)
-
-
 def test_the_table_is_readable_at_80_columns(everything: Calibration, tmp_path: Path) -> None:
     stream = io.StringIO()
     render_calibration(everything, console=Console(file=stream, width=80), folder=tmp_path)

@@ -22,7 +22,7 @@ from contextcliff.reporting.comparison.comparison import (
 )
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.comparison.part_list import ListedPart, parts_with
-from tests.reporting.compared_reports import compared, run_of
+from tests.reporting.made_reports import compared, run_of
 from tests.simulated_reports import FLAT
 
 

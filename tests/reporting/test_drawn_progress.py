@@ -46,12 +46,6 @@ def test_a_wide_terminal_shows_tokens_and_samples_and_a_narrow_one_the_samples()
     assert "samples" not in drawn(30)
 
 
-def test_a_name_is_cut_before_the_bar_is() -> None:
-    assert TITLE in drawn(120)
-    assert "job 2/12 · continuation" in drawn(40)
-    assert TITLE not in drawn(40)
-
-
 def test_what_is_said_beside_the_bar_stays_above_it() -> None:
     console, file = terminal(80)
     with drawn_bar(TITLE, console, total_tokens=2, total_samples=2) as progress:

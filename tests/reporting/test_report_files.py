@@ -20,7 +20,6 @@ from contextcliff.reporting.data_files import replacing_together, write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_manifest, write_report_files
 from tests.simulated_reports import edited
-from tests.valid_reports import valid_report
 
 MakeScored = Callable[..., ScoredSample]
 
@@ -79,11 +78,6 @@ def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_score
     assert all(name.startswith("figures/") for name in names[4:])
     page = (folder / "report.md").read_text(encoding="utf-8")
     assert all(f"]({name})" in page for name in names[4:])
-
-
-def test_report_json_keeps_to_the_published_schema(any_report: Report, tmp_path: Path) -> None:
-    write(any_report, tmp_path, scored=[], dpi=None)
-    valid_report((tmp_path / "report.json").read_text(encoding="utf-8"))
 
 
 PINNED = KEYS[: KEYS.index("seed") + 1]

@@ -14,7 +14,6 @@ import pytest
 from contextcliff.records.report import Report
 from contextcliff.reporting.report_schema import as_text, report_schema
 from contextcliff.reporting.schema import flatten
-from tests.reporting.search_reports import search_report
 from tests.simulated_reports import edited
 from tests.valid_reports import SCHEMA_FILE, faults, valid_report
 
@@ -74,10 +73,6 @@ def test_every_reference_leads_to_a_definition_and_none_is_left_over(schema: dic
 @pytest.mark.parametrize("name", PINNED)
 def test_every_pinned_key_is_required(schema: dict[str, Any], name: str) -> None:
     assert set(PINNED[name].split()) <= set((schema["$defs"][name] if name else schema)["required"])
-
-
-def test_a_report_of_a_search_keeps_to_it() -> None:
-    assert valid_report(json.dumps(flatten(search_report())))["search"] is not None
 
 
 def test_a_report_without_findings_keeps_to_it(cliff: Report) -> None:

@@ -17,7 +17,7 @@ from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName
 from tests.make import analysed_search, plan_of, searched
 from tests.reporting.figure_texts import drawn, overlaps, words
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import search_report
 
 
 def printed(report: Report, language: LanguageName = "en") -> str:

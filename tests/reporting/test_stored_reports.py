@@ -53,14 +53,6 @@ def rule_in(folder: Path) -> Mapping[str, str]:
 # ---------------------------------------------------------------- what can be read
 
 
-def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    report = judged("0.9")
-    again = read_report(saved(report, tmp_path) / "report.json")
-    assert flatten(again) == flatten(report)
-    assert again.analysis.bins == report.analysis.bins
-    assert again.analysis.findings.keys() == report.analysis.findings.keys()
-
-
 def test_a_report_of_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
     file = saved(simulated(), tmp_path, schema=2) / "report.json"
     told = "is of schema 2, this ContextCliff reads 1: upgrade, or make it anew with action=analyze"

@@ -18,8 +18,8 @@ from contextcliff.reporting.comparison.comparison_output import render_compariso
 from contextcliff.reporting.comparison.verdict_words import answer, gate_line, matching_notes, method_notes
 from contextcliff.reporting.figures.forest_figure import ForestRow, forest_figure
 from tests.analysis.test_paired_decision import everywhere, matching_of, pairs_at
-from tests.reporting.compared_reports import run_of
 from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.made_reports import run_of
 
 WORSE = everywhere(worse=12, better=2, right=26)
 BETTER = everywhere(worse=2, better=12, right=26)

@@ -20,8 +20,7 @@ from contextcliff.tracking.metrics import digest
 from tests.analysis.test_entropy_by_length import ENTROPY
 from tests.analysis.test_kv_limits import CACHE
 from tests.golden.test_shown_reports import beyond_training, slow_and_shared
-from tests.reporting.made_answer_measures import MEASURES
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import MEASURES, search_report
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
 from tests.writing.made_writing import make_writing

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from markdown_it import MarkdownIt
 from matplotlib.figure import Figure
@@ -16,7 +15,7 @@ from contextcliff.reporting.markdown import render_markdown
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.levels import as_shown
 from contextcliff.writing.task.continuation_scoring import answer_figures
-from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.figure_texts import overlaps
 from tests.simulated_reports import edited
 from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
 
@@ -84,28 +83,3 @@ ALSO = (((4096,), True), (TIERS, False), (NINE, True), (TWELVE, False), (TWELVE,
 def test_no_text_of_any_figure_covers_another(cliff: Report, tiers: tuple[int, ...], coherence: bool) -> None:
     for figure in figures_of(with_writing(cliff, make_rounds(tiers=tiers, rounds=4, coherence=coherence))):
         assert overlaps(figure) == []
-
-
-@pytest.mark.parametrize(
-    ("confidence", "classes"),
-    [
-        (0.95, ["p ≤ 0.001", "p ≤ 0.01", "p ≤ 0.05", "p > 0.05"]),
-        (0.99, ["p ≤ 0.001", "p ≤ 0.01", "p > 0.01"]),
-        (0.9, ["p ≤ 0.001", "p ≤ 0.01", "p ≤ 0.1", "p > 0.1"]),
-    ],
-)
-def test_the_classes_of_the_map_of_tests_end_at_the_level_of_the_run(
-    cliff: Report, confidence: float, classes: list[str]
-) -> None:
-    report = with_writing(cliff)
-    # At the very level a test is significant, as everywhere.
-    at_level = [
-        replace(test, p_holm=1.0 - confidence) for test in writing_in(report).tests if test.against == "shortest"
-    ]
-    figure = dashboard_figure(report, replace(writing_in(report), tests=tuple(at_level), confidence=confidence))
-    assert [text for text in words(figure) if text.startswith("p ")] == classes
-    cells = np.asarray(figure.axes[4].images[0].get_array())
-    assert cells.shape == (len({test.measure for test in at_level}), len(TIERS))
-    # At the shortest length nothing is tested.
-    assert (cells[:, 0] == 0).all()
-    assert (cells[:, 1:] == len(classes) - 1).all()
