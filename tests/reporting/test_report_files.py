@@ -80,6 +80,12 @@ def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_score
     assert all(f"]({name})" in page for name in names[4:])
 
 
+def test_a_number_that_json_has_no_word_for_is_refused(cliff: Report, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        write(edited(cliff, mean=float("nan")), tmp_path, scored=[])
+    assert not (tmp_path / "report.json").exists()
+
+
 PINNED = KEYS[: KEYS.index("seed") + 1]
 SAID = ("output", "completion_tokens")
 
