@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.prepare_run import Prepared, planned_samples, search_rule
-from contextcliff.analysis.search import SearchRule, fewest_blocks
+from contextcliff.analysis.search import fewest_blocks
 from contextcliff.errors import ConfigError
 from contextcliff.records.amounts import counted
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.tasks.task import Lever, Materials, Raised, Task
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer, token_counts

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.analysis.search import BlockKey, SearchRule, fewest_blocks
+from contextcliff.analysis.search import BlockKey, fewest_blocks
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
@@ -18,7 +18,7 @@ from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.tasks.task import Blocks, Materials, TaskPlan, first_blocks
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer

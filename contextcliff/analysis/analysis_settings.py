@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contextcliff.analysis.search import SearchRule
 from contextcliff.errors import ConfigError
+from contextcliff.records.search_record import SearchRule
 from contextcliff.settings import Fraction, PositiveFloat, PositiveInt, settings
 
 

@@ -23,7 +23,6 @@ from contextcliff.analysis.search import (
     BASELINE_SAMPLES,
     BlockKey,
     BlockScores,
-    SearchRule,
     alpha_of,
     follow,
     perfect_path,
@@ -41,7 +40,7 @@ from contextcliff.records.amounts import Quantity, SampleCount, counted
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
-from contextcliff.records.search_record import CLAIMS, SearchPlan, TestedLength
+from contextcliff.records.search_record import CLAIMS, SearchPlan, SearchRule, TestedLength
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.intervals import binomial_above

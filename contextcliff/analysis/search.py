@@ -33,6 +33,7 @@ from contextcliff.records.search_record import (
     Decision,
     Search,
     SearchPlan,
+    SearchRule,
     TestedLength,
     depth_thirds,
     third_sizes,
@@ -96,22 +97,6 @@ class BlockScores:
             is_too_long=True,
             window_tokens=min((count.counted for count in self.counts), default=None),
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchRule:
-    """What a length has to show: a mean score above `threshold`, or above that share of the shortest length's."""
-
-    threshold: float
-    relative: bool
-    confidence: float
-    every_depth: bool = False
-    """Whether each third of the depths has to show it too, where there are three depths or more."""
-
-    @property
-    def best_gain(self) -> float:
-        """What a perfect sample wins, per unit staked, beside a perfect one of the baseline where there is one."""
-        return 1.0 / self.threshold - 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
-from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, Walker, even_block
-from contextcliff.records.search_record import SearchPlan, TestedLength
+from contextcliff.analysis.search import BlockKey, BlockScores, Walker, even_block
+from contextcliff.records.search_record import SearchPlan, SearchRule, TestedLength
 
 _GOES_ON = 20.0
 """Odds that a length of the walk passes of which nothing is answered: the one before it has."""

@@ -18,7 +18,6 @@ from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.search import (
     BASELINE_SAMPLES,
     BlockScores,
-    SearchRule,
     block_key,
     blocks_used,
     complete_blocks,
@@ -28,7 +27,7 @@ from contextcliff.analysis.server_counts import truncated
 from contextcliff.records.amounts import QUANTITIES, Quantity
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.note import Note
-from contextcliff.records.search_record import Decision, Search, SearchPlan, ThirdName
+from contextcliff.records.search_record import Decision, Search, SearchPlan, SearchRule, ThirdName
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.statistics.ranks import is_significant

@@ -13,7 +13,6 @@ from contextcliff.analysis.search import (
     BlockKey,
     BlockScores,
     Followed,
-    SearchRule,
     block_scores,
     blocks_used,
     follow,
@@ -21,7 +20,7 @@ from contextcliff.analysis.search import (
 from contextcliff.analysis.search_ahead import blocks_ahead
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.search_record import LengthStanding, Search, SearchPlan, TestedLength
+from contextcliff.records.search_record import LengthStanding, Search, SearchPlan, SearchRule, TestedLength
 
 Build = Callable[[BlockKey], Sequence[PlannedSample]]
 """Gives the samples of a block, with its controls."""

@@ -38,6 +38,22 @@ class SearchPlan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SearchRule:
+    """What a length has to show: a mean score above `threshold`, or above that share of the shortest length's."""
+
+    threshold: float
+    relative: bool
+    confidence: float
+    every_depth: bool = False
+    """Whether each third of the depths has to show it too, where there are three depths or more."""
+
+    @property
+    def best_gain(self) -> float:
+        """What a perfect sample wins, per unit staked, beside a perfect one of the baseline where there is one."""
+        return 1.0 / self.threshold - 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Replay:
     """The samples that a search asks beside its own, so that its run stays paired with another (`task.like`)."""
 

@@ -15,7 +15,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.comparison.comparison import ComparedRun
 from contextcliff.reporting.data_files import StoredSample, stored_samples
 from contextcliff.reporting.run_names import facts_of
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import search_report
 from tests.simulated_reports import simulated
 
 

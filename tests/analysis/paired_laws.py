@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.analysis.paired import decide
-from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, follow
+from contextcliff.analysis.search import BlockKey, BlockScores, follow
 from contextcliff.records.comparison import Matching, PairedDecision, ScoredPair
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.statistics.pairs import Units, p_worse
 from contextcliff.statistics.ranks import holm
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.findings.half_life import HalfLifeFits
-from tests.analysis.analysis_samples import analysed, curve, finding, fractional
+from tests.make import analysed, fractional
 
 
 def test_the_overall_figures() -> None:
@@ -16,21 +15,6 @@ def test_the_overall_figures() -> None:
     assert found.mean == 0.625
     assert found.successes == 2
     assert [b.asked_tokens for b in found.bins] == [500, 1_000]
-
-
-def test_nothing_planned() -> None:
-    found = analysed([])
-    assert (found.bins, found.cells, found.zones, found.notes) == ((), (), (), ())
-    assert (found.mean, found.successes) == (None, 0)
-
-
-def test_one_length_has_no_half_life() -> None:
-    found = finding(analysed(curve({500: (20, 20)})), HalfLifeFits).half_life
-    assert (found.tokens, found.censored, str(found.reason)) == (
-        None,
-        False,
-        "a decay takes scores at 3 lengths or more, and there are 1",
-    )
 
 
 @pytest.mark.slow

@@ -6,13 +6,8 @@ from typing import Any
 import pytest
 
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, right_of, scored_sample
-from tests.analysis.repeated_samples import repeated
+from tests.make import analysed, curve, right_of, scored_sample
 
-RECUR = (
-    "the samples are cut from 2 texts, and those of one text are treated as independent: where texts differ in "
-    "difficulty, the intervals are too narrow"
-)
 ONE_TEXT = "all samples are cut from one text, “moby-dick”: the claim is about that text"
 
 
@@ -25,19 +20,6 @@ def test_one_text_and_zeros_and_ones() -> None:
         ONE_TEXT,
         "scores are 0 or 1, so their spread follows from their mean and says nothing more",
     ]
-
-
-def test_fractional_scores_need_no_word_on_the_blueprint() -> None:
-    assert notes([scored_sample(500, 0.5) for _ in range(5)]) == [ONE_TEXT]
-
-
-def test_a_text_each_needs_no_word_on_texts() -> None:
-    assert notes([scored_sample(500, 0.5, document=f"d{i}") for i in range(5)]) == []
-
-
-def test_texts_that_recur_within_a_length_are_clusters() -> None:
-    samples = [scored_sample(500, 0.5, document=f"d{i % 2}") for i in range(6)]
-    assert notes(samples) == [RECUR]
 
 
 def test_unscored_samples_are_counted_by_kind() -> None:
@@ -95,14 +77,6 @@ def test_samples_that_share_a_draw_are_one_piece_of_evidence() -> None:
         "2 of 6 samples have the prompt and the draw of another one (temperature 0, or sampling.seed is set): they are "
         "one piece of evidence together"
     ]
-
-
-def test_repeated_questions_are_said_once() -> None:
-    said = notes(repeated(500, [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]] * 10))
-    assert (
-        "each question was put 3 times: its score is the mean over its repeats, which are one piece of evidence "
-        "together; the instability is how often they differ"
-    ) in said
 
 
 def test_a_server_that_counts_otherwise() -> None:

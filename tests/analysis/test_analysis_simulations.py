@@ -18,7 +18,7 @@ from contextcliff.records.analysis import SafeCap
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import mean_lower_bound, shown_interval, wilson
 from contextcliff.statistics.melding import p_at_most_share
-from tests.analysis.analysis_samples import analysed, fractional, right_of
+from tests.make import analysed, fractional, right_of
 
 pytestmark = pytest.mark.slow
 

@@ -13,10 +13,7 @@ from contextcliff.analysis.bins import group
 from contextcliff.findings.answer_measures import AnswerMeasures, answer_measures
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
-from contextcliff.tracking.metrics import measurements
-from tests.analysis.analysis_samples import analysed, scored_sample
-from tests.reporting.made_answer_measures import MEASURES
-from tests.simulated_reports import edited, simulated
+from tests.make import analysed, scored_sample
 
 
 def answer(length: int, f1: float, em: float, contains: float | None, *, document: str = "") -> ScoredSample:
@@ -82,12 +79,3 @@ def test_an_exact_match_is_contained_and_a_mean_lies_in_its_interval(answers: li
     assert em.mean <= contains.mean
     for each in (f1, em, contains):
         assert each.ci_low - 1e-9 <= each.mean <= each.ci_high + 1e-9
-
-
-def test_they_are_figures_of_the_run_and_of_each_length() -> None:
-    points = {(each.key, each.step): each.value for each in measurements(edited(simulated(), answer_measures=MEASURES))}
-    assert points["answers/contains_reference", 0] == 0.6
-    assert points["answers/contains_reference_n", 0] == 40
-    assert points["by_length/contains_reference", 1024] == 0.6
-    assert points["by_length/contains_reference_ci_low", 512] == pytest.approx(0.5)
-    assert (points["by_length/exact_match", 512], points["by_length/f1", 512]) == (0.1, 0.3)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from tests.analysis.analysis_samples import analysed, curve, scored_sample
+from tests.make import analysed, scored_sample
 
 lengths = st.lists(st.integers(min_value=1, max_value=60), min_size=1, max_size=80)
 
@@ -57,24 +57,9 @@ def test_nothing_is_claimed_where_nothing_was_scored() -> None:
     assert result.failures == {"oom": 1, "timeout": 1}
 
 
-def test_one_score_has_no_standard_deviation() -> None:
-    (result,) = analysed(curve({500: (1, 1)})).bins
-    assert result.std is None
-
-
 def test_quantile_bins_hold_equally_many() -> None:
     result = group([scored_sample(n, 1.0) for n in range(1, 101)], designed_lengths=False, bins=10)
     assert [len(g.samples) for g in result] == [10] * 10
-
-
-def test_fewer_lengths_than_bins_are_a_bin_each() -> None:
-    samples = [scored_sample(n, 1.0) for n in (10, 20, 30, 40) for _ in range(5)]
-    assert len(group(samples, designed_lengths=False, bins=10)) == 4
-
-
-def test_a_quantile_bin_is_called_by_its_median() -> None:
-    result = analysed([scored_sample(n, 1.0) for n in (10, 20, 60)], designed=False, bins=1).bins
-    assert [b.asked_tokens for b in result] == [20]
 
 
 @settings(deadline=None)

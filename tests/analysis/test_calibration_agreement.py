@@ -16,9 +16,8 @@ from contextcliff.analysis.calibration.simulated_runs import SimulatedFixed, Sim
 from contextcliff.analysis.search import BlockKey, BlockScores, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
 from tests.analysis.calibration_plans import LENGTHS, laws_with, plan_of
-from tests.analysis.clustered_samples import of
+from tests.make import of, scored_sample
 
 RUNS = [pytest.param(10, id="quick"), pytest.param(200, id="record", marks=pytest.mark.slow)]
 SEARCHED = laws_with("samples", "texts", "pairs")

@@ -5,7 +5,7 @@ import pytest
 from contextcliff.analysis.analyse import absolute_cap, blueprint_cap, relative_cap
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, fractional
+from tests.make import analysed, curve, fractional
 
 
 def bins(samples: list[ScoredSample]) -> tuple[Bin, ...]:
@@ -17,16 +17,6 @@ def test_every_rule_has_its_place_in_this_order() -> None:
         assert list(analysed(samples).caps) == [
             "walk_up", "any_depth", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency",
         ]  # fmt: skip
-
-
-def test_rules_that_other_measurements_feed_are_empty() -> None:
-    caps = analysed(curve({500: (20, 20)})).caps
-    assert [caps[k] for k in ("half_life", "writing", "memory", "latency")] == [None] * 4
-
-
-def test_walk_up_is_the_safe_cap() -> None:
-    found = analysed(curve({500: (20, 20), 1_000: (0, 20)}))
-    assert found.caps["walk_up"] == found.safe_cap.tokens == 500
 
 
 def test_absolute_and_relative_stop_before_the_first_low_mean() -> None:

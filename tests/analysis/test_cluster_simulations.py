@@ -19,8 +19,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics import clusters as module
 from contextcliff.statistics.clusters import Cluster, Evidence
 from contextcliff.statistics.intervals import clopper_pearson_low
-from tests.analysis.analysis_samples import analysed, scored_sample
-from tests.analysis.clustered_samples import of, texts, without_clusters
+from tests.make import analysed, of, scored_sample, texts, without_clusters
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,7 @@ from contextcliff.analysis.controls import ControlLevel, ControlResults
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson
-from tests.analysis.analysis_samples import analysed, curve, finding, right_of, scored_sample
-from tests.analysis.clustered_samples import control, controlled
+from tests.make import analysed, control, controlled, curve, finding, right_of, scored_sample
 
 
 def analysed_with(
@@ -44,12 +43,6 @@ def asked(
     return [s for sample in samples for s in controlled([sample], *names)], controls
 
 
-def test_without_controls_everything_is_informative() -> None:
-    found = analysed_with([scored_sample(500, 0.0, depth=0.5) for _ in range(20)], [])
-    assert levels(found) == ()
-    assert [(c.ceiling, c.floor, c.informative) for c in found.cells] == [(None, None, True)]
-
-
 def test_the_controls_of_a_length_are_those_that_its_samples_name_each_once() -> None:
     controls = [control("a", "ceiling", 1.0), control("b", "ceiling", 0.0), control("f", "floor", 0.0)]
     samples = [
@@ -63,17 +56,6 @@ def test_the_controls_of_a_length_are_those_that_its_samples_name_each_once() ->
     assert (first.floor_ci_low, first.floor_ci_high) == wilson(0, 1, 0.95)
     assert (second.ceiling_n, second.ceiling, second.floor_n, second.floor) == (1, 0.0, 0, None)
     assert (second.floor_ci_low, second.floor_ci_high) == (None, None)
-
-
-def test_unscored_controls_are_left_out() -> None:
-    controls = [control("a", "ceiling", 1.0), control("b", "ceiling", None), control("c", "floor", None)]
-    (found,) = levels(analysed_with(controlled(right_of(500, 5, 5), "a", "b", "c"), controls))
-    assert (found.ceiling_n, found.ceiling, found.floor_n, found.floor) == (1, 1.0, 0, None)
-
-
-def test_the_controls_of_unscored_samples_count() -> None:
-    (found,) = levels(analysed_with(controlled(right_of(500, 0, 0, 3), "a"), [control("a", "ceiling", 1.0)]))
-    assert found.ceiling_n == 1
 
 
 @pytest.mark.parametrize(("right", "informative"), [(11, False), (12, True)])
@@ -94,11 +76,6 @@ def test_a_floor_is_high_where_its_lower_bound_is_above_half_the_threshold(right
     found = analysed_with(samples, controls)
     assert [level.informative for level in levels(found)] == [informative]
     assert [(c.floor, c.informative) for c in found.cells] == [(right / 20, informative)]
-
-
-def test_few_controls_show_nothing() -> None:
-    samples, controls = asked(500, ceiling=(0, 1), floor=(1, 1))
-    assert levels(analysed_with(samples, controls))[0].informative
 
 
 def test_a_relative_threshold_is_a_share_of_the_baseline_for_controls_too() -> None:
@@ -134,16 +111,6 @@ def test_a_cell_is_not_informative_by_its_own_controls_or_by_those_of_its_length
     ]
 
 
-def test_the_note_gives_the_figures_of_each_length() -> None:
-    first, first_controls = asked(500, ceiling=(10, 20), floor=(1, 20))
-    second, second_controls = asked(1_000, ceiling=(20, 20), floor=(18, 20))
-    found = analysed_with([*first, *second], [*first_controls, *second_controls])
-    assert str(found.notes[0]) == (
-        "by the controls no cliff can show at 500 tokens (0.50 with the evidence alone, 0.05 without it), 1,000 tokens "
-        "(1.00 with the evidence alone, 0.90 without it): a score there says nothing about the length"
-    )
-
-
 def test_controls_count_in_no_score() -> None:
     samples, controls = asked(500, ceiling=(0, 20), floor=(20, 20))
     found, plain = analysed_with(samples, controls), analysed(samples)
@@ -153,15 +120,6 @@ def test_controls_count_in_no_score() -> None:
         plain.mean,
         plain.successes,
     )
-
-
-def test_controls_of_natural_lengths_follow_the_bins() -> None:
-    samples = [s for n in range(1, 21) for s in controlled([scored_sample(n, 1.0)], "low" if n <= 10 else "high")]
-    controls = [control("low", "ceiling", 1.0), control("high", "ceiling", 0.0)]
-    found = analysed_with(samples, controls, designed=False)
-    assert [(c.asked_tokens, c.ceiling) for c in levels(found)] == [
-        (b.asked_tokens, ceiling) for b, ceiling in zip(found.bins, (1.0, 0.0), strict=True)
-    ]
 
 
 @settings(deadline=None, max_examples=40)

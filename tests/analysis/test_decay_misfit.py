@@ -33,19 +33,6 @@ def test_a_misfit_worked_by_hand() -> None:
     assert (misfit.outside, misfit.lengths) == (1, 2)
 
 
-def test_a_score_below_the_curve_is_negative() -> None:
-    misfit = decay_misfit(FIT, [a_bin(1_000, 0.1)])
-    assert misfit is not None
-    assert misfit.largest == pytest.approx(-0.3)
-
-
-def test_scores_on_the_curve_have_none() -> None:
-    misfit = decay_misfit(FIT, [a_bin(1_000, 0.4), a_bin(2_000, 0.2), a_bin(3_000, None)])
-    assert misfit is not None
-    assert misfit.rms == pytest.approx(0.0, abs=1e-12)
-    assert (misfit.outside, misfit.lengths) == (0, 2)
-
-
 def test_without_a_fit_or_a_score_there_is_none() -> None:
     assert decay_misfit(replace(FIT, tokens=None, initial=None), [a_bin(1_000, 0.4)]) is None
     assert decay_misfit(FIT, [a_bin(1_000, None)]) is None

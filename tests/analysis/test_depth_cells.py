@@ -1,6 +1,6 @@
 """The heatmap's cells."""
 
-from tests.analysis.analysis_samples import analysed, right_of, scored_sample
+from tests.make import analysed, right_of, scored_sample
 
 
 def test_a_cell_is_the_mean_of_the_scored_samples_of_a_length_and_depth() -> None:

@@ -8,7 +8,7 @@ from contextcliff.analysis.bins import group
 from contextcliff.findings.position import DepthPoint, PositionProfile, depth_profile
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import shown_interval, wilson
-from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample
+from tests.make import analysed, finding, scored_sample
 
 
 def profile(samples: list[ScoredSample], *, binary: bool = True) -> tuple[DepthPoint, ...]:
@@ -29,20 +29,10 @@ def test_a_point_is_the_mean_of_a_depth_over_all_lengths() -> None:
     assert (middle.ci_low, middle.ci_high) == wilson(2, 3, 0.95)
 
 
-def test_fractional_scores_have_their_own_interval() -> None:
-    scores = (0.2, 0.4, 0.9)
-    (point,) = profile([scored_sample(500, score, depth=0.5) for score in scores], binary=False)
-    assert (point.ci_low, point.ci_high) == shown_interval(scores, 0.95, binary=False)
-
-
 def test_a_depth_that_happens_to_be_all_right_is_judged_by_the_scores_of_the_whole_run() -> None:
     samples = [scored_sample(500, 1.0, depth=0.0), scored_sample(500, 0.5, depth=1.0)]
     first = finding(analysed(samples), PositionProfile).profile[0]
     assert (first.ci_low, first.ci_high) == shown_interval((1.0,), 0.95, binary=False)
-
-
-def test_unscored_samples_and_samples_without_a_depth_are_in_no_point() -> None:
-    assert profile([scored_sample(500, None, depth=0.5), *right_of(500, 3, 4)]) == ()
 
 
 @settings(max_examples=40, deadline=None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -13,14 +12,10 @@ from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.entropy import (
     AttentionEntropy,
     EntropyAtLength,
-    EntropyFinding,
     attention_entropy,
-    entropy_figure,
 )
-from contextcliff.findings.finding import Text
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
-from tests.simulated_reports import edited, simulated
+from tests.make import scored_sample
 
 ENTROPY = AttentionEntropy(
     lengths=(
@@ -83,24 +78,3 @@ def test_a_single_prompt_sets_no_threshold() -> None:
 
 def test_where_nothing_was_measured_there_is_no_finding() -> None:
     assert found(scored_sample(500, 1.0)) is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, "0.31 at 512 tokens, 0.41 at 1,024; above 0.33 from 1,024 tokens on"),
-        ({"crosses_tokens": None}, "0.31 at 512 tokens, 0.41 at 1,024; above 0.33 nowhere"),
-        ({"lengths": ENTROPY.lengths[:1], "threshold": None}, "0.31 at 512 tokens; a single prompt sets no threshold"),
-    ],
-)
-def test_it_is_said_in_short(changes: dict[str, Any], said: str) -> None:
-    first, *_ = EntropyFinding().show(edited(simulated(), attention_entropy=replace(ENTROPY, **changes)))
-    assert isinstance(first, Text)
-    assert str(first.text) == said
-
-
-def test_the_figure_has_the_threshold_and_every_layer() -> None:
-    axes = entropy_figure(simulated(), ENTROPY).axes[0]
-    labels = [line.get_label() for line in axes.get_lines()]
-    assert "its threshold" in labels
-    assert labels.count("entropy of a layer") == 1

@@ -18,8 +18,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.findings.every_depth import EveryDepth, EveryDepthFinding
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.search_record import depth_thirds, third_sizes
-from tests.analysis.analysis_samples import analysed, finding, scored_sample
-from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
+from tests.make import DEPTHS, analysed, analysed_search, coin, finding, plan_of, scored_sample, searched
 
 EVERY = AnalysisSettings(every_depth=True)
 ONLY = (EveryDepthFinding(),)
@@ -55,12 +54,6 @@ def test_two_depths_have_no_thirds() -> None:
     assert analysis.caps["any_depth"] is None
 
 
-def test_a_cap_that_holds_at_every_third_is_the_cap() -> None:
-    analysis = fixed(5)
-    assert analysis.caps["any_depth"] == analysis.safe_cap.tokens == 1_000
-    assert finding(analysis, EveryDepth).reason is None
-
-
 def test_a_third_that_is_shown_below_ends_it_and_is_named() -> None:
     # At 1,000 tokens 200 of 220 are right, and 40 of the 60 in the middle third.
     analysis = fixed(20, {(1_000, 0.4): 10, (1_000, 0.5): 10})
@@ -70,31 +63,12 @@ def test_a_third_that_is_shown_below_ends_it_and_is_named() -> None:
     )
 
 
-def test_too_few_samples_of_a_third_are_said_with_their_number() -> None:
-    analysis = fixed(2)
-    assert analysis.safe_cap.tokens == 1_000
-    assert analysis.caps["any_depth"] is None
-    assert str(finding(analysis, EveryDepth).reason) == (
-        "at 500 tokens 6–8 samples of a third of the depths do not show that each clears the threshold"
-    )
-
-
 def test_a_search_stops_when_the_mean_is_decided_and_says_how_to_go_on() -> None:
     plan = plan_of(500, 1_000)
     analysis = analysed_search(plan, searched(plan, lambda *_: 1.0, AnalysisSettings()))
     assert analysis.safe_cap.tokens == 1_000
     assert analysis.caps["any_depth"] is None
     assert "analysis.every_depth=true goes on until each third is" in str(finding(analysis, EveryDepth).reason)
-
-
-def test_a_search_at_every_depth_asks_until_each_third_is_shown() -> None:
-    plan = plan_of(500, 1_000)
-    samples = searched(plan, lambda *_: 1.0, EVERY)
-    analysis = analysed_search(plan, samples, EVERY)
-    assert analysis.caps["any_depth"] == analysis.safe_cap.tokens == 1_000
-    assert analysis.safe_cap.every_depth
-    assert finding(analysis, EveryDepth).reason is None
-    assert len(samples) > len(searched(plan, lambda *_: 1.0, AnalysisSettings()))
 
 
 def test_a_bad_third_stops_a_search_at_every_depth_though_the_mean_is_good() -> None:

@@ -14,8 +14,7 @@ from contextcliff.analysis.study import Study, StudyFacts
 from contextcliff.findings.extrapolation import Extrapolation, extrapolation
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.positions import Positions
-from tests.analysis.analysis_samples import curve, scored_sample
-from tests.analysis.searched_samples import coin, plan_of, searched
+from tests.make import coin, curve, plan_of, scored_sample, searched
 
 TRAINED = Positions(trained_tokens=1_024, source="given")
 YARN = replace(TRAINED, scaling="yarn", factor=2.0)
@@ -33,82 +32,11 @@ def found(samples: list[ScoredSample], positions: Positions = TRAINED) -> Extrap
     return finding
 
 
-def test_a_model_that_fails_beyond_the_trained_positions_fails_at_the_first_length_shown_below() -> None:
-    finding = found(curve(FAILS_BEYOND))
-    assert str(finding.reason) == (
-        "extrapolation begins to fail at 1,280 tokens (1.25 x trained), the first length shown below the threshold; "
-        "1,024 tokens clear it"
-    )
-    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens, finding.longest_tokens) == (1_280, None, 2_048)
-    assert [(each.place, each.shown) for each in finding.lengths] == [
-        ("within", "cleared"),
-        ("within", "cleared"),
-        ("beyond", "below"),
-        ("beyond", "below"),
-    ]
-
-
-def test_the_means_within_and_beyond_have_their_samples_and_an_interval() -> None:
-    finding = found(curve(FAILS_BEYOND))
-    assert finding.within is not None
-    assert finding.beyond is not None
-    assert (finding.within.n_lengths, finding.within.n_samples, finding.within.mean) == (2, 80, 1.0)
-    assert (finding.beyond.n_lengths, finding.beyond.n_samples, finding.beyond.mean) == (2, 80, 0.05)
-    assert finding.beyond.ci_low < 0.05 < finding.beyond.ci_high < finding.within.ci_low < 1.0
-
-
-def test_a_perfect_model_clears_up_to_the_longest_test() -> None:
-    finding = found(curve({512: (40, 40), 2_048: (40, 40), 4_096: (40, 40)}), YARN)
-    assert str(finding.reason) == (
-        "no failure is shown beyond the trained positions: 4,096 tokens (4.00 x trained) clear the threshold"
-    )
-    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (None, 4_096)
-    assert finding.positions.factor == 2.0
-
-
-def test_a_hopeless_model_fails_within_and_not_by_extrapolation() -> None:
-    finding = found(curve({512: (0, 40), 2_048: (0, 40)}))
-    assert str(finding.reason) == (
-        "below the threshold from 512 tokens on, within the trained positions already: extrapolation is "
-        "not what fails first"
-    )
-    assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (None, None)
-
-
 def test_a_failure_beyond_follows_what_still_clears_beyond() -> None:
     finding = found(curve({512: (40, 40), 2_048: (40, 40), 3_000: (33, 40), 4_096: (0, 40)}))
     assert str(finding.reason).endswith("; 2,048 tokens clear it")
     assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (4_096, 2_048)
     assert [each.shown for each in finding.lengths] == ["cleared", "cleared", "open", "below"]
-
-
-def test_lengths_that_are_not_decided_are_counted_after_those_that_clear() -> None:
-    finding = found(curve({512: (40, 40), 2_048: (40, 40), 4_096: (33, 40)}))
-    assert str(finding.reason) == (
-        "no failure is shown beyond the trained positions: 2,048 tokens (2.00 x trained) clear the threshold; "
-        "1 longer length is not decided"
-    )
-
-
-@pytest.mark.parametrize("right", [0, 1])
-def test_one_sample_a_length_says_nothing(right: int) -> None:
-    finding = found(curve({512: (1, 1), 2_048: (right, 1)}))
-    assert str(finding.reason) == (
-        "the tests are too few to say whether extrapolation fails: 1 length beyond (1 sample), neither "
-        "cleared nor below"
-    )
-
-
-def test_without_a_length_within_there_is_no_mean_of_it() -> None:
-    finding = found(curve({2_048: (40, 40)}))
-    assert finding.within is None
-    assert finding.beyond is not None
-
-
-def test_unscored_samples_count_in_no_mean() -> None:
-    finding = found(curve({512: (40, 40), 2_048: (0, 0, 40)}))
-    assert finding.beyond is None
-    assert "1 length beyond (0 samples)" in str(finding.reason)
 
 
 def test_where_the_trained_positions_are_not_known_nothing_is_found() -> None:
@@ -136,18 +64,6 @@ def test_documents_across_the_end_of_the_trained_positions_are_in_neither_mean()
     assert finding.within is None
 
 
-def test_a_failure_across_the_end_is_named_by_the_longest_prompt() -> None:
-    samples = [scored_sample(1_024, 0.0, measured=1_000 + i) for i in range(40)]
-    assert found([*curve({512: (40, 40)}), *samples]).fails_at_tokens == 1_039
-
-
-def test_a_baseline_alone_clears_nothing() -> None:
-    samples = curve({2_048: (20, 20), 4_096: (17, 20)})
-    finding = extrapolation(study(samples, relative_to_baseline=True))
-    assert finding is not None
-    assert [each.shown for each in finding.lengths] == ["open", "open"]
-
-
 def of_search(cliff: int) -> Extrapolation | None:
     plan, settings = plan_of(512, 1_024, 2_048), AnalysisSettings()
     samples = searched(plan, coin(lambda length, depth: float(length <= cliff), 1), settings)
@@ -159,10 +75,6 @@ def test_a_search_is_told_by_its_own_decisions(cliff: int, fails_at: int | None,
     finding = of_search(cliff)
     assert finding is not None
     assert (finding.fails_at_tokens, finding.cleared_beyond_tokens) == (fails_at, cleared)
-
-
-def test_a_search_that_ends_within_the_trained_positions_has_nothing_to_say() -> None:
-    assert of_search(100) is None
 
 
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=5), st.integers(400, 9_000))

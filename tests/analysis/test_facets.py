@@ -11,9 +11,20 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.findings.facets import FacetRow, Facets
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
-from tests.analysis.analysis_samples import analysed, curve, finding, fractional, right_of, scored_sample
-from tests.analysis.clustered_samples import having, texts, without_clusters
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import (
+    analysed,
+    analysed_search,
+    curve,
+    finding,
+    fractional,
+    having,
+    plan_of,
+    right_of,
+    scored_sample,
+    searched,
+    texts,
+    without_clusters,
+)
 
 
 def rows(samples: list[ScoredSample], **kwargs: float | bool) -> list[FacetRow]:
@@ -22,24 +33,6 @@ def rows(samples: list[ScoredSample], **kwargs: float | bool) -> list[FacetRow]:
 
 def labels(samples: list[ScoredSample]) -> list[tuple[str, str, int]]:
     return [(row.facet, row.value, row.n_samples) for row in rows(samples)]
-
-
-def test_a_row_a_value_with_its_mean_interval_and_cap() -> None:
-    samples = [
-        *having(curve({500: (20, 20), 1_000: (20, 20)}), hops=1),
-        *having(curve({500: (20, 20), 1_000: (4, 20)}), hops=2),
-    ]
-    one, two = rows(samples)
-    assert (one.facet, one.value, one.n_samples, one.mean, one.cap_tokens) == ("hops", "1", 40, 1.0, 1_000)
-    assert (one.ci_low, one.ci_high) == wilson(40, 40, 0.95)
-    assert (two.facet, two.value, two.n_samples, two.mean, two.cap_tokens) == ("hops", "2", 40, 0.6, 500)
-
-
-def test_the_cap_of_a_facet_is_that_of_its_samples_alone() -> None:
-    """20 right of 20 clear 0.80 and 10 of 10 do not: halves of a run may show less than the whole."""
-    samples = [*having(right_of(500, 10, 10), topic="a"), *having(right_of(500, 10, 10), topic="b")]
-    assert analysed(samples).safe_cap.tokens == 500
-    assert [row.cap_tokens for row in rows(samples)] == [None, None]
 
 
 def test_a_relative_threshold_takes_the_baseline_of_the_same_samples() -> None:
@@ -59,33 +52,10 @@ def test_a_search_gives_no_caps_of_facets() -> None:
     assert [row.cap_tokens for row in finding(analysed_search(plan, made), Facets).facets] == [None, None]
 
 
-def test_a_key_with_one_value_or_none_has_no_row() -> None:
-    assert labels([*having(right_of(500, 5, 5), hops=1), *right_of(500, 5, 5)]) == []
-    assert labels(right_of(500, 5, 5)) == []
-
-
-def test_samples_without_the_key_are_in_none_of_its_rows() -> None:
-    samples = [*having(right_of(500, 2, 2), hops=1), *having(right_of(500, 3, 3), hops=2), *right_of(500, 4, 4)]
-    assert labels(samples) == [("hops", "1", 2), ("hops", "2", 3)]
-
-
 def test_unscored_samples_count_in_no_mean_but_against_the_cap() -> None:
     samples = [*having(right_of(500, 20, 20, unscored=8), hops=1), *having(right_of(500, 0, 0, unscored=2), hops=2)]
     (found,) = rows(samples)
     assert (found.value, found.n_samples, found.mean, found.cap_tokens) == ("1", 20, 1.0, None)
-
-
-def test_keys_and_words_are_in_alphabetical_order_and_numbers_in_theirs() -> None:
-    samples = [
-        *having(right_of(500, 1, 1), topic="sea", hops=10),
-        *having(right_of(500, 1, 1), topic="land", hops=9),
-    ]
-    assert labels(samples) == [("hops", "9", 1), ("hops", "10", 1), ("topic", "land", 1), ("topic", "sea", 1)]
-
-
-def test_up_to_six_numbers_have_a_row_each() -> None:
-    samples = [s for i in range(6) for s in having(right_of(500, 2, 2), lines=1_000 * i)]
-    assert [value for _, value, _ in labels(samples)] == ["0", "1,000", "2,000", "3,000", "4,000", "5,000"]
 
 
 def test_more_numbers_are_cut_at_their_quartiles() -> None:
@@ -98,30 +68,12 @@ def test_more_numbers_are_cut_at_their_quartiles() -> None:
     ]
 
 
-def test_equal_numbers_are_never_in_two_ranges() -> None:
-    samples = [
-        *having(right_of(500, 12, 12), gap=7),
-        *[s for i in (1, 2, 3, 8, 9, 10) for s in having(right_of(500, 1, 1), gap=i)],
-    ]
-    assert [(value, n) for _, value, n in labels(samples)] == [("1–3", 3), ("7", 12), ("8–10", 3)]
-
-
-def test_fractions_are_written_short() -> None:
-    samples = [s for v in (0.123456, 0.5, 2.0, 12_345.678) for s in having(right_of(500, 1, 1), share=v)]
-    assert [value for _, value, _ in labels(samples)] == ["0.1235", "0.5", "2", "12,345.7"]
-
-
 def test_beyond_twelve_words_the_rarest_are_other() -> None:
     samples = [s for i in range(12) for s in having(right_of(500, 3, 3), needle=f"n{i:02d}")]
     assert len(labels(samples)) == 12
     samples += [s for name in ("a", "b") for s in having(right_of(500, 1, 1), needle=name)]
     assert [value for _, value, _ in labels(samples)] == [*(f"n{i:02d}" for i in range(12)), "other"]
     assert labels(samples)[-1] == ("needle", "other", 2)
-
-
-def test_words_and_numbers_under_one_key_are_words() -> None:
-    samples = [*having(right_of(500, 1, 1), mode=3), *having(right_of(500, 1, 1), mode="all")]
-    assert [value for _, value, _ in labels(samples)] == ["3", "all"]
 
 
 def test_a_facet_of_whole_scores_in_a_run_of_fractions_is_no_binomial_sample() -> None:

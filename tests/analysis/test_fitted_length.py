@@ -12,9 +12,7 @@ from contextcliff.findings.fitted_length import (
 )
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import as_it_is
-from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
-from tests.analysis.clustered_samples import of, texts
-from tests.analysis.made_levels import counted
+from tests.make import analysed, counted, curve, finding, fractional, of, scored_sample, texts
 
 GPT_4 = (96.6, 96.3, 95.2, 93.2, 87.0, 81.2)
 MISTRAL_7B = (93.6, 91.2, 87.2, 75.4, 49.0, 13.8)
@@ -55,52 +53,11 @@ def test_a_fall_between_two_lengths_is_known_to_lie_between_them_and_no_better()
     assert (found.n_samples, found.n_lengths, found.relative) == (200, 5, False)
 
 
-def test_on_a_slope_80_percent_is_lost_before_50() -> None:
-    rights = {500: 40, 1_000: 38, 2_000: 34, 4_000: 24, 8_000: 10, 16_000: 3}
-    found = estimated(curve({tokens: (right, 40) for tokens, right in rights.items()}))
-    assert 1_500 < (found.x80.tokens or 0) < 3_500 < (found.x50.tokens or 0) < 7_000
-    assert (found.x80.ci_low or 0) < (found.x80.tokens or 0) < (found.x80.ci_high or 0)
-
-
-def test_a_model_that_never_falls_has_no_fitted_length_but_a_lower_bound() -> None:
-    found = estimated(curve(dict.fromkeys((500, 1_000, 2_000, 4_000), (40, 40))))
-    for length in (found.x80, found.x50):
-        assert (length.tokens, length.ci_low, length.ci_high, length.censored) == (None, 4_000, None, True)
-    assert found.area is not None
-    assert found.area.value == 1.0 == found.area.ci_high
-    assert found.area.ci_low > 0.95
-
-
-def test_three_right_answers_a_length_do_not_rule_a_fall_out() -> None:
-    found = estimated(curve(dict.fromkeys((500, 1_000, 2_000, 4_000), (3, 3))))
-    assert found.x80.censored
-    assert found.x80.ci_low is None or found.x80.ci_low < 4_000
-
-
-def test_a_model_that_is_below_from_the_start_has_none_either_and_is_not_censored() -> None:
-    found = estimated(curve(dict.fromkeys((500, 1_000, 2_000), (4, 40))))
-    assert (found.x50.tokens, found.x50.ci_low, found.x50.censored) == (None, None, False)
-
-
-def test_two_lengths_have_an_area_and_no_curve() -> None:
-    found = estimated(curve({1_000: (40, 40), 4_000: (20, 40)}))
-    assert str(found.x80.reason) == "a curve takes scores at 3 lengths or more, and there are 2"
-    assert found.area is not None
-    assert found.area.value == pytest.approx(0.75)
-    assert (found.area.min_tokens, found.area.max_tokens) == (1_000, 4_000)
-
-
 def test_every_octave_counts_alike_in_the_area() -> None:
     """Three octaves at 1 and one at ½ in all: the last one falls from 1 to 0."""
     found = estimated(curve({1_000: (10, 10), 8_000: (10, 10), 16_000: (0, 10)}))
     assert found.area is not None
     assert found.area.value == pytest.approx(3.5 / 4.0)
-
-
-def test_one_length_has_an_effective_length_alone_and_no_score_has_nothing() -> None:
-    found = estimated(curve({1_000: (40, 40)}))
-    assert (found.area, found.effective_length.tokens) == (None, 1_000)
-    assert analysed(curve({1_000: (0, 0, 5)})).finding(FittedLengths) is None
 
 
 def test_under_a_relative_threshold_80_percent_is_of_the_curves_value_at_the_shortest_length() -> None:
@@ -111,13 +68,6 @@ def test_under_a_relative_threshold_80_percent_is_of_the_curves_value_at_the_sho
     assert found.x50.score == pytest.approx(0.25)
     assert (found.x80.ci_low, found.x80.ci_high) == (2_000, 4_000)
     assert "is not above 0.80 even at the shortest test, 500 tokens" in str(estimated(fractional(results)).x80.reason)
-
-
-def test_a_share_of_a_baseline_that_is_hardly_one_is_no_length() -> None:
-    results = {500: (2, 40), 1_000: (2, 40), 2_000: (0, 40), 4_000: (0, 40)}
-    found = estimated(curve(results), relative=True)
-    assert str(found.x80.reason).startswith("the baseline is a score of 0.05 at 500 tokens, under 0.20: ")
-    assert (found.x80.tokens, found.x80.score) == (None, None)
 
 
 def test_samples_that_share_texts_make_the_interval_wider() -> None:
@@ -150,11 +100,6 @@ def test_a_text_with_one_sample_at_each_length_is_drawn_as_a_whole() -> None:
     assert wide is not None
     assert narrow is not None
     assert wide.ci_high - wide.ci_low > 1.4 * (narrow.ci_high - narrow.ci_low)
-
-
-def test_the_order_of_the_samples_changes_nothing() -> None:
-    samples = curve({500: (20, 20), 1_000: (15, 20), 2_000: (9, 20), 4_000: (2, 20)})
-    assert estimated(samples) == estimated(samples[::-1])
 
 
 def test_lengths_that_were_measured_alike_are_one_length() -> None:

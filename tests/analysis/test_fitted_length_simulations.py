@@ -25,8 +25,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.lengths import Item, LengthResult
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.fitted_length import FittedLength, estimates_of
-from tests.analysis.made_levels import counted
-from tests.analysis.searched_samples import coin, plan_of, searched
+from tests.make import coin, counted, plan_of, searched
 from tests.statistics.simulated_walks import fewest_hits, simulated_runs
 
 LENGTHS = np.array([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000])

@@ -11,13 +11,11 @@ from scipy import optimize, stats
 
 from contextcliff.findings.half_life import (
     HalfLife,
-    HalfLifeFits,
     half_life,
     half_life_lsq,
 )
 from contextcliff.statistics.exponential_decay import fit_decay
-from tests.analysis.analysis_samples import analysed, curve, finding, right_of
-from tests.analysis.made_levels import counted, scoring
+from tests.make import counted, scoring
 
 HALVING = {1_000: (20, 50), 2_000: (10, 50), 3_000: (5, 50)}
 """0.4, 0.2, 0.1: from 0.8 at length 0, halved every 1,000 tokens."""
@@ -49,11 +47,6 @@ def test_means_that_halve_every_thousand_tokens_have_that_half_life() -> None:
     assert half_life_lsq(counted(HALVING)) == 1_000
 
 
-def test_fractional_scores_count_for_as_much_of_an_answer_as_they_are() -> None:
-    halved = half_life(scoring({1_000: [0.4] * 50, 2_000: [0.2] * 50, 3_000: [0.1] * 50}), 0.95)
-    assert halved == half_life(counted(HALVING), 0.95)
-
-
 def test_the_initial_recall_is_never_above_one() -> None:
     """Flat at 1 and then steep: without the bound R₀ would be 1.6, and the half-life shorter."""
     found = half_life(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (10, 40)}), 0.95)
@@ -83,14 +76,6 @@ def test_the_fit_is_the_likeliest_of_a_fine_grid() -> None:
     assert found.initial == pytest.approx(initials[best], abs=1e-3)
 
 
-def test_a_half_life_beyond_the_longest_test_is_censored() -> None:
-    found = half_life(counted({1_000: (490, 500), 2_000: (450, 500), 4_000: (400, 500)}), 0.95)
-    assert found.tokens is not None
-    assert found.tokens > 4_000
-    assert found.censored
-    assert str(found.reason).endswith("; that is beyond the longest test, 4,000 tokens")
-
-
 @pytest.mark.parametrize(("right", "z"), [((44, 40, 36), 2.0), ((43, 40, 37), 1.5)])
 def test_the_upper_end_is_missing_exactly_where_the_trend_test_finds_nothing(
     right: tuple[int, int, int], z: float
@@ -118,29 +103,6 @@ def test_all_right_leaves_a_lower_bound() -> None:
     )
 
 
-def test_a_lower_bound_within_the_tested_range_is_not_censored() -> None:
-    found = half_life(counted(dict.fromkeys((10, 20, 4000), (3, 3))), 0.95)
-    assert found.tokens is None
-    assert found.ci_low is not None
-    assert found.ci_low < 4_000
-    assert not found.censored
-
-
-def test_a_score_that_stays_level_has_a_lower_bound_and_no_half_life() -> None:
-    found = half_life(counted(dict.fromkeys((1000, 2000, 4000), (40, 50))), 0.95)
-    assert (found.tokens, found.ci_high) == (None, None)
-    assert found.ci_low is not None
-    assert str(found.reason).startswith(
-        "the score does not fall with length (3 lengths, 150 samples): an exponential decay"
-    )
-
-
-def test_a_score_that_is_shown_to_rise_has_no_bound_either() -> None:
-    found = half_life(counted({1_000: (10, 50), 2_000: (30, 50), 4_000: (49, 50)}), 0.95)
-    assert (found.tokens, found.ci_low, found.ci_high, found.censored) == (None, None, None, False)
-    assert str(found.reason).endswith("but rises: there is no half-life")
-
-
 @pytest.mark.parametrize(
     ("results", "reason"),
     [
@@ -160,22 +122,6 @@ def test_what_has_no_half_life_says_why(results: dict[int, tuple[int, int]], rea
     assert half_life_lsq(counted(results)) is None
 
 
-def test_dispersion_widens_the_interval_and_keeps_the_estimate() -> None:
-    plain, wide = (half_life(counted(HALVING), 0.95, dispersion=d) for d in (1.0, 2.0))
-    assert plain.tokens == wide.tokens == 1_000
-    assert plain.ci_low is not None
-    assert plain.ci_high is not None
-    assert wide.ci_low is not None
-    assert wide.ci_low < plain.ci_low
-    assert wide.ci_high is None or wide.ci_high > plain.ci_high
-
-
-def test_a_dispersion_of_five_is_a_fifth_of_the_samples() -> None:
-    fifth = {length: (right // 5, n // 5) for length, (right, n) in HALVING.items()}
-    wide, thin = half_life(counted(HALVING), 0.8, dispersion=5.0), half_life(counted(fifth), 0.8)
-    assert (wide.ci_low, wide.ci_high) == (thin.ci_low, thin.ci_high)
-
-
 def test_a_dispersion_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^dispersion is 0\.5: a factor of 1 or more is needed$"):
         half_life(counted(HALVING), 0.95, dispersion=0.5)
@@ -186,35 +132,12 @@ def test_least_squares_weighs_every_length_alike_and_knows_no_bound_on_the_initi
     assert half_life_lsq(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (100, 400)})) == 1_000
 
 
-@pytest.mark.parametrize(
-    "right", [pytest.param((10, 20, 30), id="rises"), pytest.param((20, 20, 20), id="does not vary")]
-)
-def test_least_squares_gives_nothing_where_nothing_falls(right: tuple[int, int, int]) -> None:
-    levels = counted({1_000 * i: (k, 40) for i, k in enumerate(right, start=1)})
-    assert half_life_lsq(levels) is None
-
-
 def test_a_fall_too_small_to_be_one_does_not_overflow() -> None:
     fit = fit_decay(
         np.array([1.0, 2.0, 3.0]), np.array([500.0 + 1e-9, 500.0, 500.0]), np.array([500.0, 500.0, 500.0]), z=1.96
     )
     assert fit.rate == fit.rate_low == 0.0
     assert fit.rate_high > 0.0
-
-
-def test_an_unscored_length_is_no_length() -> None:
-    samples = curve(HALVING)
-    alone = finding(analysed(samples), HalfLifeFits).half_life
-    beside = finding(analysed([*samples, *right_of(9_000, 0, 0, unscored=5)]), HalfLifeFits).half_life
-    assert alone == beside
-
-
-def test_the_analysis_gives_both_half_lives_and_the_cap_of_that_name() -> None:
-    found = analysed(curve(HALVING))
-    fits = finding(found, HalfLifeFits)
-    assert fits.half_life == half_life(counted(HALVING), 0.95)
-    assert fits.half_life_lsq == 1_000
-    assert found.caps["half_life"] == 1_000
 
 
 @settings(deadline=None)

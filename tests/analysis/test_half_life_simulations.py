@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from contextcliff.findings.half_life import HalfLife, half_life
-from tests.analysis.made_levels import counted, scoring
+from tests.make import counted, scoring
 
 pytestmark = pytest.mark.slow
 

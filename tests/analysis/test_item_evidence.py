@@ -10,10 +10,9 @@ from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.lengths import clusters_of, items_of, pooled_evidence
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.clusters import Cluster, Evidence, pooled_design_effect, variance_of_mean
+from contextcliff.statistics.clusters import Cluster, Evidence, variance_of_mean
 from contextcliff.statistics.intervals import clopper_pearson_low, wilson
-from tests.analysis.analysis_samples import analysed, curve, finding, right_of, scored_sample
-from tests.analysis.clustered_samples import clusters, of, texts, without_clusters
+from tests.make import analysed, clusters, finding, of, right_of, scored_sample, texts, without_clusters
 
 results = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 6), st.integers(0, 2)).map(lambda t: (min(t[:2]), t[1], t[2])),
@@ -79,13 +78,6 @@ def test_fractional_scores_of_shared_texts_are_judged_as_right_and_wrong_with_th
     assert result.tested_low < 0.5
 
 
-def test_sixteen_texts_clear_what_eight_do_not() -> None:
-    """All right but one text in four of five; independent, both would clear 0.80."""
-    eight, sixteen = (texts(500, (4, 5), *[(5, 5)] * (k - 1)) for k in (8, 16))
-    assert [analysed(result, threshold=0.85).safe_cap.tokens for result in (eight, sixteen)] == [None, 500]
-    assert analysed(without_clusters(eight), threshold=0.85).safe_cap.tokens == 500
-
-
 def test_a_relative_bar_allows_for_shared_texts_at_either_length() -> None:
     first, second = texts(500, *[(5, 5)] * 5), texts(1_000, *[(5, 5)] * 5)
     independent = [without_clusters(result) for result in (first, second)]
@@ -100,12 +92,6 @@ def test_a_relative_bar_allows_for_shared_texts_at_either_length() -> None:
         for base in (texts(500, *[(4, 5)] * 5), right_of(500, 20, 25))
     )
     assert (shared, alone) == (None, 1_000)
-
-
-def test_the_advice_is_in_samples_of_shared_texts() -> None:
-    samples = texts(500, *[(5, 5)] * 12, *[(2, 5)] * 4)
-    assert "with about 538 scored samples at" in str(analysed(without_clusters(samples)).safe_cap.reason)
-    assert "with about 1,530 scored samples in 306 texts at" in str(analysed(samples).safe_cap.reason)
 
 
 def test_how_many_would_do_if_all_were_right_is_in_samples_of_shared_texts() -> None:
@@ -154,11 +140,6 @@ def test_neither_the_order_of_the_samples_nor_the_names_of_the_texts_matter(
         second.safe_cap,
         finding(second, HalfLifeFits),
     )
-
-
-def test_a_run_without_shared_texts_has_a_design_effect_of_1() -> None:
-    levels = summarise(group(curve({500: (30, 40), 1_000: (20, 40)}), designed_lengths=True, bins=1), 0.95)
-    assert pooled_design_effect(level.evidence.clusters for level in levels) == 1.0
 
 
 def test_lengths_that_differ_are_no_variance_of_a_mean_over_lengths() -> None:

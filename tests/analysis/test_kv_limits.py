@@ -21,10 +21,9 @@ from contextcliff.findings.kv_cache import (
     kv_cache,
     limits_in_words,
     memory_cap,
-    policy_in_words,
 )
 from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, CacheInUse, DeviceMemory
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.simulated_reports import edited, simulated
 
 KIB = CacheFacts(
@@ -96,11 +95,6 @@ def test_memory_binds_where_it_is_less_than_the_safe_cap() -> None:
     assert (limits.quality, limits.memory, limits.tokens, limits.binding) == (4_000, 1_500, 1_500, "memory")
 
 
-def test_quality_binds_where_memory_has_room() -> None:
-    limits = limits_of(with_memory(2.0), wrong_from=4_000).limits
-    assert (limits.quality, limits.tokens, limits.binding) == (2_000, 2_000, "quality")
-
-
 def test_a_limit_on_latency_that_no_length_keeps_binds() -> None:
     limits = limits_of(with_memory(2.0), slo_ms=10.0).limits
     assert (limits.latency, limits.tokens, limits.binding) == (None, None, "latency")
@@ -124,20 +118,6 @@ def test_without_weights_layers_or_memory_there_is_no_cap_by_memory() -> None:
 def test_layers_that_all_slide_take_no_more_memory_from_some_length_on() -> None:
     sliding = replace(with_memory(2.0), layers=(CachedLayers(n_layers=4, bytes_per_token=1024.0, window=512),))
     assert limits_of(sliding).limits.memory is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, "k8v4: keys in q8_0, values in q4_0; declared, not checked"),
-        (
-            {"value_type": "q8_0", "declared": False, "evicts": True, "budget": 0.5},
-            "k8v4: keys and values in q8_0; keeps 50% of the positions, chosen before the question is read",
-        ),
-    ],
-)
-def test_the_policy_is_said_with_what_it_keeps(changes: dict[str, Any], said: str) -> None:
-    assert str(policy_in_words(replace(FACTS, **changes))) == said
 
 
 @pytest.mark.parametrize(

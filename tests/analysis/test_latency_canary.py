@@ -11,9 +11,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.findings.latency import fresh_requests, prefill_by_length
 from contextcliff.findings.warnings import EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, finding, scored_sample
-from tests.analysis.clustered_samples import of
-from tests.analysis.timed_requests import LENGTHS, Server, asked_of, bins_of, timed
+from tests.make import LENGTHS, Server, analysed, asked_of, bins_of, finding, of, scored_sample, timed
 
 RNG = np.random.default_rng
 
@@ -36,43 +34,6 @@ def test_a_resource_cliff_is_marked_where_it_begins_though_every_answer_is_right
     assert (warning.name, warning.context_tokens) == ("latency_canary", 4_000)
     assert warning.figures["ratio"] == pytest.approx(3.0, rel=0.2)
     assert str(warning.reason).startswith("from 4,000 tokens on the first token takes 3.1 times as long")
-
-
-@pytest.mark.parametrize(
-    "server",
-    [
-        Server(),
-        Server(fixed=2_000.0),
-        Server(token=0.01, attention=1e-3),
-        Server(factors={1_000: 3.0, 2_000: 3.0}),
-        Server(factors={500: 4.0, 1_000: 3.0}),
-    ],
-    ids=["plain", "fixed part", "attention", "a load that is over", "a load at first"],
-)
-def test_what_prefill_explains_or_what_is_over_is_no_canary(server: Server) -> None:
-    assert begins(asked_of(server, n=20, rng=RNG(2))) == {}
-
-
-def test_a_wider_spread_is_marked_where_it_begins() -> None:
-    groups = asked_of(Server(widths={4_000: 5.0, 8_000: 5.0}), n=30, rng=RNG(3))
-    (warning,) = latency_warnings(groups, bins_of(groups), 0.95)
-    assert (warning.name, warning.context_tokens) == ("latency_spread", 4_000)
-    assert warning.figures["spread"] > 2.0 * warning.figures["baseline_spread"]
-    assert str(warning.reason).startswith("at 4,000 tokens the time to the first token is unsteady: its quartiles are")
-
-
-def test_prompts_out_of_the_cache_say_nothing_of_prefill() -> None:
-    """At the shorter lengths most prompts were cached, and took no time."""
-    rng, server = RNG(4), Server()
-    groups = asked_of(server, n=20, rng=rng)
-    samples = []
-    for length, group in zip(LENGTHS, groups, strict=True):
-        cached = [
-            with_cache(scored_sample(length, 1.0, ttft_ms=5.0), length - 8) for _ in range(40 if length < 4_000 else 0)
-        ]
-        samples.append(Group(asked_tokens=length, samples=(*(with_cache(x, 0) for x in group.samples), *cached)))
-    assert begins(tuple(samples)) == {}
-    assert [each.n_requests for each in prefill_by_length(samples, bins_of(samples))] == [20] * 5
 
 
 def test_a_part_of_the_prompt_out_of_the_cache_is_taken_off() -> None:
@@ -118,10 +79,3 @@ def test_answers_in_one_piece_have_no_time_to_the_first_token() -> None:
     ]
     assert begins(tuple(whole)) == {}
     assert prefill_by_length(whole, bins_of(whole)) == ()
-
-
-def test_the_order_of_the_samples_changes_nothing() -> None:
-    groups = asked_of(Server(factors={8_000: 3.0}), n=20, rng=RNG(7))
-    turned = tuple(replace(group, samples=group.samples[::-1]) for group in groups)
-    assert prefill_by_length(groups, bins_of(groups)) == prefill_by_length(turned, bins_of(turned))
-    assert begins(groups) == begins(turned) == {"latency_canary": 8_000}

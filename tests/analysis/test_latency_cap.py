@@ -14,7 +14,7 @@ from contextcliff.findings.latency import LatencyCap
 from contextcliff.findings.warnings import EarlyWarnings
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import finding, scored_sample
+from tests.make import finding, scored_sample
 
 FACTS = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
 
@@ -31,19 +31,6 @@ def cap_of(analysis: Analysis) -> LatencyCap:
     cap = finding(analysis, EarlyWarnings).latency_slo
     assert cap is not None
     return cap
-
-
-def test_without_a_limit_there_is_no_such_cap() -> None:
-    analysis = analysis_of(taking(500, *[10.0] * 20))
-    assert analysis.caps["latency"] is None
-    assert finding(analysis, EarlyWarnings).latency_slo is None
-
-
-def test_the_cap_is_the_longest_prompt_of_the_last_length_in_time() -> None:
-    samples = [*taking(500, *[10.0] * 20), *taking(1_000, *[60.0] * 20), *taking(2_000, *[200.0] * 20)]
-    analysis = analysis_of(samples, latency_slo_ms=100.0)
-    assert analysis.caps["latency"] == 1_000
-    assert [(each.n_within, each.clears) for each in cap_of(analysis).lengths] == [(20, True), (20, True), (0, False)]
 
 
 def test_of_documents_with_their_own_length_the_cap_is_the_shortest_prompt_of_the_bin() -> None:

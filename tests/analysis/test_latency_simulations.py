@@ -14,8 +14,7 @@ from contextcliff.analysis.bins import group
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.latency import latency_cap
 from contextcliff.findings.warnings import latency_warnings
-from tests.analysis.analysis_samples import scored_sample
-from tests.analysis.timed_requests import LENGTHS, Server, asked_of, bins_of, documents
+from tests.make import LENGTHS, Server, asked_of, bins_of, documents, scored_sample
 
 pytestmark = pytest.mark.slow
 

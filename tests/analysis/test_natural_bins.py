@@ -15,7 +15,7 @@ from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.statistics.simulated_walks import most_errors
 
 
@@ -63,21 +63,6 @@ def test_a_length_that_was_asked_for_is_claimed_by_its_longest_prompt() -> None:
         for item in (scored_sample(length - number % 5, 1.0) for number in range(40))
     ]
     assert study_of(samples, AnalysisSettings(), facts).safe_cap.tokens == 1_000
-
-
-def test_where_every_bin_clears_the_cap_is_still_the_shortest_prompt_of_the_last_one() -> None:
-    found = analysed([a_bin(100, 200, right=40), a_bin(300, 900, right=40)])
-    assert (found.safe_cap.tokens, found.safe_cap.ci_high, found.safe_cap.censored) == (300, None, True)
-
-
-def test_zones_of_documents_are_said_to_be_about_the_mean_of_a_bin() -> None:
-    notes = analysed([a_bin(100, 200, right=40), a_bin(300, 900, right=0)]).notes
-    assert any("a zone is about the mean of its bins" in str(note) for note in notes)
-
-
-def test_zones_of_documents_of_one_length_a_bin_need_no_such_word() -> None:
-    notes = analysed([a_bin(200, 200, right=40), a_bin(900, 900, right=0)]).notes
-    assert not any("a zone is about" in str(note) for note in notes)
 
 
 @pytest.mark.parametrize(("window", "is_said"), [(8_192, True), (1_800, False)])

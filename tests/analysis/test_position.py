@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from contextcliff.analysis.bins import group
 from contextcliff.findings.position import (
     PositionPattern,
-    PositionProfile,
     position_pattern,
 )
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, finding, right_of, scored_sample
+from tests.make import right_of, scored_sample
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -51,13 +50,6 @@ def test_each_law_has_its_name(law: Callable[[float], float], expected: str) -> 
     assert found.p_value == 1 / 4_000
 
 
-def test_a_middle_that_is_found_more_often_is_no_pattern() -> None:
-    found = pattern(by_law(lambda depth: 1.0 - abs(depth - 0.5)))
-    assert found.pattern == "stable"
-    assert found.p_value is not None
-    assert found.p_value > 0.5
-
-
 def test_the_p_value_is_that_of_all_orders() -> None:
     """One right answer in six, at the last of three depths with two samples each.
 
@@ -67,26 +59,6 @@ def test_the_p_value_is_that_of_all_orders() -> None:
     found = pattern(at_depths({0.0: 0, 0.5: 0, 1.0: 1}, n=2))
     assert found.pattern == "stable"
     assert found.p_value == pytest.approx(4 / 6, abs=0.03)
-
-
-def test_the_reason_has_the_figures() -> None:
-    found = pattern(at_depths({0.0: 0, 0.2: 1, 0.5: 10, 0.8: 20, 1.0: 20}, n=20))
-    assert str(found.reason) == (
-        "the mean score is 0.03 in the first third (n = 40), 0.50 in the middle third (n = 20), 1.00 in the last third"
-        " (n = 40) (late evidence is found more often, p = 0.00025, 100 samples)"
-    )
-
-
-def test_a_third_without_a_depth_is_left_out_of_the_reason() -> None:
-    found = pattern(at_depths({0.7: 1, 0.8: 2, 0.9: 1}, n=4))
-    assert str(found.reason).startswith("the mean score is 0.33 in the last third (n = 12) (")
-
-
-@pytest.mark.parametrize("score", [0.0, 1.0, 0.5])
-def test_scores_that_never_vary_are_stable_without_a_test(score: float) -> None:
-    found = pattern(by_law(lambda _: score))
-    assert (found.pattern, found.p_value, found.n_samples) == ("stable", None, 40)
-    assert str(found.reason).count(f" {score:.2f} in the ") == 3
 
 
 def test_a_fall_between_lengths_is_no_variation_to_tell_apart() -> None:
@@ -139,27 +111,6 @@ def test_where_texts_hold_two_depths_each_a_line_can_still_be_told() -> None:
         )
     ]
     assert pattern(samples).pattern == "recency"
-
-
-def test_one_pair_of_depths_in_every_text_tests_the_line_alone() -> None:
-    """A third depth that is compared with none leaves nothing to say of the middle."""
-    samples = [*at_depths({0.0: 0, 1.0: 10}, 10), *at_depths({0.5: 5}, 10, length=2_000)]
-    assert pattern(samples).pattern == "recency"
-
-
-def test_a_stricter_confidence_asks_for_more() -> None:
-    samples = at_depths({0.0: 4, 0.5: 7, 1.0: 9}, 10)
-    p = pattern(samples).p_value
-    assert p is not None
-    assert 0.001 < p < 0.1
-    assert pattern(samples, confidence=0.9).pattern == "recency"
-    assert pattern(samples, confidence=0.999).pattern == "stable"
-
-
-def test_the_analysis_carries_the_pattern() -> None:
-    samples = at_depths({0.0: 0, 0.5: 5, 1.0: 10}, 10)
-    assert finding(analysed(samples), PositionProfile).position == pattern(samples)
-    assert finding(analysed([]), PositionProfile).position.pattern is None
 
 
 placed = st.lists(

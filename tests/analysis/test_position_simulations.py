@@ -16,7 +16,7 @@ from contextcliff.engines.simulated import Simulated
 from contextcliff.findings.position import PositionPattern, position_pattern
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 
 pytestmark = pytest.mark.slow
 

@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from tests.analysis.analysis_samples import analysed, curve, fractional, right_of
-from tests.analysis.clustered_samples import texts
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import analysed, analysed_search, curve, fractional, plan_of, right_of, searched, texts
 
 Results = Mapping[int, tuple[int, ...]]
 LIKELY, IF_SO = " scored samples at that length is likely to settle it", ", as all lengths together suggest"
@@ -17,13 +15,6 @@ EASIER = "; test shorter lengths or an easier task"
 
 def reason(results: Results, **kwargs: Any) -> str:
     return str(analysed(curve(results), **kwargs).safe_cap.reason)
-
-
-def test_a_cliff_has_the_length_up_to_which_it_is_shown_and_the_score_where_it_stops() -> None:
-    assert reason({500: (40, 40), 1_024: (40, 40), 2_048: (22, 40)}) == (
-        "every tested length up to 1,024 tokens clears 0.80 at 95% confidence; at 2,048 the score is 0.55 (95% CI "
-        "0.40–0.69)"
-    )
 
 
 def test_a_slope_stops_at_a_length_that_is_neither_and_falls_at_a_longer_one() -> None:
@@ -104,10 +95,6 @@ def test_what_would_settle_it_is_planned_for_the_score_of_all_lengths() -> None:
         f"; a new run with about 30{LIKELY}, if the true score there is 0.95{IF_SO}"
     )
     assert analysed(curve({500: (40, 40), 1_000: (36, 40)})).safe_cap.settling_samples == 106
-
-
-def test_a_threshold_that_nothing_can_show() -> None:
-    assert reason({500: (40, 40)}, threshold=1.0).endswith(", and no number of samples can show a score of 1.00")
 
 
 def test_many_unscored_samples_are_what_stops_it_and_not_the_number_that_was_planned() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from contextcliff.records.analysis import Analysis
-from tests.analysis.analysis_samples import analysed, curve
+from tests.make import analysed, curve
 
 
 def relative(results: Mapping[int, tuple[int, ...]], *, baseline_tokens: int | None = None) -> Analysis:

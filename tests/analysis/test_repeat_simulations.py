@@ -9,7 +9,7 @@ from scipy import stats
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.walk import AbsoluteThreshold
-from tests.analysis.repeated_samples import drawn_items, repeated
+from tests.make import drawn_items, repeated
 
 pytestmark = pytest.mark.slow
 

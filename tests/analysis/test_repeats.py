@@ -8,19 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.analyse import analyse, study_of
-from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.lengths import LengthResult
-from contextcliff.analysis.study import StudyFacts
 from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.findings.judge import judgement_of
 from contextcliff.findings.position import position_pattern
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import lower_bound, shown_interval, wilson
-from tests.analysis.analysis_samples import analysed, right_of, scored_sample
-from tests.analysis.repeated_samples import repeated
+from tests.make import repeated, scored_sample
 
 outcomes = st.sampled_from([0.0, 1.0, 0.25, None])
 questions = st.lists(st.lists(outcomes, min_size=1, max_size=3), min_size=1, max_size=30)
@@ -54,18 +50,6 @@ def test_right_and_wrong_repeats_of_one_question_make_a_fraction_and_not_a_wrong
     assert found.bin.tested_low == lower_bound((2 / 3,) * 20, 0.95)
 
 
-def test_repeats_that_all_agree_leave_right_and_wrong_questions() -> None:
-    found = level_of(repeated(500, [[1.0] * 3] * 18 + [[0.0] * 3] * 2))
-    assert found.binary
-    assert (found.bin.ci_low, found.bin.ci_high) == wilson(18, 20, 0.95)
-
-
-def test_questions_that_differ_at_one_length_make_the_whole_run_one_of_fractions() -> None:
-    samples = repeated(500, [[1.0] * 3] * 20) + repeated(1_000, [[1.0, 1.0, 0.0]] * 20)
-    results = summarise(group(samples, designed_lengths=True, bins=1), 0.95)
-    assert [result.binary for result in results] == [False, False]
-
-
 @pytest.mark.parametrize(
     ("sampling", "measured"),
     [
@@ -83,13 +67,6 @@ def test_only_repeats_that_are_draws_of_their_own_measure_instability(sampling: 
     )
 
 
-def test_greedy_repeats_are_said_to_measure_no_instability_and_none_is_logged() -> None:
-    facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, draws_anew=False)
-    analysis = analyse(study_of(repeated(500, [[1.0] * 3] * 20), AnalysisSettings(), facts), ())
-    assert [found.instability for found in analysis.bins] == [None]
-    assert "they are no draws of their own and measure no instability" in str(analysis.notes[-2])
-
-
 def test_an_unscored_repeat_counts_as_wrong_in_its_question_where_the_cap_is_tested() -> None:
     """Two of three repeats timed out: the third alone must not carry the question."""
     found = level_of(repeated(500, [[1.0, None, None]] * 20))
@@ -105,17 +82,6 @@ def test_unscored_repeats_of_clustered_questions_count_against_their_cluster() -
     (wrong,) = {(round(c.total, 9), c.scored) for c in found.if_unscored_wrong.clusters}
     (right,) = {(round(c.total, 9), c.scored) for c in found.if_unscored_right.clusters}
     assert (wrong, right) == ((2.0, 4), (3.0, 4))
-
-
-def test_the_reason_counts_questions() -> None:
-    reason = str(analysed(repeated(500, [[1.0, 1.0, 0.0]] * 8 + [[1.0, 1.0, 1.0]] * 12)).safe_cap.reason)
-    assert "but 20 questions are too few to show it; a new run with about" in reason
-    assert " scored questions at that length is likely to settle it" in reason
-
-
-def test_repeats_of_questions_on_different_documents_share_no_text() -> None:
-    (note,) = analysed(repeated(500, [[1.0, 1.0, 0.0]] * 20)).notes
-    assert str(note).startswith("each question was put 3 times")
 
 
 def test_prompts_that_are_one_draw_are_one_piece_of_evidence_of_a_position_effect() -> None:
@@ -136,13 +102,6 @@ def test_a_judge_that_disagrees_on_every_repeat_of_a_question_disagrees_once() -
     assert (found.n_judged, found.disagreements) == (30, 3)
     assert found.share == pytest.approx(0.1)
     assert (found.ci_low, found.ci_high) == wilson(1, 10, 0.95)
-
-
-def test_a_judge_of_single_answers_is_judged_as_before() -> None:
-    samples = [replace(s, judge_rating=1) for s in right_of(500, 3, 10)]
-    found = judgement_of(samples, judge="judge", right_from=7, confidence=0.95)
-    assert found is not None
-    assert (found.disagreements, found.ci_low, found.ci_high) == (3, *wilson(3, 10, 0.95))
 
 
 def test_how_many_questions_would_settle_it_follows_from_their_own_spread() -> None:

@@ -30,11 +30,6 @@ def test_a_report_of_an_earlier_version_is_judged_by_what_its_cap_tells() -> Non
     assert rule_of(report(judged_by=RULE)) == RULE
 
 
-def test_a_rule_is_told_as_it_is_typed() -> None:
-    told = worded(RULE, ["analysis.relative_to_baseline", "analysis.threshold", "task.judge"])
-    assert told == "analysis.threshold=0.8, analysis.relative_to_baseline=false, judge=null"
-
-
 def test_a_folder_is_called_by_what_differs() -> None:
     assert suffix_of(RULE, ["analysis.threshold"]) == "threshold-0.8"
     assert suffix_of(RULE, ["analysis.threshold", "task.word_list"]) == "threshold-0.8-word_list-words.txt"

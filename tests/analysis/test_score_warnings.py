@@ -10,9 +10,7 @@ import pytest
 
 from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, finding, fractional, scored_sample
-from tests.analysis.clustered_samples import texts
-from tests.analysis.repeated_samples import repeated
+from tests.make import analysed, curve, finding, fractional, repeated, scored_sample, texts
 
 
 def warnings(samples: Sequence[ScoredSample], *, confidence: float = 0.95) -> dict[str, EarlyWarning]:
@@ -83,7 +81,3 @@ def test_samples_of_one_text_are_no_independent_failures() -> None:
     assert warnings(shared) == {}
     alone = curve({500: (80, 80), 1_000: (70, 80)})
     assert "failure_spike" in warnings(alone)
-
-
-def test_one_length_has_nothing_to_be_compared_with() -> None:
-    assert warnings(curve({500: (10, 40)})) == {}

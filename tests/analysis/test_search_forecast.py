@@ -18,14 +18,11 @@ from contextcliff.analysis.forecast import chance_to_pass, expected_blocks, most
 from contextcliff.analysis.search import (
     BlockKey,
     BlockScores,
-    SearchRule,
     alpha_of,
     blocks_used,
-    even_block,
     follow,
-    perfect_path,
 )
-from contextcliff.records.search_record import Search, SearchPlan
+from contextcliff.records.search_record import Search, SearchPlan, SearchRule
 from contextcliff.statistics.power import sequential_power
 from contextcliff.statistics.sequential import decide
 
@@ -113,19 +110,6 @@ def test_the_most_is_every_block_of_the_walk_and_of_refining_below_its_last_leng
     assert most_blocks(replace(SHIPPED, refine=False), NEEDLES, {}) == dict.fromkeys((512, 1024, 2048), 14)
 
 
-def test_where_no_length_can_pass_the_most_is_that_of_the_first() -> None:
-    assert most_blocks(replace(SHIPPED, most_blocks=1), NEEDLES, {}) == {512: 1}
-
-
-def test_nothing_is_ahead_of_a_search_that_is_over() -> None:
-    search, keys = perfect_path(SHIPPED, NEEDLES, {})
-    assert [each.decision for each in search.tested] == ["passed"] * 3
-    known = dict.fromkeys(keys, even_block(SHIPPED, 1.0))
-    assert most_blocks(SHIPPED, NEEDLES, known) == {}
-    assert not any(expected_blocks(SHIPPED, NEEDLES, lambda _: 0.98, known).values())
-    assert perfect_path(SHIPPED, NEEDLES, known)[1] == ()
-
-
 @pytest.mark.slow
 def test_a_length_that_is_half_answered_goes_on_from_there() -> None:
     """Ten of eleven are right so far, and the model is right in 0.9: what is expected is what such searches ask."""
@@ -146,9 +130,3 @@ def test_the_baseline_is_asked_as_often_as_what_is_compared_with_it() -> None:
     rng, runs = random.Random(3), 40
     asked = sum((simulated(SHIPPED, rule, lambda _: 0.98, rng)[1] for _ in range(runs)), Counter[int]())
     assert asked.total() / runs == pytest.approx(sum(expected.values()), rel=0.15)
-
-
-def test_a_search_that_may_ask_nothing_passes_nothing() -> None:
-    nothing = replace(SHIPPED, most_blocks=0)
-    assert chance_to_pass(nothing, NEEDLES, 0.98) == 0.0
-    assert not any(expected_blocks(nothing, NEEDLES, lambda _: 0.98, {}).values())

@@ -19,8 +19,7 @@ from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics.intervals import wilson
 from contextcliff.statistics.ranks import permutation_test, varying_strata
 from contextcliff.statistics.sequential import ABOVE, BELOW, confidence_sequence, sequential_bounds
-from tests.analysis.analysis_samples import finding
-from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
+from tests.make import DEPTHS, analysed_search, coin, finding, plan_of, searched
 from tests.statistics.simulated_walks import most_errors
 
 LENGTHS = (512, 1_024, 2_048, 4_096)
@@ -50,27 +49,12 @@ def test_the_interval_never_leaves_out_a_score_that_the_test_did_not_reject(seed
         assert length.ci_low <= length.tested_low <= length.mean <= length.ci_high
 
 
-def test_in_the_walk_of_a_search_that_refines_its_lower_end_is_the_tested_bound() -> None:
-    """Both err in at most 2.5%."""
-    plan = plan_of(*LENGTHS, refine=True)
-    bins = bins_of(plan, searched(plan, falling(9_000, seed=1), AnalysisSettings()))
-    assert [each.ci_low for each in bins.values()] == pytest.approx([each.tested_low for each in bins.values()])
-
-
 def test_without_refining_a_length_is_tested_at_5_percent_and_shown_at_half_of_that_on_each_side() -> None:
     plan = plan_of(*LENGTHS)
     for each in bins_of(plan, searched(plan, falling(9_000, seed=1), AnalysisSettings())).values():
         assert each.ci_low is not None
         assert each.tested_low is not None
         assert each.ci_low < each.tested_low
-
-
-def test_it_is_the_confidence_sequence_of_the_scores() -> None:
-    plan = plan_of(*LENGTHS, refine=True)
-    samples = searched(plan, lambda length, depth: float(length < 1_000 or depth < 0.15), AnalysisSettings())
-    below = bins_of(plan, samples)[1_024]
-    assert below.n_samples == 11
-    assert (below.ci_low, below.ci_high) == pytest.approx(confidence_sequence([1.0] * 2 + [0.0] * 9, 0.95))
 
 
 def test_an_unscored_sample_counts_as_wrong_at_the_lower_end_and_as_right_at_the_upper_one() -> None:

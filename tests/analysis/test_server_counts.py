@@ -10,10 +10,10 @@ import pytest
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.server_counts import PromptCount, is_cut, is_unchecked, server_offset, without_cut
+from contextcliff.analysis.server_counts import PromptCount, is_cut, server_offset, without_cut
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.tasks.needles import said
 
 
@@ -162,8 +162,3 @@ def test_the_cap_is_in_tokens_of_the_users_own_prompt_and_bins_are_as_counted() 
     assert analysis.caps["walk_up"] == 600
     assert [zone.max_tokens for zone in analysis.zones] == [600]
     assert [each.median_tokens for each in analysis.bins] == [1_000, 1_300]
-
-
-@pytest.mark.parametrize(("lengths", "unchecked"), [((1_000,), True), ((1_000, 1_050), True), ((1_000, 2_000), False)])
-def test_one_length_says_nothing_of_cuts(lengths: tuple[int, ...], unchecked: bool) -> None:
-    assert is_unchecked([sample(built, built) for built in lengths]) is unchecked

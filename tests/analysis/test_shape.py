@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.shape import name_of
 from contextcliff.records.analysis import SafeCap
-from tests.analysis.analysis_samples import analysed, curve, fractional
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import analysed, analysed_search, curve, fractional, plan_of, searched
 
 LENGTHS = (500, 1_000, 2_000, 4_000, 8_000)
 Results = Mapping[int, tuple[int, ...]]
@@ -47,11 +46,6 @@ def test_shape_and_evidence_make_the_verdict(right: tuple[int, ...], shape: str,
     assert (found.shape, found.evidence, found.verdict) == (shape, evidence, verdict)
 
 
-def test_a_cliff_has_the_lengths_between_which_it_falls() -> None:
-    assert cap(by_length(40, 39, 40, 9, 11)).shape_step == (2_000, 4_000)
-    assert cap(by_length(40, 37, 30, 19, 8)).shape_step is None
-
-
 def test_wrong_answers_among_timeouts_are_no_cliff() -> None:
     """40 of 40, then 10 wrong answers and 90 timeouts: the 90 might have been right."""
     found = cap({1_000: (40, 40), 2_000: (0, 10, 90)})
@@ -68,17 +62,6 @@ def test_a_first_length_that_came_out_a_little_low_makes_no_slope_of_a_cliff() -
     assert (found.shape, found.verdict, found.shape_step) == ("cliff", "cliff", (4_000, 8_000))
 
 
-def test_bad_everywhere_is_never_flat() -> None:
-    for right in ((5, 5, 5, 5, 5), (0, 0, 0, 0, 0), (5, 4, 3, 2, 1)):
-        found = cap(by_length(*right))
-        assert (found.shape, found.verdict) == ("below", "insufficient_evidence")
-
-
-def test_a_model_that_is_under_a_baseline_that_is_hardly_one_is_below() -> None:
-    for right in ((2, 2, 2, 2, 2), (0, 0, 0, 0, 0)):
-        assert cap(by_length(*right), relative=True).shape == "below"
-
-
 def test_a_search_whose_first_length_is_shown_below_is_below() -> None:
     plan = plan_of(512, 1_024, 2_048)
     found = analysed_search(plan, searched(plan, lambda *_: 0.0, AnalysisSettings())).safe_cap
@@ -89,11 +72,6 @@ def test_a_dip_between_good_lengths_is_flat_and_not_settled() -> None:
     found = cap(by_length(40, 39, 18, 40, 39))
     assert (found.shape, found.dip_tokens, found.evidence) == ("flat", 2_000, "unsettled")
     assert (found.tokens, found.verdict) == (1_000, "insufficient_evidence")
-
-
-@pytest.mark.parametrize(("right", "shape"), [(40, "flat"), (12, "below")])
-def test_one_length_is_flat_or_below(right: int, shape: str) -> None:
-    assert cap({500: (right, 40)}).shape == shape
 
 
 def test_without_scores_there_is_no_shape() -> None:

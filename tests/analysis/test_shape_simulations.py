@@ -15,7 +15,7 @@ from contextcliff.analysis.reason import settling_samples
 from contextcliff.analysis.shape import Shape, evidence_of, shape_of
 from contextcliff.analysis.walk import AbsoluteThreshold, FixedSequenceTest, fixed_sequence_test
 from contextcliff.records.analysis import ShapeName
-from tests.analysis.made_levels import counted
+from tests.make import counted
 
 pytestmark = pytest.mark.slow
 

@@ -14,7 +14,7 @@ from contextcliff.analysis.walk import RelativeThreshold
 from contextcliff.findings import position
 from contextcliff.findings.position import position_pattern
 from contextcliff.statistics.ranks import are_significant, is_significant
-from tests.analysis.analysis_samples import curve, scored_sample
+from tests.make import curve, scored_sample
 
 PACKAGE = Path(simulated_runs.__file__).parents[2]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from contextcliff.analysis.study import Study
-from tests.analysis.analysis_samples import analysed, curve
+from tests.make import analysed, curve
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,6 @@ def test_a_finding_is_computed_once_and_stands_under_its_key() -> None:
     assert len(finder.asked) == 1
 
 
-def test_what_finds_nothing_is_not_there_and_adds_no_cap() -> None:
-    found = analysed(SAMPLES, finders=(Counter(key="counted", nothing=True),))
-    assert found.findings == {}
-    assert found.finding(Counted) is None
-    assert "counted" not in found.caps
-
-
 def test_findings_complete_the_cap_rules() -> None:
     without, with_it = analysed(SAMPLES, finders=()), analysed(SAMPLES, finders=(Counter(key="counted"),))
     assert without.caps["half_life"] is None
@@ -63,11 +56,3 @@ def test_a_study_has_the_samples_by_length_and_what_they_were_tested_against() -
     assert study.binary
     assert study.threshold is not None
     assert study.threshold.score == study.settings.threshold
-
-
-def test_a_run_without_samples_is_a_study_too() -> None:
-    finder = Counter(key="counted")
-    found = analysed([], finders=(finder,))
-    (study,) = finder.asked
-    assert (study.sequence, study.threshold, study.results, study.safe_cap.tokens) == (None, None, (), None)
-    assert found.findings == {"counted": Counted(lengths=0)}

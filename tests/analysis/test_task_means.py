@@ -81,14 +81,6 @@ def test_models_policies_and_other_swept_keys_are_apart_and_failed_tasks_are_nam
     assert all(means.tasks == ("a", "b") and means.lacking == ("c",) for means in found.values())
 
 
-def test_documents_prose_and_a_single_task_are_no_benchmark() -> None:
-    natural = replace(row(1, "qa", PERFECT), curve=(CurvePoint(tokens=4_096, mean=1.0, low=0.9, high=1.0),))
-    prose = row(2, "continuation", PERFECT, threshold_score=None)
-    assert task_means([row(0, "a", PERFECT), natural, prose]) == ()
-    assert task_means([row(0, "a", {4_096: N}), row(1, "b", {8_192: N})]) == ()
-    assert task_means([]) == ()
-
-
 def test_different_thresholds_give_rulers_and_different_confidences_none() -> None:
     (found,) = task_means([row(0, "a", PERFECT, threshold_score=0.8, confidence=0.9), row(1, "b", PERFECT)])
     assert (found.threshold, found.confidence) == (0.856, None)

@@ -6,9 +6,7 @@ import pytest
 
 from contextcliff.findings.text_effect import TextEffects
 from contextcliff.statistics.text_effect import text_effect
-from tests.analysis.analysis_samples import analysed, curve, finding
-from tests.analysis.clustered_samples import texts
-from tests.analysis.repeated_samples import repeated
+from tests.make import analysed, curve, finding, repeated, texts
 
 
 def test_the_effect_is_given_by_length_and_over_all_lengths() -> None:
@@ -41,15 +39,3 @@ def test_questions_on_documents_have_an_effect_of_the_document() -> None:
     effects = finding(analysed(repeated(500, items, a_document=2)), TextEffects)
     assert (effects.texts, effects.samples) == (4, 8)
     assert effects.correlation > 0.0
-
-
-def test_an_interval_down_to_nothing_is_said_to_show_no_difference() -> None:
-    alike, apart = texts(500, *[(3, 5), (2, 5)] * 4), texts(500, *[(5, 5), (1, 5)] * 4)
-    doubtful, sure = (finding(analysed(samples), TextEffects).meaning for samples in (alike, apart))
-    assert "no difference between texts is shown" in str(doubtful)
-    assert "no difference" not in str(sure)
-
-
-def test_where_no_text_has_both_right_and_wrong_answers_nothing_is_said_to_be_shown_or_not() -> None:
-    whole = finding(analysed(texts(500, *[(5, 5), (0, 5)] * 4)), TextEffects).meaning
-    assert "which these samples do not bound" in str(whole)

@@ -15,10 +15,7 @@ from contextcliff.findings.warnings import score_warnings
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.statistics import intervals
-from tests.analysis.analysis_samples import scored_sample
-from tests.analysis.clustered_samples import texts
-from tests.analysis.repeated_samples import drawn_items, repeated
-from tests.analysis.searched_samples import coin, plan_of, searched
+from tests.make import coin, drawn_items, plan_of, repeated, scored_sample, searched, texts
 from tests.statistics.simulated_walks import fewest_hits, most_errors, simulated_runs
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.analysis_samples import analysed, curve, scored_sample
+from tests.make import analysed, curve, scored_sample
 
 counts = st.tuples(
     st.integers(min_value=0, max_value=30), st.integers(min_value=0, max_value=30), st.integers(0, 3)
@@ -17,29 +17,6 @@ counts = st.tuples(
 
 def zones(samples: list[ScoredSample], **kwargs: Any) -> list[tuple[str, int, int]]:
     return [(z.name, z.min_tokens, z.max_tokens) for z in analysed(samples, **kwargs).zones]
-
-
-def test_a_cliff_leaves_the_untested_gap_in_transition() -> None:
-    assert zones(curve({500: (40, 40), 1_000: (40, 40), 2_000: (2, 40), 4_000: (0, 40)})) == [
-        ("stable", 0, 1_000),
-        ("transition", 1_001, 1_999),
-        ("degraded", 2_000, 4_000),
-    ]
-
-
-def test_all_stable() -> None:
-    assert zones(curve({500: (40, 40), 1_000: (40, 40)})) == [("stable", 0, 1_000)]
-
-
-def test_no_evidence_of_a_fall_is_transition_to_the_end() -> None:
-    assert zones(curve({500: (40, 40), 1_000: (34, 40)})) == [
-        ("stable", 0, 500),
-        ("transition", 501, 1_000),
-    ]
-
-
-def test_bad_from_the_start_has_no_stable_zone() -> None:
-    assert zones(curve({500: (2, 40), 1_000: (2, 40)})) == [("degraded", 500, 1_000)]
 
 
 def test_a_relative_threshold_moves_the_degraded_zone() -> None:
@@ -63,10 +40,6 @@ def test_a_length_that_recovers_is_behind_no_degraded_zone() -> None:
         ("stable", 0, 500),
         ("transition", 501, 2_000),
     ]
-
-
-def test_no_samples_no_zones() -> None:
-    assert zones([]) == []
 
 
 @pytest.mark.slow

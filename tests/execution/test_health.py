@@ -40,13 +40,6 @@ def test_one_request_is_always_allowed() -> None:
     assert health.limit >= 1
 
 
-def test_other_faults_change_no_limit() -> None:
-    health = Health(most=16)
-    for _ in range(10):
-        health.failed(DOWN)
-    assert health.limit == 16
-
-
 def test_a_row_of_failures_opens_the_breaker_and_says_how_to_go_on() -> None:
     health = Health(most=4)
     for _ in range(FAILURES_IN_A_ROW - 1):
@@ -79,14 +72,6 @@ def test_refusals_without_an_answer_between_end_the_run_with_the_servers_words()
         "look at the server's log, and at what is sent beside the prompt: sampling, model.extra_body; what was "
         "answered is kept, and action=analyze reports it"
     )
-
-
-def test_an_answer_between_refusals_begins_the_row_anew() -> None:
-    health = Health(most=4)
-    for _ in range(3):
-        for _ in range(REFUSALS_IN_A_ROW - 1):
-            health.refused(REFUSED)
-        health.answered()
 
 
 def test_prompts_that_are_too_long_or_were_refused_before_are_no_row() -> None:

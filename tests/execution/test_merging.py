@@ -62,17 +62,6 @@ def changed(folder: Path, *statements: str) -> Path:
 # ---------------------------------------------------------------- what a merge gives
 
 
-def test_what_is_missing_is_inserted_and_what_is_there_stays(tmp_path: Path) -> None:
-    kept(tmp_path / "here", 0, 1, answer="ours")
-    kept(tmp_path / "there", 1, 2, answer="theirs")
-    (brought,) = merged(tmp_path / "here", tmp_path / "there")
-    assert brought == Merged(
-        runs=1, new_runs=0, generations=2, new_generations=1, other_answers=1, joined=("run-a",), contested=("run-a",)
-    )
-    with Store(tmp_path / "here") as store:
-        assert [store.generation(f"key-{i}") for i in range(3)] == [said("ours"), said("ours"), said("theirs")]
-
-
 def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_path: Path) -> None:
     kept(tmp_path / "there", 0, 1)
     with Store(tmp_path / "there") as store:
@@ -193,12 +182,6 @@ def test_a_store_from_before_versions_is_merged_and_left_as_it_is(tmp_path: Path
     assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 1
     with sqlite3.connect(tmp_path / "there" / "state.db") as store:
         assert store.execute("PRAGMA user_version").fetchone() == (0,)
-
-
-def test_a_store_with_a_changed_row_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(kept(tmp_path / "there", 1) / "state.db") as store:
-        store.execute("UPDATE generations SET generation = replace(generation, '9', '8')")
-    assert "is damaged, or no database (a row of generations is not as it was written)" in refused(tmp_path)
 
 
 def test_what_is_no_database_is_refused(tmp_path: Path) -> None:

@@ -143,12 +143,6 @@ def test_an_answer_that_is_being_written_when_the_run_is_cancelled_is_kept(tmp_p
         assert not store.missing(PLANNED)
 
 
-def test_no_more_are_under_way_than_allowed(tmp_path: Path) -> None:
-    session = Scripted(right)
-    execute(session, tmp_path, concurrency=3)
-    assert session.most_under_way == 3
-
-
 def test_tokens_in_flight_are_never_exceeded_except_by_one_request_alone(tmp_path: Path) -> None:
     longest = max(item.sample.built_tokens for item in PLANNED) + Sampling().generated_tokens
     two = Scripted(right)

@@ -10,7 +10,7 @@ from os.path import commonprefix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.execution.schedule import in_prefix_order, shared_tokens
+from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.records.sample import Recipe, Sample, Turn, Words
 from tests.tasks.needles import build, niah, prompt
 
@@ -62,10 +62,3 @@ def test_conversations_that_begin_alike_are_neighbours() -> None:
     ordered = "".join(sample.sample_id for sample in in_prefix_order(samples))
     assert {*ordered[:3]} == {*"ace"} or {*ordered[2:]} == {*"ace"}
     assert "ae" in ordered or "ea" in ordered
-
-
-def test_what_conversations_share_is_counted_over_their_turns() -> None:
-    turn, question = len("Name a bird.Wren and its long song."), len("Which?")
-    shared = 100 * (turn + len("Name a bird.")) / (2 * turn - 1 + question)
-    assert shared_tokens([conversation("a", 0, 2), conversation("b", 0, 1)]) == round(shared)
-    assert shared_tokens([conversation("a", 0, 2), conversation("b", 1, 2, question="So?")]) < 25

@@ -10,7 +10,6 @@ import pytest
 
 from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.store import PlannedSample, Store
-from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan
@@ -85,11 +84,6 @@ def test_an_answer_that_was_scored_is_not_scored_again() -> None:
     assert len(task.seen) == 2
 
 
-def test_another_answer_to_the_same_sample_is_scored() -> None:
-    scorer = Scorer(Watching(), SAMPLES)
-    assert [scorer.score(*outcomes(text)).prediction for text in ("one", "another")] == ["one", "another"]
-
-
 def test_what_has_no_answer_is_unscored_and_never_shown_to_the_task() -> None:
     task = Watching()
     (scored,) = score_outcomes(task, outcomes(None))
@@ -121,12 +115,6 @@ def test_vectors_are_those_of_the_texts_that_the_task_names() -> None:
     assert [context.vectors for _, context in task.seen] == [{"three": (5.0,)}, None]
 
 
-def test_a_document_of_another_name_is_none() -> None:
-    other = Document(document_id="other", title="Other", text="Nothing.")
-    (scored,) = score_outcomes(Reading(), outcomes("one"), {"other": other})
-    assert scored.document is None
-
-
 @pytest.mark.parametrize(
     ("text", "finish_reason", "reasoning", "reasoning_tokens", "failure"),
     [
@@ -147,15 +135,6 @@ def test_an_answer_that_was_cut_off_before_it_began_ran_out_of_thought(
     )
     scored = Scorer(Watching(), SAMPLES).score(replace(outcome, generation=generation))
     assert (scored.failure, scored.score) == (failure, 0.0 if failure else 0.5)
-
-
-@pytest.mark.parametrize("finish_reason", ["tool_calls", "function_call", "tool_use"])
-def test_tool_calls_without_a_text_are_unscored(finish_reason: str) -> None:
-    planned = PlannedSample(sample=SAMPLES[0], prompt_sha256="0" * 64, key="0" * 64)
-    answer = replace(said(" "), finish_reason=finish_reason, prompt_tokens=SAMPLES[0].built_tokens)
-    silent = outcome_of(planned, answer, None, own=True)
-    assert (silent.unscored, silent.detail) == ("tool_calls", f"the answer ended with finish_reason={finish_reason}")
-    assert outcome_of(planned, replace(answer, text="12"), None, own=True).unscored is None
 
 
 def test_an_answer_that_the_server_sent_as_a_refusal_is_tagged_as_one() -> None:

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, block_scores, blocks_used, follow
+from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, blocks_used, follow
 from contextcliff.analysis.search_ahead import blocks_ahead
 from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.search_record import LengthStanding, SearchPlan
+from contextcliff.records.search_record import LengthStanding, SearchPlan, SearchRule
 from tests.execution.planned_samples import answered, lost, planned
 from tests.tasks.needles import said
 
@@ -215,18 +215,6 @@ def test_what_is_asked_ahead_is_no_more_than_allowed() -> None:
         while source.next() is not None:
             handed += 1
         assert handed == most
-
-
-def test_an_answer_that_is_late_lets_no_more_be_asked_ahead() -> None:
-    model = Model(chance=lambda _: 1.0)
-    source = model.source(ahead=10, search_plan=plan(refine=False))
-    late = source.next()
-    assert late is not None
-    sent = 1
-    while (item := source.next()) is not None:
-        source.ended(model.answer(item))
-        sent += 1
-    assert sent == 15
 
 
 def test_what_a_decision_made_needless_is_not_sent() -> None:
@@ -437,11 +425,3 @@ def test_a_replay_that_was_stopped_anywhere_goes_on_and_pays_nothing_twice(
     ask(again, model, at_once=5, draws=draws)
     assert again.is_over
     assert set(model.asked.values()) == {1}
-
-
-def test_what_is_replayed_fills_the_time_in_which_the_search_waits() -> None:
-    model = Model(chance=lambda _: 1.0)
-    source = model.source(replayed=REPLAYED)
-    handed = [item.sample for item in iter(source.next, None)]
-    assert len(handed) == len(REPLAYED) * len(DEPTHS)
-    assert {(sample.context_tokens, sample.block) for sample in handed[: len(DEPTHS)]} == {(100, 0)}

@@ -53,13 +53,6 @@ def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
         assert again.generation("key-1") is None
 
 
-def test_a_generation_that_is_there_is_not_replaced(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("first"))
-        store.keep(PLANNED[0], said("second"))
-        assert store.generation("key-0") == said("first")
-
-
 def test_nothing_is_written_before_the_first_generation(tmp_path: Path) -> None:
     folder = tmp_path / "outputs"
     with Store(folder) as store:

@@ -65,11 +65,6 @@ def test_a_sample_comes_back_as_it_was(reference: Reference) -> None:
     assert sample_from_json(sample_to_json(sample)) == sample
 
 
-def test_the_reference_stands_beside_the_other_fields_as_in_every_version() -> None:
-    values = json.loads(sample_to_json(replace(SAMPLE, reference=REFERENCE)))
-    assert (values["kind"], values["choices"], values["distractors"]) == ("choice", ["a lamp", "a key"], ["1234567"])
-
-
 def test_what_is_at_its_default_is_left_out_and_read_from_stores_that_have_it() -> None:
     values = json.loads(sample_to_json(SAMPLE))
     assert values.keys().isdisjoint({"kind", "choices", "evidence", "reply", "pilot", "bin", "repeat", "item"})
@@ -110,12 +105,6 @@ def test_what_is_no_sample_is_refused(text: str) -> None:
 def test_facts_come_back_as_they_were(facts: RunFacts) -> None:
     facts = facts if facts.judge else replace(facts, judge_served=None)
     assert facts_from_json(json.dumps(facts_to_strings(facts))) == facts
-
-
-def test_facts_are_kept_under_the_names_of_every_version() -> None:
-    strings = facts_to_strings(FACTS)
-    assert (strings["window"], strings["analysis.bins"], strings["task_option"]) == ("32768", "5", "qa")
-    assert strings["notes"] == "one document is left out\nthe cap is tested on fresh samples"
 
 
 def test_facts_of_an_early_version_are_read() -> None:

@@ -15,7 +15,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import write_figure
 from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import search_report
 from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, simulated
 from tests.writing.made_writing import make_rounds, with_writing
 

@@ -34,11 +34,8 @@ from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.tracking.metrics import measurements, tags
 from contextcliff.writing.prose_findings import WritingTrend
-from tests.analysis.analysis_samples import curve
-from tests.analysis.clustered_samples import texts
-from tests.analysis.timed_requests import Server, asked_of
-from tests.reporting.made_answer_measures import MEASURES
-from tests.reporting.search_reports import search_report
+from tests.make import Server, asked_of, curve, texts
+from tests.reporting.made_reports import MEASURES, search_report
 from tests.simulated_reports import (
     CLIFF,
     FLAT,

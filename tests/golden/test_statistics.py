@@ -13,16 +13,16 @@ from syrupy.assertion import SnapshotAssertion
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.paired import decide
-from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, follow
+from contextcliff.analysis.search import BlockKey, BlockScores, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.statistics.intervals import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.melding import p_at_least_share, p_at_most_share
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 
 Draw = random.Random
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -61,19 +61,6 @@ def test_the_files_hold_every_result_and_the_command_that_made_them(everything: 
     assert documents == {"fixed_40": pytest.approx(12.5, rel=0.02), "fixed_500": 1.0}
 
 
-def test_without_figures_that_of_an_earlier_calibration_is_removed(tmp_path: Path) -> None:
-    calibration = calibration_of("flat_95", designs=("walk",))
-    write_calibration(calibration, folder=tmp_path, dpi=50, command=COMMAND)
-    write_calibration(calibration, folder=tmp_path, dpi=None, command=COMMAND)
-    assert not (tmp_path / "calibration.png").exists()
-    assert "calibration.png" not in (tmp_path / "calibration.md").read_text(encoding="utf-8")
-
-
-def test_tokens_are_beside_a_fixed_design_that_was_not_asked_for() -> None:
-    alone = calibration_of("cliff_between", designs=("walk",))
-    assert alone.fixed_tokens("cliff_between", "fixed_40") == 40 * sum(alone.plan.lengths)
-
-
 def test_the_table_is_readable_at_80_columns(everything: Calibration, tmp_path: Path) -> None:
     stream = io.StringIO()
     render_calibration(everything, console=Console(file=stream, width=80), folder=tmp_path)
@@ -88,11 +75,6 @@ def test_no_label_of_the_figure_covers_another(everything: Calibration) -> None:
     figure = calibration_figure(everything)
     assert overlaps(figure) == []
     assert set(DESIGN_TITLES.values()) <= set(words(figure))
-
-
-@pytest.mark.parametrize("laws", [("flat_95",), ("cliff_between",), ("natural_slope",), ("ignored_30",)])
-def test_a_single_law_can_be_drawn(laws: tuple[str, ...]) -> None:
-    assert overlaps(calibration_figure(calibration_of(*laws))) == []
 
 
 def test_what_is_above_the_promise_is_said() -> None:

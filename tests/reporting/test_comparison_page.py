@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from contextcliff.reporting.comparison.comparison_output import write_comparison
-from tests.reporting.compared_reports import compared, run_of
+from tests.reporting.made_reports import compared, run_of
 from tests.reporting.report_pages import HOSTILE, assert_tame
 from tests.simulated_reports import CLIFF, FLAT
 
@@ -23,9 +23,3 @@ def test_the_page_has_the_curves_the_caps_and_what_is_to_be_read_first_and_hosti
     assert re.search("<svg[^>]*>.*a \\(cap 4,096\\)<.*b \\(cap 8,192\\)<.*</svg>", page, flags=re.DOTALL)
     assert "mind &lt;b&gt;this&lt;/b&gt;" in page
     assert '<td style="text-align:right">4,096' in page
-
-
-def test_without_html_an_earlier_page_is_removed(tmp_path: Path) -> None:
-    write_comparison(compared(run_of("a")), folder=tmp_path, dpi=None)
-    write_comparison(compared(run_of("a")), folder=tmp_path, dpi=None, html=False)
-    assert not (tmp_path / "comparison.html").exists()

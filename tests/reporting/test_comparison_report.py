@@ -23,7 +23,7 @@ from contextcliff.reporting.comparison.comparison import (
     parts_with,
 )
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
-from tests.reporting.compared_reports import compared, run_of
+from tests.reporting.made_reports import compared, run_of
 from tests.simulated_reports import FLAT
 
 
@@ -94,13 +94,3 @@ def test_a_file_that_a_part_left_goes_with_its_data(tmp_path: Path) -> None:
     write_comparison(compared(run_of("a"), run_of("b")), folder=tmp_path, dpi=30)
     assert not (tmp_path / "writing.html").exists()
     assert (tmp_path / "mine.txt").exists()
-
-
-def test_the_console_has_a_row_a_run() -> None:
-    shown = printed(compared(run_of("a"), run_of("b", FLAT)))
-    assert [line.split()[:2] for line in shown.splitlines() if line[:2] in ("a ", "b ")] == [
-        ["a", "4,096"],
-        ["b", "8,192"],
-    ]
-    assert "a note" in shown
-    assert "writing.html" not in shown

@@ -45,12 +45,6 @@ def test_a_wide_terminal_shows_tokens_and_samples_and_a_narrow_one_the_samples()
     assert "samples" not in last_frame(30)
 
 
-def test_a_name_is_cut_before_the_bar_is() -> None:
-    assert TITLE in last_frame(120)
-    assert "job 2/12 · continuation" in last_frame(40)
-    assert TITLE not in last_frame(40)
-
-
 def test_what_is_said_beside_the_bar_stays_above_it() -> None:
     console, file = terminal(80)
     with drawn(TITLE, console, total_tokens=2, total_samples=2) as progress:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from contextcliff.findings.drawing import luminance, score_colours
 from contextcliff.findings.score import heatmap_figure
-from contextcliff.records.analysis import DepthCell
 from contextcliff.records.report import Report
 from tests.reporting.figure_texts import words
 from tests.simulated_reports import edited
@@ -50,14 +45,6 @@ def image_of(figure: Figure) -> np.ma.MaskedArray:
     return np.ma.asarray(figure.axes[0].images[0].get_array())
 
 
-def frames(axes: Axes) -> list[Rectangle]:
-    return [patch for patch in axes.patches if isinstance(patch, Rectangle) and not patch.get_fill()]
-
-
-def text_of(figure: Figure) -> str:
-    return " ".join(" ".join(words(figure)).split())
-
-
 @pytest.mark.parametrize("blindness", BLINDNESS)
 @pytest.mark.parametrize("threshold", [0.5, 0.8, 0.95])
 def test_no_score_below_the_threshold_looks_like_one_above_it_to_the_colour_blind(
@@ -88,30 +75,6 @@ def test_a_score_at_the_threshold_is_above_it() -> None:
     assert red > blue
 
 
-def test_the_threshold_of_the_run_is_on_the_scale_and_under_the_title(cliff: Report) -> None:
-    figure = heatmap_figure(cliff)
-    assert "0.80 threshold" in words(figure)
-    assert "orange is below the threshold 0.80, purple at it or above" in text_of(figure)
-    lines = [np.asarray(line.get_ydata(), dtype=float).tolist() for line in figure.axes[1].lines]
-    assert [0.8, 0.8] in lines
-    figure.canvas.draw()
-    assert figure.axes[1].get_yscale() == "linear"
-
-
-def test_a_threshold_relative_to_the_baseline_is_marked_as_a_score(cliff: Report) -> None:
-    cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold_score=0.725)
-    assert "0.725 threshold" in words(heatmap_figure(edited(cliff, safe_cap=cap)))
-
-
-def test_without_a_threshold_of_scores_there_is_one_scale_and_no_side(cliff: Report) -> None:
-    cap = replace(cliff.analysis.safe_cap, quantity="healthy")
-    figure = heatmap_figure(edited(cliff, safe_cap=cap))
-    assert "threshold" not in text_of(figure)
-    assert not score_colours(None).is_split
-    lightness = [luminance(score_colours(None).of(score)) for score in SCORES]
-    assert lightness == sorted(lightness)
-
-
 def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report) -> None:
     figure = heatmap_figure(edited(cliff, cells=cliff.analysis.cells[1:]))
     axes = figure.axes[0]
@@ -125,22 +88,3 @@ def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report
     assert axes.images[0].get_clim() == (0, 1)
     assert "no data" in words(figure)
     assert "no data" not in words(heatmap_figure(cliff))
-
-
-def test_a_cell_says_its_n_where_another_of_its_length_has_more(cliff: Report) -> None:
-    uneven = [DepthCell(asked_tokens=512, depth=n / 2, n_samples=n + 1, mean=0.875) for n in (0, 1)]
-    even = DepthCell(asked_tokens=1024, depth=0.0, n_samples=7, mean=0.5)
-    said = words(heatmap_figure(edited(cliff, cells=(*uneven, even))))
-    assert {"0.88\nn=1", "0.88\nn=2", "0.50", "n=7"} <= set(said)
-
-
-def test_a_cell_that_cannot_show_a_cliff_is_framed_and_keeps_its_colour_and_its_figures(full: Report) -> None:
-    figure = heatmap_figure(full)
-    blind = sum(not cell.informative for cell in full.analysis.cells)
-    assert len(frames(figure.axes[0])) == blind == 5
-    assert not np.ma.getmaskarray(image_of(figure)).any()
-    assert not any(patch.get_hatch() for patch in figure.axes[0].patches)
-    inside = [text.get_text() for text in figure.axes[0].texts]
-    assert inside.count("1.00") == sum(cell.mean == 1.0 for cell in full.analysis.cells)
-    assert words(figure).count("n=4") == len({cell.asked_tokens for cell in full.analysis.cells})
-    assert "can't show a cliff, by its controls (low ceiling or high floor)" in text_of(figure)

@@ -17,7 +17,7 @@ from contextcliff.reporting.figures.run_curves import curves_figure
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.prose_findings import Writing
 from tests.reporting.figure_texts import drawn
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import search_report
 from tests.simulated_reports import relaid
 from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
 

@@ -10,13 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from contextcliff.actions.sweep_row import row_of
-from contextcliff.findings.failures import latency_figure
-from contextcliff.findings.score import score_figure
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.figures.run_curves import curves_figure, sweep_curves_figure
 from contextcliff.tracking.tracker import SweepPlace
-from tests.reporting.figure_texts import drawn, overlaps, words
+from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited
 
 
@@ -62,17 +60,6 @@ def test_no_run_is_moved_further_than_half_way_to_the_next_length(cliff: Report,
         assert np.allclose(moved, moved[0])
 
 
-def test_the_middle_run_of_three_stands_at_its_lengths(cliff: Report) -> None:
-    line = curves_of(curves_figure(named(cliff, cliff, cliff)).axes[0])[1]
-    assert np.asarray(line.get_xdata()).tolist() == [b.median_tokens for b in cliff.analysis.bins]
-
-
-def test_a_threshold_that_all_runs_share_is_one_line_with_its_name(cliff: Report, flat: Report) -> None:
-    figure = curves_figure(named(cliff, flat))
-    assert across(figure.axes[0]) == [0.8]
-    assert "threshold 0.80" in words(figure)
-
-
 def test_thresholds_that_differ_are_drawn_and_named_a_run(cliff: Report) -> None:
     cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold_score=0.72)
     figure = curves_figure(named(cliff, edited(cliff, safe_cap=cap)))
@@ -94,23 +81,6 @@ def test_a_sweep_draws_a_relative_threshold_as_the_score_that_it_comes_to(cliff:
     one = row(edited(cliff, safe_cap=cap))
     assert (one.threshold, one.threshold_score) == (0.8, 0.72)
     assert across(sweep_curves_figure([one], names={0: "a"}).axes[0]) == [0.72]
-
-
-def test_measured_lengths_are_called_measured(cliff: Report) -> None:
-    for figure in (curves_figure(named(cliff, cliff)), sweep_curves_figure([row(cliff)], names={0: "a"})):
-        label = figure.axes[0].get_xlabel()
-        assert "as measured" in label
-        assert "as asked" not in label
-        ticks = figure.axes[0].get_xticks().tolist()
-        assert ticks == [b.median_tokens for b in cliff.analysis.bins]
-
-
-def test_nobody_asked_for_the_lengths_of_documents(cliff: Report) -> None:
-    bins = tuple(replace(b, natural_lengths=True) for b in cliff.analysis.bins)
-    for draw in (score_figure, latency_figure):
-        assert "as asked" in draw(cliff).axes[0].get_xlabel()
-        assert "as asked" not in draw(edited(cliff, bins=bins)).axes[0].get_xlabel()
-    assert "as asked" not in drawn(edited(cliff, bins=bins), "decay_curve").axes[0].get_xlabel()
 
 
 @pytest.mark.parametrize("count", [1, 3, 8])

@@ -56,10 +56,6 @@ def test_a_search_says_what_is_expected_to_be_left() -> None:
     ]
 
 
-def test_fast_samples_write_no_line_each() -> None:
-    assert written(total_tokens=None, total_samples=None, step_s=0.01, samples=1_000) == []
-
-
 def test_a_pipe_has_the_title_and_what_it_came_to(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_of("niah · m", total_tokens=3_000, total_samples=3, shown=True) as progress:
         for _ in range(3):

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.findings.published import LABEL, sources, spread
+from contextcliff.findings.published import LABEL, spread
 from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.run_curves import curves_figure
-from contextcliff.reporting.schema import flatten, unflatten
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited
 
@@ -68,16 +67,6 @@ def test_a_comparison_has_them_too(cliff: Report) -> None:
     figure = curves_figure({"a": cliff, "b": cliff}, published=CURVES)
     assert sum(line.get_linewidth() == 0.9 for line in figure.axes[0].lines) == len(CURVES)
     assert overlaps(figure) == []
-
-
-def test_a_report_keeps_them_as_data(beside: Report) -> None:
-    flat = flatten(beside)
-    assert unflatten(flat).run.published == CURVES
-    assert unflatten({key: value for key, value in flat.items() if key != "published"}).run.published == ()
-
-
-def test_sources_stand_once_a_table() -> None:
-    assert sources(CURVES) == ("RULER: share of answers; 13 tasks. somewhere",)
 
 
 @given(

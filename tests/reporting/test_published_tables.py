@@ -10,9 +10,9 @@ from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.errors import ConfigError
 from contextcliff.findings.fitted_length import effective_length
 from contextcliff.reporting.published.reading import known_tables, published_curves, read_table
-from contextcliff.reporting.published.table import PublishedRow, PublishedTable, Source, by_default
+from contextcliff.reporting.published.table import by_default
 from contextcliff.reporting.run_names import with_file_names
-from tests.analysis.made_levels import counted
+from tests.make import counted
 
 KEY = "action.published"
 CSV = "model,length,score,source\n"
@@ -79,22 +79,6 @@ def test_nolimas_rows_give_its_effective_lengths_by_the_threshold_of_each_model(
     assert all(row.threshold == pytest.approx(0.85 * (row.base or 0), abs=0.06) for row in table.rows)
 
 
-def test_some_figures_as_their_sources_print_them() -> None:
-    by_name = {curve.name: curve for curve in published_curves([f"{name}:all" for name in TABLE], key=KEY)}
-    gpt_4 = by_name["published: GPT-4-1106-preview (RULER)"]
-    assert [point.score for point in gpt_4.points] == pytest.approx([0.966, 0.963, 0.952, 0.932, 0.870, 0.812])
-    assert [point.tokens for point in gpt_4.points] == [4_096, 8_192, 16_384, 32_768, 65_536, 131_072]
-    assert gpt_4.threshold == pytest.approx(0.856)
-    gpt_4o = by_name["published: GPT-4o (NoLiMa)"]
-    assert [point.score for point in gpt_4o.points] == pytest.approx([0.981, 0.980, 0.957, 0.892, 0.816, 0.697])
-    maverick = by_name["published: Llama 4 Maverick (NoLiMa)"]
-    assert [point.tokens for point in maverick.points] == [1_024, 2_048, 4_096]
-    o3 = by_name["published: OpenAI-o3 (MRCR by MiniMax)"]
-    (only,) = o3.points
-    assert only.tokens == 131_072
-    assert only.score == pytest.approx(0.565)
-
-
 def test_a_table_by_itself_shows_a_few_a_colon_one_and_all_every_model_each_once() -> None:
     few = published_curves(["ruler"], key=KEY)
     assert [curve.model for curve in few] == [
@@ -106,12 +90,6 @@ def test_a_table_by_itself_shows_a_few_a_colon_one_and_all_every_model_each_once
     assert [curve.model for curve in published_curves(["ruler:Yi (34B)"], key=KEY)] == ["Yi (34B)"]
     assert len(published_curves(["ruler:all"], key=KEY)) == 45
     assert published_curves([], key=KEY) == ()
-
-
-def test_without_a_choice_of_its_own_a_table_shows_the_best_the_worst_and_some_between() -> None:
-    rows = tuple(PublishedRow(model=f"m{place}", scores=(place / 20,)) for place in range(20))
-    table = PublishedTable(title="t", source=Source(title="s"), metric="m", lengths=(10,), rows=rows)
-    assert [row.model for row in by_default(table)] == ["m19", "m15", "m11", "m8", "m4", "m0"]
 
 
 def test_a_file_of_ones_own_as_csv_or_yaml(tmp_path: Path) -> None:

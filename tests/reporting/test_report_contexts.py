@@ -38,10 +38,6 @@ def test_the_same_prompts_make_the_same_bytes_wherever_and_whenever_they_are_wri
     assert write_contexts(iter(PROMPTS), path=tmp_path / "other.gz").read_bytes() == one
 
 
-def test_a_run_without_prompts_leaves_an_empty_archive(tmp_path: Path) -> None:
-    assert gzip.decompress(write_contexts([], path=tmp_path / "x.gz").read_bytes()) == b""
-
-
 def test_prompts_that_fail_to_be_built_leave_the_old_file_and_no_other(tmp_path: Path) -> None:
     def broken() -> Iterator[tuple[str, Prompt]]:
         yield PROMPTS[0]

@@ -19,13 +19,8 @@ from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import draw_figures
-from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.figure_texts import overlaps
 from tests.simulated_reports import edited, findings_in, relaid
-
-ALL = [
-    *("score_by_length.png", "heatmap.png", "length_histogram.png", "decay_curve.png", "depth_profile.png"),
-    *("facets.png", "failures_by_length.png", "latency_by_length.png"),
-]
 
 
 @pytest.mark.parametrize("depths", [1, 20])
@@ -54,12 +49,6 @@ def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Rep
     ]
     assert draw_figures(edited(cliff, bins=(), cells=(), profile=()), folder=tmp_path / "none", dpi=40) == {}
     assert not (tmp_path / "none").exists()
-
-
-def test_a_relative_threshold_is_drawn_as_a_score(cliff: Report) -> None:
-    bins = (replace(cliff.analysis.bins[0], mean=0.5), *cliff.analysis.bins[1:])
-    cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold_score=None)
-    assert "threshold 0.40\n(80% of baseline)" in words(score_figure(edited(cliff, bins=bins, safe_cap=cap)))
 
 
 def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:

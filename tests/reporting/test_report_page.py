@@ -17,7 +17,7 @@ from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.page.excerpts import Excerpt, excerpts_of, read_excerpts, write_excerpts
 from contextcliff.reporting.page.markup import markup_of, svg_of
 from contextcliff.reporting.page.report_page import page_samples
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
 from tests.simulated_reports import (
     CLIFF,
@@ -109,16 +109,6 @@ def test_texts_are_cut_so_that_a_page_of_ten_thousand_long_answers_stays_small()
     assert samples.cut_after == 4_000
     assert all(len(str(row[10])) == 4_001 for row in samples.rows)
     assert page_samples(long[:10], excerpts={}, prompts={}).cut_after is None
-
-
-def test_kept_prompts_of_wrong_answers_come_first_where_not_all_fit() -> None:
-    right, wrong = scored_sample(512, 1.0), scored_sample(512, 0.0)
-    prompts = {item.sample.sample_id: "p" * 150_000 for item in (right, wrong)}
-    samples = page_samples([right, wrong], excerpts={}, prompts=prompts)
-    assert samples.n_prompts == 2
-    crowded = [*(answered(scored_sample(512, 1.0), "x" * 8_000) for _ in range(1_110)), right, wrong]
-    samples = page_samples(crowded, excerpts={}, prompts=prompts)
-    assert [row[-1] is not None for row in samples.rows[-2:]] == [False, samples.n_prompts == 1]
 
 
 # ---------------------------------------------------------------- the evidence's surroundings

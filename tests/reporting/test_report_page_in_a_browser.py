@@ -11,8 +11,8 @@ import pytest
 from contextcliff.records.generation import ScoredSample
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.page.excerpts import Excerpt
-from tests.analysis.analysis_samples import scored_sample
 from tests.chromium import CHROMIUM, opened_pages
+from tests.make import scored_sample
 from tests.reporting.report_pages import HOSTILE, answered, page_of
 from tests.simulated_reports import CLIFF, edited, simulated
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records.report import Report
-from contextcliff.reporting.figures.run_curves import comparable_runs
 from contextcliff.reporting.run_names import RunFacts, telling_names, unique_names, without_common_model
-from contextcliff.reporting.schema import flatten
-from tests.simulated_reports import edited, simulated
 
 
 def test_a_run_goes_by_its_model_and_what_differs() -> None:
@@ -49,21 +42,6 @@ facts = st.builds(RunFacts, run_id=words, model=words, kv_policy=words, label=st
 def test_names_are_unique_whatever_the_runs_are(runs: list[RunFacts]) -> None:
     names = unique_names(runs)
     assert len(names) == len(set(names)) == len(runs)
-
-
-def test_the_curves_of_a_task_tell_scaled_positions_apart(tmp_path: Path) -> None:
-    def saved(run_id: str, rope: str) -> Report:
-        report = edited(simulated(), run_id=run_id, rope=rope, created_at=f"2026-01-0{len(rope) % 3 + 1}T00:00:00")
-        (tmp_path / run_id).mkdir()
-        (tmp_path / run_id / "report.json").write_text(json.dumps(flatten(report)), encoding="utf-8")
-        return report
-
-    plain = saved("one", "")
-    saved("two", "yarn x2")
-    assert set(comparable_runs(plain, folder=tmp_path)) == {
-        plain.run.model,
-        f"{plain.run.model} · yarn x2",
-    }
 
 
 def test_a_model_that_all_runs_share_need_not_be_said_with_each() -> None:

@@ -80,10 +80,3 @@ def test_a_search_says_about_how_long_it_will_take_at_any_width() -> None:
         assert " left" in last
         assert max(len(line.strip()) for line in last.splitlines()) <= width
         assert ("1,000 tokens" in last) == (width >= 64)
-
-
-def test_nothing_is_shown_where_nothing_is_to_be(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_of(TITLE, shown=False) as progress:
-        progress.advance(1)
-        progress.lengths(WALK)
-    assert capsys.readouterr().err == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,14 @@ import pytest
 from rich.console import Console
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.findings.finding import sections_of
 from contextcliff.records.report import Report
-from contextcliff.records.search_record import Search
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.reporting_settings import LanguageName
-from contextcliff.reporting.schema import flatten, unflatten
-from tests.analysis.searched_samples import analysed_search, plan_of, searched
+from tests.make import analysed_search, plan_of, searched
 from tests.reporting.figure_texts import drawn, overlaps, words
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import search_report
 
 
 def printed(report: Report, language: LanguageName = "en") -> str:
@@ -37,40 +33,12 @@ def page_of(report: Report) -> str:
     return render_markdown(report, figures=())
 
 
-def search_of(report: Report) -> Search:
-    search = report.analysis.finding(Search)
-    assert search is not None
-    return search
-
-
-def test_the_file_has_the_plan_and_the_evidence_by_block_and_comes_back() -> None:
-    report = search_report()
-    flat = json.loads(json.dumps(flatten(report)))
-    tested = flat["search"]["tested"]
-    assert [each["context_tokens"] for each in tested] == [each.context_tokens for each in search_of(report).tested]
-    assert set(tested[0]["blocks"][0]) == {"n", "e_above", "e_below"}
-    assert flat["counts"]["ahead"] == 33
-    again = unflatten(flat)
-    assert search_of(again) == search_of(report)
-    assert again.analysis.caps == report.analysis.caps
-    assert again.counts == report.counts
-    assert flatten(again)["every_depth"] == flat["every_depth"]
-
-
 @pytest.mark.parametrize("lengths", [(), (512,), tuple(range(500, 15_500, 500))], ids=["five", "one", "thirty"])
 def test_the_figure_is_legible_with_any_number_of_lengths(lengths: tuple[int, ...]) -> None:
     figure = drawn(search_report(*lengths, cliff_at=13_000), "search_evidence")
     assert overlaps(figure) == []
     assert any(text.startswith("1/α = 40") for text in words(figure))
     assert "20: below" in words(figure)
-
-
-def test_a_search_that_asked_nothing_beyond_a_baseline_has_no_figure() -> None:
-    report = search_report(512, 1_024, most_asked=1, relative=True)
-    assert report.analysis.safe_cap.tokens is None
-    figures = [figure for section in sections_of(report) for figure in section.figures if figure.has_data(report)]
-    assert "search_evidence" not in [figure.name for figure in figures]
-    assert "| 512 |" in page_of(report)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.run_curves import comparable_runs
 from contextcliff.reporting.schema import flatten
@@ -52,21 +51,6 @@ def rule_in(folder: Path) -> Mapping[str, str]:
 
 
 # ---------------------------------------------------------------- what can be read
-
-
-def test_a_report_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    report = judged("0.9")
-    again = read_report(saved(report, tmp_path) / "report.json")
-    assert flatten(again) == flatten(report)
-    assert again.analysis.bins == report.analysis.bins
-    assert again.analysis.findings.keys() == report.analysis.findings.keys()
-
-
-def test_a_fact_comes_back_as_what_was_said(tmp_path: Path) -> None:
-    report = judged("0.9")
-    again = read_report(saved(report, tmp_path) / "report.json")
-    assert again.analysis.safe_cap.reason == as_it_is(str(report.analysis.safe_cap.reason))
-    assert again.notes == tuple(as_it_is(str(note)) for note in report.notes)
 
 
 def test_a_report_of_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:

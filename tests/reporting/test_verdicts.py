@@ -24,8 +24,8 @@ from contextcliff.reporting.comparison.verdicts import (
     points,
 )
 from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
-from tests.reporting.compared_reports import run_of
 from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.made_reports import run_of
 
 WORSE = everywhere(worse=12, better=2, right=26)
 BETTER = everywhere(worse=2, better=12, right=26)

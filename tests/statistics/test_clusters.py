@@ -18,7 +18,7 @@ from contextcliff.statistics.clusters import (
     samples_worth,
     variance_of_mean,
 )
-from contextcliff.statistics.intervals import clopper_pearson_low, wilson, wilson_of_share
+from contextcliff.statistics.intervals import clopper_pearson_low, wilson_of_share
 from contextcliff.statistics.melding import binary_p_at_least_share, binary_p_at_most_share
 
 
@@ -71,11 +71,6 @@ def test_all_right_is_worth_less_than_as_many_independent_samples() -> None:
     assert evidence(clusters(*[(0, 5)] * 8)).upper(0.95) == pytest.approx(1 - perfect.lower(0.95))
 
 
-def test_wilson_on_whole_numbers_is_wilson() -> None:
-    for right, n in ((0, 7), (11, 20), (40, 40)):
-        assert wilson_of_share(right / n, n, 0.95) == pytest.approx(wilson(right, n, 0.95))
-
-
 def test_melding_takes_the_effective_counts_of_both_lengths() -> None:
     here, there = evidence(FOUR), Evidence(scores=(0.0,) + (1.0,) * 9, binary=True)
     worth = effective_sample(FOUR, 0.95)
@@ -126,16 +121,8 @@ def test_clusters_do_not_depend_on_the_order_of_their_groups() -> None:
     )
 
 
-def test_the_design_effect_of_no_shared_texts_is_1() -> None:
-    assert pooled_design_effect([(), ()]) == 1.0
-
-
 def test_the_design_effect_of_several_lengths_weighs_them_by_what_they_show() -> None:
     """Variances between texts of 4/3 × 6 and 4/3 × 10 over the independent 20 × 0.16 and 20 × 0.25."""
     lengths = [FOUR, clusters((0, 5), (2, 5), (4, 5), (4, 5)), ()]
     squares = 2.5**2 + 0.5**2 + 1.5**2 + 1.5**2
     assert pooled_design_effect(lengths) == pytest.approx(4 / 3 * (6 + squares) / (3.2 + 5.0))
-
-
-def test_where_all_are_right_the_design_effect_of_several_lengths_is_the_assumed_one() -> None:
-    assert pooled_design_effect([clusters((5, 5), (5, 5))]) == pytest.approx(1 + 4 * ASSUMED_CORRELATION)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
-from contextcliff.statistics.curves import KINDS, BestCurves, best_curves, dispersion_of
+from contextcliff.statistics.curves import KINDS, BestCurves, best_curves
 
 counts = st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -37,12 +37,6 @@ def fitted(*pairs: tuple[float, float], dispersion: float = 1.0) -> BestCurves:
 def test_the_best_curve_is_the_one_that_was_planted(pairs: list[tuple[int, int]], kind: str, place: int) -> None:
     found = fitted(*pairs)
     assert (KINDS[found.kind[0]], found.place[0]) == (kind, place)
-
-
-def test_one_length_is_a_constant() -> None:
-    found = fitted((3, 4))
-    assert KINDS[found.kind[0]] == "constant"
-    assert found.fitted.tolist() == [[0.75]]
 
 
 def test_the_logistic_curve_is_the_likeliest_one() -> None:
@@ -82,10 +76,3 @@ def test_runs_that_are_fitted_together_are_fitted_as_alone(runs: list[list[tuple
     for place, pairs in enumerate(runs):
         alone = fitted(*pairs)
         assert together.fitted[place] == pytest.approx(alone.fitted[0], abs=1e-4)
-
-
-def test_the_dispersion_of_right_and_wrong_answers_is_about_1_and_of_even_scores_small() -> None:
-    assert dispersion_of([[0.0, 1.0] * 20, [0.0] * 5 + [1.0] * 35]) == pytest.approx(1.0, abs=0.05)
-    assert dispersion_of([[0.6, 0.62] * 20, [0.55, 0.6] * 20]) < 0.05
-    assert dispersion_of([[0.6], [0.5]]) == 1.0
-    assert dispersion_of([[1.0, 1.0], [1.0]]) == 1.0

@@ -76,10 +76,6 @@ def test_right_and_wrong_answers_alone_make_nothing_unscorable() -> None:
     assert decision_of_all(hopeless, above=ABOVE, below=BELOW, alpha=ALPHA, giving_up=giving_up).kind == "open"
 
 
-def test_one_wrong_answer_gives_nothing_up() -> None:
-    assert decided([[0.0]] + [[1.0]] * 153, rows=154).kind == "above"
-
-
 def test_one_of_several_means_that_is_hopeless_is_enough() -> None:
     good, doubtful = block_of([1.0] * 10, THRESHOLD), block_of([1.0] * 7 + [0.0] * 3, THRESHOLD)
     giving_up = GivingUp(rows=14, best_gain=0.25)

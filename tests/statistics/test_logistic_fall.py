@@ -45,17 +45,6 @@ def test_where_no_length_lies_on_the_fall_it_crosses_anywhere_between_the_two_ar
     assert tokens(falls, 0.8) == tokens(falls, 0.5) == pytest.approx((4_000, 8_000))
 
 
-def test_a_curve_that_never_falls_crosses_beyond_and_one_that_is_always_below_crosses_before() -> None:
-    assert tokens(fitted(*[0.95] * 6), 0.8) == (math.inf, math.inf)
-    assert tokens(fitted(*[0.3] * 6), 0.8) == (-math.inf, -math.inf)
-    assert tokens(fitted(1.0, 1.0, 0.98, 0.95, 0.9, 0.85), 0.5) == (math.inf, math.inf)
-
-
-def test_a_curve_that_rises_is_fitted_by_a_constant() -> None:
-    falls = fitted(0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-    assert falls.top[0] == pytest.approx(0.75) == falls.bottom[0]
-
-
 def test_many_sets_are_fitted_as_each_alone() -> None:
     rng = np.random.default_rng(3)
     means = rng.random((40, LENGTHS.size))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.statistics import melding, sample_size
+from contextcliff.statistics import sample_size
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.melding import p_at_most_share
@@ -72,23 +71,6 @@ def test_scores_that_spread_more_take_more_rounds() -> None:
     assert narrow < wider
 
 
-def test_a_plan_costs_few_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is the distribution of two weighted means: 199 of them would be felt."""
-    rng = np.random.default_rng(3)
-    here, baseline = rng.beta(13, 7, 60).tolist(), rng.beta(14, 6, 60).tolist()
-    asked = []
-
-    def counted_p(*args: Any, **kwargs: Any) -> float:
-        asked.append(args)
-        return p_at_most_share(*args, **kwargs)
-
-    monkeypatch.setattr(melding, "p_at_most_share", counted_p)
-    scores_to_settle.cache_clear()
-    assert settling_rounds(here, baseline) is not None
-    # The least number, and the halvings of the 198 above it.
-    assert 2 <= len(asked) <= 9
-
-
 def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has_spread: bool = True) -> int | None:
     limit, mean = 0.8 * math.fsum(baseline) / max(1, len(baseline)), math.fsum(here) / len(here)
     return observed_sample_size.to_settle_against_share(
@@ -124,10 +106,6 @@ def test_right_and_wrong_answers_are_planned_by_their_mean() -> None:
     assert planned_as_observed(here, baseline, has_spread=False) == planned_by_mean(here, baseline)
 
 
-def test_a_single_fractional_score_has_no_spread_and_is_planned_by_its_mean() -> None:
-    assert planned_as_observed((0.65,), BASELINE) == planned_by_mean((0.65,), BASELINE)
-
-
 def test_scores_that_collapsed_are_planned_with_their_own_spread_too() -> None:
     """Right and wrong answers of this mean take some forty; scores that spread so little a handful."""
     collapsed = (0.44, 0.46, 0.47)
@@ -146,8 +124,3 @@ def test_a_planned_size_is_that_of_the_side_of_the_threshold(score: float, below
     of = sample_size.to_show_below if below else sample_size.to_show_above
     evidence = Evidence(scores=(0.0,) * 5 + (1.0,) * 15, binary=True)
     assert observed_sample_size.to_settle_against(evidence, score, 0.8, 0.95, has_spread=False) == of(score, 0.8, 0.95)
-
-
-@pytest.mark.parametrize(("tests", "others", "fewest"), [(1, None, 3), (1, 8, 2), (20, None, 6), (10_000_000, 1, None)])
-def test_a_rank_test_takes_a_least_number_of_values(tests: int, others: int | None, fewest: int | None) -> None:
-    assert sample_size.fewest_for_significance(tests, others, 0.95) == fewest

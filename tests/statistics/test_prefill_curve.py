@@ -77,16 +77,6 @@ def test_a_step_is_no_curve(begins: int) -> None:
     assert not follows_a_curve(stepped)
 
 
-def test_a_step_at_the_second_of_two_lengths_can_be_attention() -> None:
-    assert follows_a_curve([at(500, 1.0), at(1_000, 2.0)])
-    assert not follows_a_curve([at(500, 1.0), at(1_000, 2.1)])
-
-
-def test_rates_without_an_upper_end_deny_nothing() -> None:
-    unknown = PrefillRate(inverse=1e-3, back=500.0, typical=Typical(value=9.0, low=0.0, high=math.inf))
-    assert follows_a_curve([at(500, 1.0), unknown, at(2_000, 1.0)])
-
-
 @pytest.mark.parametrize(("fixed", "token", "attention"), [(0.0, 2.0, 0.0), (300.0, 2.0, 0.0), (50.0, 1.0, 1e-3)])
 def test_a_curve_through_three_lengths_predicts_the_fourth(fixed: float, token: float, attention: float) -> None:
     *shorter, last = curve(fixed, token, attention, (500, 1_000, 2_000, 8_000))

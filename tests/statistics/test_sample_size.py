@@ -44,16 +44,6 @@ def test_the_first_size_with_80_percent_power_below(rate: float) -> None:
     assert all(power_below(m, rate, 0.8) < 0.8 for m in range(1, n))
 
 
-def test_on_the_wrong_side_no_number_will_do() -> None:
-    assert to_show_above(0.8, 0.8, 0.95) is None
-    assert to_show_below(0.8, 0.8, 0.95) is None
-    assert to_show_above_share(0.5, 1.0, 0.8, 0.95) is None
-
-
-def test_a_hair_above_the_threshold_is_out_of_reach() -> None:
-    assert to_show_above(0.8005, 0.8, 0.95) is None
-
-
 def test_a_share_of_the_baseline_takes_more_than_a_fixed_threshold() -> None:
     alone, both = to_show_above(0.9, 0.76, 0.95), to_show_above_share(0.9, 0.95, 0.8, 0.95)
     assert alone is not None

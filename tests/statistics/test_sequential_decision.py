@@ -68,23 +68,6 @@ def test_what_is_decided_stays_decided_and_what_is_open_goes_on(
         assert after == before
 
 
-def test_two_perfect_blocks_of_ten_pass() -> None:
-    result = decision([[1.0] * 10] * 4)
-    assert (result.kind, result.blocks_used, result.samples) == ("above", 2, 20)
-    assert [look.samples for look in result.looks] == [10, 20]
-    assert result.e_above >= 20.0 > result.looks[0].e_above
-
-
-def test_one_block_of_wrong_answers_is_below() -> None:
-    result = decision([[0.0] * 10] * 3)
-    assert (result.kind, result.samples) == ("below", 10)
-
-
-def test_without_a_block_nothing_is_decided() -> None:
-    result = decision([])
-    assert (result.kind, result.samples, result.e_above, result.e_below) == ("open", 0, 1.0, 1.0)
-
-
 def test_samples_without_a_score_neither_pass_a_length_nor_show_it_below() -> None:
     assert decision([[None] * 10] * 16).kind == "open"
     assert decision([[1.0] * 8 + [None] * 2] * 4).kind == "open"

@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from contextcliff.statistics.power import (
     sequential_power,
 )
 from contextcliff.statistics.sequential import decide
-from tests.statistics.simulated_walks import decide_share, most_errors
+from tests.statistics.simulated_walks import decide_share
 
 ALPHA = 0.05
 
@@ -76,22 +75,6 @@ def test_power_and_samples_at_the_scores_of_the_plan(rate: float, above: float, 
     assert power.expected_samples == pytest.approx(expected, abs=0.1)
 
 
-def test_simulated_runs_agree() -> None:
-    runs, rng = 2_000, np.random.default_rng(12)
-    power = sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=160)
-    draws = (rng.random((runs, 16, 10)) < 0.9).astype(float)
-    results = [decide(run.tolist(), threshold=0.8, alpha=ALPHA) for run in draws]
-    above = sum(result.kind == "above" for result in results)
-    assert runs - most_errors(runs, 1.0 - power.above) <= above <= most_errors(runs, power.above)
-    samples = [result.samples for result in results]
-    assert abs(np.mean(samples) - power.expected_samples) <= 4.0 * np.std(samples) / math.sqrt(runs)
-
-
-def test_samples_that_fill_no_block_are_not_asked_for() -> None:
-    at_most = [sequential_power(0.9, threshold=0.8, alpha=ALPHA, block=10, most=most) for most in (40, 49)]
-    assert at_most[0] == at_most[1]
-
-
 @given(
     st.floats(min_value=0.05, max_value=0.97),
     st.floats(min_value=0.005, max_value=0.2),
@@ -111,11 +94,6 @@ def test_the_fewest_perfect_samples_against_a_share_of_a_perfect_baseline() -> N
     assert n == 19
     assert decide_share([[(1.0, 1.0)]] * n, share=0.8, alpha=ALPHA).kind == "above"
     assert decide_share([[(1.0, 1.0)]] * (n - 1), share=0.8, alpha=ALPHA).kind == "open"
-
-
-@pytest.mark.parametrize(("alpha", "block", "fewest"), [(0.05, 10, 20), (0.05, 1, 18), (0.025, 10, 30), (0.025, 1, 22)])
-def test_the_fewest_perfect_samples_for_point_eight(alpha: float, block: int, fewest: int) -> None:
-    assert fewest_perfect(0.8, alpha=alpha, block=block) == fewest
 
 
 def test_no_number_of_samples_shows_a_score_above_one() -> None:

@@ -28,10 +28,6 @@ def test_five_units_are_the_fewest_that_rule_something_out_at_95_percent() -> No
     assert shift_interval(Units.single([0.1, 0.2, 0.3, 0.4, 0.5]), 0.95) == pytest.approx((0.1, 0.5))
 
 
-def test_equal_runs_have_no_interval_since_nothing_says_how_much_they_vary() -> None:
-    assert shift_interval(Units.single([0.0] * 40), 0.95) == (None, None)
-
-
 def test_a_unit_of_several_pairs_counts_by_its_pairs() -> None:
     single = Units.single([0.1, 0.2, 0.3, 0.4, 0.5])
     several = Units.of(Unit(total=3.0 * unit.total, pairs=3) for unit in single.units)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from contextcliff.tasks.needles.planter import Made, planting_notes
-from tests.analysis.analysis_samples import scored_sample
+from tests.make import scored_sample
 
 MADE = Made(sample=scored_sample(500, 1.0).sample, controls=(), redrawn=0, off=0.0)
 

@@ -19,10 +19,8 @@ from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.tracking.metrics import digest
 from tests.analysis.test_entropy_by_length import ENTROPY
 from tests.analysis.test_kv_limits import CACHE
-from tests.golden.test_shown_reports import slow_and_shared
-from tests.reporting.made_answer_measures import MEASURES
-from tests.reporting.search_reports import search_report
-from tests.reporting.test_extrapolation_section import FAILS, YARN, report_of
+from tests.golden.test_shown_reports import beyond_training, slow_and_shared
+from tests.reporting.made_reports import MEASURES, search_report
 from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
 from tests.writing.made_writing import make_writing
@@ -50,7 +48,7 @@ def whole_report() -> Report:
         search=search_report().analysis.finding(Search),
         kv_cache=CACHE,
         attention_entropy=ENTROPY,
-        extrapolation=report_of(FAILS, YARN).analysis.finding(Extrapolation),
+        extrapolation=beyond_training().analysis.finding(Extrapolation),
         task_kind="niah",
         dataset_kind="essays",
         texts="The Tide Clerk",

@@ -12,7 +12,7 @@ from contextcliff.reporting.files import write_report_files
 from contextcliff.tracking.metrics import digest, measurements, tags
 from contextcliff.tracking.tracked_folder import tracked_of
 from contextcliff.tracking.tracker import TrackingError
-from tests.reporting.search_reports import search_report
+from tests.reporting.made_reports import search_report
 from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, edited, simulated
 from tests.tracking.test_digest import whole_report
 

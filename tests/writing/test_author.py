@@ -6,7 +6,6 @@ import math
 import random
 import statistics
 from importlib.resources import files
-from random import Random
 
 import numpy as np
 import pytest
@@ -17,27 +16,19 @@ from contextcliff.text.sentences import sentence_starts
 from contextcliff.writing.author_norms import (
     Norm,
     Norms,
-    author_windows,
-    author_z,
-    norms_for,
     norms_of,
     windows,
     z_scores,
 )
 from contextcliff.writing.measures.measure import (
-    AUTHOR_DISTANCE,
-    AUTHOR_MEAN,
-    AUTHOR_STD,
     BY_NAME,
     CLASSIC_COMPOSITE,
     COMPOSITE,
-    ORIGINAL,
-    ORIGINAL_Z,
     Z,
 )
 from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import author_distance, calibrated, classic, judge_prose, with_coherence
-from contextcliff.writing.task.continuation_scoring import author_limit, author_parts, limit_of, limit_with_coherence
+from contextcliff.writing.task.continuation_scoring import author_limit, author_parts, limit_of
 
 ANY_Z = st.dictionaries(st.sampled_from(sorted(BY_NAME)), st.floats(-1e6, 1e6), max_size=20)
 
@@ -54,16 +45,6 @@ def test_a_standard_deviation_costs_nothing_and_six_cost_all() -> None:
     assert calibrated({"cloze_score": 6.0}) == 100.0
     assert calibrated({"word_entropy": -6.0}) == 100.0
     assert calibrated({"word_entropy": 6.0}) == 0.0
-
-
-def test_one_collapsed_family_is_seen_among_six() -> None:
-    fine = dict.fromkeys(("cloze_score", "mtld", "sentence_length_variance", "copied_share", "language_drift"), 0.0)
-    assert calibrated({**fine, "bigram_repetition_rate": 50.0}) == pytest.approx(100 / math.sqrt(6))
-
-
-def test_measures_without_a_family_count_for_nothing() -> None:
-    assert calibrated({"comma_density": 9.0, "avg_sentence_length": -9.0}) is None
-    assert calibrated({}) is None
 
 
 @given(ANY_Z)
@@ -92,17 +73,6 @@ def test_context_testers_composite() -> None:
     assert classic({**values, "mtld": 1.0}) == classic(values)
 
 
-def test_what_is_not_measured_is_never_counted_as_zero() -> None:
-    assert classic({"vocabulary_diversity": 0.45, "bigram_repetition_rate": 0.06}) == pytest.approx(50 * 0.7)
-    assert classic({"mtld": 80.0}) is None
-
-
-def test_context_testers_parts_end_at_0_and_25() -> None:
-    best = {"vocabulary_diversity": 0.9, "cloze_score": -5.0, "adjacent_coherence": 0.9, "bigram_repetition_rate": 0.0}
-    worst = {"vocabulary_diversity": 0.1, "cloze_score": 60.0, "adjacent_coherence": 0.0, "bigram_repetition_rate": 0.9}
-    assert (classic(best), classic(worst)) == (0.0, 100.0)
-
-
 def test_the_distance_goes_both_ways_and_each_measure_counts_ten_at_most() -> None:
     assert author_distance({"cloze_score": -3.0, "comma_density": 4.0}) == pytest.approx(math.sqrt(12.5))
     assert author_distance({"cloze_score": -500.0, "mtld": 0.0}) == pytest.approx(math.sqrt(50))
@@ -110,15 +80,6 @@ def test_the_distance_goes_both_ways_and_each_measure_counts_ten_at_most() -> No
 
 
 SENTENCE = "The clerk read it. "
-
-
-def test_windows_are_disjoint_and_spread_over_the_whole_text(story: str) -> None:
-    found = windows(story, characters=2000, starts=sentence_starts(story), most=20)
-    assert not found.overlapping
-    assert len(found.spans) == 20
-    assert all(end <= start for (_, end), (start, _) in zip(found.spans, found.spans[1:], strict=False))
-    assert found.spans[0][0] == 0
-    assert found.spans[-1][1] > 0.97 * len(story)
 
 
 @given(st.integers(1, 400), st.integers(20, 3000), st.integers(1, 70))
@@ -138,18 +99,6 @@ def test_windows_begin_and_end_with_sentences_and_are_about_as_long_as_asked(
         assert all(end <= start for (_, end), (start, _) in zip(found.spans, found.spans[1:], strict=False))
 
 
-def test_few_windows_overlap_by_half_and_say_so() -> None:
-    text = SENTENCE * 100
-    found = windows(text, characters=380, starts=range(0, len(text), len(SENTENCE)))
-    assert found.overlapping
-    assert found.spans == tuple((start, start + 380) for start in range(0, 1521, 190))
-
-
-def test_a_text_that_is_too_short_has_no_windows() -> None:
-    assert windows("He ran.", characters=100, starts=[0]).spans == ()
-    assert norms_for("He ran.", "en", dale_chall(), 100) == Norms(of={})
-
-
 def test_norms_are_means_and_deviations_on_both_scales() -> None:
     found = [{"mtld": value, "cloze_score": 2 * value} for value in (60.0, 70.0, 80.0, 90.0)]
     norms = norms_of(found)
@@ -166,46 +115,6 @@ def test_z_scores_are_on_the_measures_scale_and_by_its_floor_at_least() -> None:
     norms = Norms(of={"copied_share": norm, "mtld": wide})
     found = z_scores({"copied_share": 1.1, "mtld": math.expm1(1.0) * 71.0 + 70.0, "cloze_score": 30.0}, norms)
     assert found == {"copied_share": pytest.approx(0.1 / BY_NAME["copied_share"].floor), "mtld": pytest.approx(2.0)}
-
-
-@pytest.mark.slow
-def test_norms_are_interpolated_between_lengths(story: str) -> None:
-    def diversity(characters: int) -> float:
-        return norms_for(story, "en", dale_chall(), characters).of["vocabulary_diversity"].mean
-
-    # 2048 is on the grid, 2896 the next length of it; halfway in the logarithm lies 2435.
-    assert diversity(2435) == pytest.approx((diversity(2048) + diversity(2896)) / 2, abs=1e-4)
-    assert diversity(2048) > diversity(2435) > diversity(4096)
-
-
-def test_the_first_window_has_nothing_to_copy_from_and_likeness_has_no_norm(story: str) -> None:
-    found = norms_for(story, "en", dale_chall(), 4096)
-    assert {"copied_share", "longest_copy_words"} <= set(found.of)
-    assert "reference_rouge_l" not in found.of
-    taken = {name for name, measure in BY_NAME.items() if not measure.embeds}
-    assert set(found.of) == taken - {"reference_rouge_l", "shortfall"}
-
-
-def test_the_authors_own_scores_lie_round_zero(story: str) -> None:
-    scores = author_z(story, "en", dale_chall(), 2000)
-    for name in ("cloze_score", "word_entropy", "compression_ratio"):
-        assert statistics.mean(scores[name]) == pytest.approx(0.0, abs=1e-9)
-        assert 0.5 < statistics.stdev(scores[name]) < 1.0 + 1e-9  # less than 1: the floor of its deviation
-    # The first window has no text before it to be copied from.
-    assert len(scores["copied_share"]) == len(scores["cloze_score"]) - 1
-
-
-def test_windows_that_overlap_are_not_tested_against(story: str) -> None:
-    starts = sentence_starts(story)
-    assert windows(story, characters=16_384, starts=starts).overlapping
-    assert author_z(story, "en", dale_chall(), 16_384) == {}
-    assert author_z("He ran.", "en", dale_chall(), 500) == {}
-
-
-def test_a_japanese_author_has_norms_too() -> None:
-    text = "".join(f"{number}日目の朝、彼は港へ行った。雨は降らなかった。" for number in range(400))
-    found = norms_for(text, "ja", dale_chall(), 500)
-    assert {"compression_ratio", "language_drift", "comma_density"} <= set(found.of)
 
 
 @given(characters=st.integers(300, 6_000), factor=st.floats(1.5, 4.0), start=st.integers(0, 50_000))
@@ -239,16 +148,6 @@ def test_the_limit_lies_within_the_composites_and_follows_them(composites: list[
     moved = limit_of([value + step for value in composites])
     assert moved is not None
     assert moved >= limit - 1e-9
-
-
-def test_a_text_with_too_few_windows_has_no_limit() -> None:
-    assert author_limit("It was late. " * 8, "en", dale_chall(), 400) is None
-
-
-def test_coherence_is_one_family_more() -> None:
-    window = {"adjacent_coherence": 0.4, "global_coherence": 0.6, "local_coherence_3sent": 0.4}
-    assert limit_with_coherence([(0.3, 0.3)], [window] * 8) == pytest.approx(100 * (2 * 0.3**2 / 3) ** 0.5)
-    assert limit_with_coherence([(0.3, 0.3)], []) is None
 
 
 @pytest.mark.slow
@@ -285,46 +184,6 @@ def judged(text: str, document: str, *, point: int = POINT) -> dict[str, float]:
         language="en",
         word_list=dale_chall(),
     )
-
-
-def test_a_page_is_told_in_full(story: str) -> None:
-    details = judged(story[POINT : POINT + PAGE], story)
-    plain = {name for name, measure in BY_NAME.items() if not measure.embeds} - {"shortfall"}
-    normed = plain - {"reference_rouge_l"}
-    assert set(details) == (
-        plain
-        | {ORIGINAL + name for name in normed}
-        | {prefix + name for prefix in (AUTHOR_MEAN, AUTHOR_STD, Z, ORIGINAL_Z) for name in normed}
-        | {COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE}
-    )
-    assert all(math.isfinite(value) for value in details.values())
-    assert all(details[name] == details[ORIGINAL + name] for name in normed)
-    assert details["reference_rouge_l"] == 1.0
-
-
-def test_an_empty_text_has_the_worst_composite_and_nothing_to_compare(story: str) -> None:
-    details = judge_prose(
-        "", prompt=story, reference=story[:100], document=story, language="en", word_list=dale_chall()
-    )
-    assert details["continuation_length"] == 0.0
-    assert details["original.word_count"] > 10
-    assert details[COMPOSITE] == 100.0
-    assert not {CLASSIC_COMPOSITE, AUTHOR_DISTANCE} & set(details)
-    assert not [key for key in details if key.startswith(Z)]
-
-
-@pytest.mark.slow
-def test_the_authors_own_pages_score_near_nothing(novel: str) -> None:
-    pages = [judged(page, novel, point=max(1, novel.index(page))) for page in _pages(novel)]
-    assert statistics.mean(page[COMPOSITE] for page in pages) < 4.0
-    assert max(page[COMPOSITE] for page in pages) < 20.0
-    scores = [score for page in pages for key, score in page.items() if key.startswith(Z)]
-    assert sum(abs(score) <= 3.0 for score in scores) > 0.97 * len(scores)
-    assert statistics.mean(page[AUTHOR_DISTANCE] for page in pages) == pytest.approx(0.9, abs=0.2)
-
-
-def _pages(novel: str) -> list[str]:
-    return list(author_windows(novel, language="en", characters=PAGE, most=24))
 
 
 @pytest.mark.slow
@@ -369,22 +228,6 @@ def test_coherence_is_added_and_enters_the_composites(story: str) -> None:
     z = {key.removeprefix(Z): value for key, value in whole.items() if key.startswith(Z)}
     assert whole[COMPOSITE] == calibrated(z)
     assert whole[CLASSIC_COMPOSITE] == classic({name: whole[name] for name in BY_NAME if name in whole})
-
-
-def test_without_sentences_coherence_changes_nothing(story: str) -> None:
-    details = judged(story[POINT : POINT + PAGE], story)
-    none = np.empty((0, 4))
-    assert with_coherence(details, vectors=none, reference_vectors=none, window_vectors=[]) == details
-
-
-@pytest.mark.slow
-def test_shuffled_words_are_not_seen_without_embeddings(novel: str) -> None:
-    """A limit: the measures count words and their neighbours' return, and none knows whether they make sense."""
-    words = novel[900_000 : 900_000 + PAGE].split()
-    shuffled = " ".join(Random(1).sample(words, len(words)))
-    own, mixed = judged(novel[900_000 : 900_000 + PAGE], novel, point=900_000), judged(shuffled, novel, point=900_000)
-    assert mixed[AUTHOR_DISTANCE] > own[AUTHOR_DISTANCE]
-    assert mixed[COMPOSITE] < 20.0
 
 
 def test_a_text_that_is_missing_in_part_is_told_and_counts(story: str) -> None:

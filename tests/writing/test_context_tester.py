@@ -13,7 +13,6 @@ from contextcliff.writing.context_tester import (
     ImportedRound,
     ImportedRun,
     imported_writing,
-    is_context_tester,
     kept_texts,
     read_context_tester,
     remeasured,
@@ -22,7 +21,6 @@ from contextcliff.writing.measures.measured import measure_prose
 from contextcliff.writing.measures.readability import word_list_of
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
 from tests.writing.made_context_tester import (
-    FIRST,
     drawn_rounds,
     figures,
     made_round,
@@ -63,11 +61,6 @@ def test_a_result_folder_is_read_round_by_round_shortest_length_first(tmp_path: 
     }
 
 
-def test_a_folder_without_metadata_goes_by_its_own_name(tmp_path: Path) -> None:
-    run = read(result_folder(tmp_path / "glm", drawn_rounds([2048]), metadata=False))
-    assert (run.model, run.text, dict(run.original)) == ("glm", "", {})
-
-
 def test_a_detailed_table_has_a_row_a_round_and_what_is_no_number_is_not_measured(tmp_path: Path) -> None:
     rows = [
         table_row(tokens, number=number, cloze_score=20.0 + number, word_entropy="nan", mtld="")
@@ -106,14 +99,6 @@ def test_a_table_that_is_not_of_one_run_round_by_round_is_refused(
     found = refusal(table(tmp_path / "a.csv", rows))
     assert found.startswith(f"action.runs={tmp_path / 'a.csv'}: ")
     assert told in found
-
-
-def test_a_table_of_the_first_generation_has_no_text_and_no_coherence(tmp_path: Path) -> None:
-    run = read(table(tmp_path / "old.csv", [table_row(tokens) for tokens in (2048, 1024)], columns=FIRST))
-    assert (run.model, run.text) == ("GLM-4-9B", "")
-    assert run.parameters["sampling.min_p"] == "0.02"
-    assert "adjacent_coherence" not in run.tiers[2048][0].values
-    assert not kept_texts(run)
 
 
 @pytest.mark.parametrize(
@@ -169,19 +154,6 @@ def test_a_file_of_more_than_two_gibibytes_is_refused(tmp_path: Path, monkeypatc
     assert "files of up to 2 GiB are read" in refusal(table(tmp_path / "a.csv", [table_row(1024)]))
 
 
-def test_a_name_from_a_file_is_one_short_line(tmp_path: Path) -> None:
-    run = read(result_folder(tmp_path / "a", drawn_rounds([1024]), model="one\ntwo " + "x" * 500))
-    assert "\n" not in run.model
-    assert len(run.model) == 80
-
-
-def test_only_its_folders_and_tables_look_like_its_results(tmp_path: Path) -> None:
-    assert is_context_tester(result_folder(tmp_path / "a", drawn_rounds([1024])))
-    assert is_context_tester(tmp_path / "b.csv")
-    assert not is_context_tester(tmp_path)
-    assert not is_context_tester(tmp_path / "b.json")
-
-
 WORDS = word_list_of("the\ncat\nsat\n", "few")
 
 
@@ -214,15 +186,6 @@ def test_the_classic_composite_is_the_mean_over_the_rounds() -> None:
     assert tier.composite.mean is None
 
 
-def test_equal_rounds_are_one_draw() -> None:
-    same = [ImportedRound(values={"cloze_score": 20.0 + i / 10}, text="The same.") for i in range(3)]
-    writing = imported_writing(run_of(same), confidence=0.95)
-    tier = writing.tiers[0]
-    assert (tier.n_rounds, tier.n_distinct) == (3, 1)
-    assert level(writing, "cloze_score").std is None
-    assert any("same draw" in str(warning) for warning in writing.warnings)
-
-
 def test_coherence_that_is_zero_in_every_row_was_not_measured() -> None:
     values = [{"cloze_score": 20.0 + i, "adjacent_coherence": 0.0, "global_coherence": 0.1 * i} for i in range(2)]
     run = run_of([ImportedRound(values=v) for v in values], original={"adjacent_coherence": 0.4})
@@ -243,8 +206,3 @@ def test_kept_texts_are_measured_by_our_rules_and_coherence_stays() -> None:
     ours = measure_prose(text, language="en", word_list=WORDS)
     assert values == {**ours, "adjacent_coherence": 0.3}
     assert dict(again.original) == {"adjacent_coherence": 0.2}
-
-
-def test_rounds_without_their_texts_cannot_be_measured_anew() -> None:
-    with pytest.raises(ValueError, match="not kept"):
-        remeasured(run_of([ImportedRound(values={"cloze_score": 1.0})]), word_list=WORDS)

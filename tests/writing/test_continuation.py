@@ -51,13 +51,6 @@ def test_tiers_worked_out_by_hand(
     assert found == tiers
 
 
-@pytest.mark.parametrize(("divisions", "instead"), [(3, "2 or 4"), (5, "4 or 8"), (12, "8 or 16"), (-1, "0 or 1")])
-def test_divisions_that_are_no_power_of_two_are_refused(divisions: int, instead: str) -> None:
-    with pytest.raises(ValueError, match="task.divisions") as raised:
-        context_tiers(start=2_048, longest=8_192, divisions=divisions, answer_tokens=512)
-    assert str(raised.value) == f"task.divisions={divisions}: must be 0 or a power of two; take {instead}"
-
-
 def test_a_context_without_room_for_twice_the_answer_is_refused_with_both_numbers() -> None:
     with pytest.raises(ValueError, match="longest") as raised:
         context_tiers(start=2_048, longest=1_023, divisions=0, answer_tokens=512)
@@ -251,39 +244,12 @@ LONG_WORDED = Document(
 )
 
 
-def test_the_point_is_the_end_of_a_sentence_and_contexts_start_with_one_or_are_named() -> None:
-    starts = set(sentence_starts(STORY.text))
-    assert not any("inside a sentence" in note for note in built(continuation()).notes)
-    for sample in samples():
-        end = passage(sample).end
-        following = end + len(STORY.text[end:]) - len(STORY.text[end:].lstrip())
-        assert following in starts
-        assert not STORY.text[end - 1].isspace()
-        assert passage(sample).start in starts
-
-
 def test_another_instruction_or_room_for_thinking_leaves_the_point_where_it_is() -> None:
     point = passage(samples()[0]).end
     thinking = ContextBudget(context_window=8192, answer_tokens=1280, thinking_tokens=1024)
     longer = built(continuation(instruction="Go on with this story, as the one who wrote it would have. " * 3))
     for found in (longer, built(continuation(), context_budget=thinking)):
         assert {passage(sample).end for sample in found.samples} == {point}
-
-
-def test_the_same_point_serves_more_rounds_finer_lengths_and_another_judging() -> None:
-    point = passage(samples()[0]).end
-    for changes in ({"rounds": 5}, {"divisions": 2}, {"min_tokens_fraction": 0.1}):
-        more = built(continuation(**changes)).samples
-        assert {passage(sample).end for sample in more} == {point}
-        assert {sample.sample_id for sample in samples()} <= {sample.sample_id for sample in more}
-
-
-def test_tiers_are_powers_of_two_from_twice_the_answer_to_the_window_or_given_lengths() -> None:
-    assert [sample.context_tokens for sample in samples()[::2]] == [2048, 4096, 8192]
-    raised = built(continuation(max_tokens=1500))
-    assert [sample.context_tokens for sample in raised.samples[::2]] == [4096, 8192]
-    assert any("the shortest context is 4,096 tokens, not 2,048" in note for note in raised.notes)
-    assert [sample.context_tokens for sample in built(continuation(lengths=[3000, 1000])).samples[::2]] == [1000, 3000]
 
 
 def test_an_answer_takes_at_most_a_quarter_of_the_window_and_thinking_is_kept_out_of_the_text() -> None:
@@ -320,18 +286,6 @@ def test_coherence_is_scored_where_every_sentence_has_a_vector() -> None:
 
 
 # ---------------------------------------------------------------- bad input
-
-
-def test_a_text_shorter_than_the_smallest_context_is_refused_with_both_numbers() -> None:
-    with pytest.raises(ConfigError, match=r"Tiny has [1-9,]\d+ tokens before .* context of 2,048 .* \(dataset\.path\)"):
-        built(continuation(), Document(document_id="tiny", title="Tiny", text=STORY.text[:4_000]))
-
-
-@pytest.mark.parametrize("stop", ["।", "۔", "։"])
-def test_sentences_of_any_script_are_places_to_go_on_from(stop: str) -> None:
-    text = "\n".join(f"{'अब पानी आया और गया ' * 3}{stop}" for _ in range(900))
-    document = Document(document_id="far", title="Far", text=text.replace("\n", "\n\n"), language="hi")
-    assert built(continuation(start_context=512, max_context=1024, max_tokens=64), document).samples
 
 
 @pytest.mark.parametrize(
@@ -379,29 +333,6 @@ def test_quoting_the_prompt_is_no_writing() -> None:
     assert quoted.value < 0.7
 
 
-def test_a_short_continuation_is_tagged_and_kept() -> None:
-    point = passage(samples()[0]).end
-    short = score(STORY.text[point : point + 500], completion_tokens=120)
-    assert short.failure == "too_short"
-    assert 0.5 < short.value < score(STORY.text[point : point + 1100]).value
-    assert short.details["word_count"] > 50
-
-
-def test_an_empty_answer_scores_nothing_and_measures_nothing() -> None:
-    for text in ("", "  \n", "..."):
-        empty = score(text, completion_tokens=1)
-        assert (empty.value, empty.failure) == (0.0, "empty")
-        assert "mtld" not in empty.details
-    assert score("The end.", completion_tokens=256).value == 0.0
-
-
-def test_the_original_is_measured_over_as_many_tokens_as_the_model_wrote() -> None:
-    words = STORY.text[passage(samples()[0]).end :].split()
-    half, whole = score(" ".join(words[:80]), completion_tokens=128), score(" ".join(words[:160]))
-    share = half.details["original.word_count"] / whole.details["original.word_count"]
-    assert share == pytest.approx(0.5, abs=0.05)
-
-
 def test_only_what_was_said_counts_as_written_however_the_server_counts() -> None:
     def found(characters: int, **answer: Any) -> Score:
         written = replace(said(STORY.text[:characters]), **answer)
@@ -413,29 +344,3 @@ def test_only_what_was_said_counts_as_written_however_the_server_counts() -> Non
     assert (hidden.failure, hidden.details["original.word_count"] < 110) == ("too_short", True)
     # A server that counts nothing: the text tells how much was written.
     assert found(1100, completion_tokens=1, server_counted=False).failure != "too_short"
-
-
-@pytest.mark.slow
-def test_another_word_list_changes_the_judging_and_not_the_samples(tmp_path: Path) -> None:
-    file = tmp_path / "words.txt"
-    file.write_text("tide\nharbour\n", encoding="utf-8")
-    ours = continuation(word_list=str(file))
-    assert ours.identity() == continuation().identity()
-    sample, answer = samples()[0], replace(said(STORY.text[:1000]), completion_tokens=256)
-    unfamiliar = [
-        task.score(sample, answer, AGAINST_THE_STORY).details["pct_unfamiliar_words"] for task in (ours, continuation())
-    ]
-    assert unfamiliar[0] > 0.9 > unfamiliar[1]
-
-
-def test_a_japanese_text_has_its_word_measures_unmeasured() -> None:
-    text = files("contextcliff.datasets").joinpath("texts", "shiomachi_no_kirokugakari.txt").read_text(encoding="utf-8")
-    document = Document(document_id="story", title="潮", text=text, language="ja")
-    sample = built(continuation(start_context=1024, max_context=2048), document).samples[0]
-    answer = replace(said(text[:300]), completion_tokens=256)
-    found = continuation().score(sample, answer, ScoringContext(document=document))
-    assert "cloze_score" not in found.details
-    assert {"char_entropy", "compression_ratio", "composite"} <= set(found.details)
-    half = continuation().score(sample, replace(answer, completion_tokens=128), ScoringContext(document=document))
-    share = half.details["original.continuation_length"] / found.details["original.continuation_length"]
-    assert share == pytest.approx(0.5, abs=0.03)

@@ -127,25 +127,7 @@ def test_the_levels_say_why_rounds_are_not_healthy_and_count_each_once() -> None
     assert level.tested_low == pytest.approx(stats.beta.ppf(0.05, 8, 6))  # 8 of 13: the unscored one counts against
 
 
-def test_equal_draws_are_one_round() -> None:
-    scored = [
-        written(1_024, {COMPOSITE: FINE, AUTHOR_LIMIT: LIMIT, HEALTHY: 1.0}, trial=trial, item="greedy")
-        for trial in range(20)
-    ]
-    found = study(scored)
-    assert health(found).levels[0].n == 1
-    assert found.safe_cap.tokens is None
-
-
 # ---------------------------------------------------------------- what is said
-
-
-def test_three_rounds_that_all_collapsed_are_said_to_be_below() -> None:
-    found = judged([*rounds(1_024, 9), *rounds(2_048, 3, loops=3)])
-    assert str(found.verdict).startswith(
-        "from 2,048 tokens on the lengths are shown to have less than 70% of the rounds healthy (0 of 3 rounds there); "
-    )
-    assert found.settling_rounds is None
 
 
 def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_the_same() -> None:
@@ -158,15 +140,6 @@ def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_
     )
     assert said.settling_rounds == 9
     assert "about 9 rounds a length are likely to" in str(said.verdict)
-
-
-def test_a_cap_that_reaches_the_longest_length_is_said_with_the_share_that_is_shown() -> None:
-    found = judged([each for length in LENGTHS for each in rounds(length, 14)])
-    assert str(found.verdict) == (
-        "every length is shown to have at least 70% of the rounds healthy; by rank tests no measure is shown to be "
-        "worse than at the shortest length"
-    )
-    assert found.settling_rounds is None
 
 
 # ---------------------------------------------------------------- simulations

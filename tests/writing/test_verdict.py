@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import random
 
@@ -19,8 +18,6 @@ from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTi
 from contextcliff.writing.tests import (
     against_author,
     against_shortest,
-    neighbour_steps,
-    size_of,
     writing_trends,
 )
 from tests.writing.made_writing import drawn, rounds_of, writing, written
@@ -78,46 +75,6 @@ def test_what_is_not_measured_is_none_and_never_zero() -> None:
     assert [measure.name for measure in tier.measures] == ["mtld"]
     assert tier.reading_level is None
     assert (tier.composite.n, tier.composite.mean) == (0, None)
-
-
-def test_repeats_of_one_draw_count_once() -> None:
-    scored = [written(512, {"mtld": value}, trial=trial, item="greedy") for trial, value in enumerate([60, 70, 80])]
-    scored += [written(512, {"mtld": 90.0}, trial=3, item="other")]
-    tier = only_tier(scored)
-    assert (tier.n_rounds, tier.n_distinct) == (4, 2)
-    # The mean of 70, itself a mean, and 90.
-    assert (level(tier, "mtld").n, level(tier, "mtld").mean) == (2, 80.0)
-
-
-def test_how_rounds_end_is_counted() -> None:
-    scored = [
-        written(512, {}, failure="empty", score=0.0, finish_reason="stop"),
-        written(512, {"mtld": 70.0}),
-        written(512, {"mtld": 71.0}),
-        written(512, {}, score=None),
-    ]
-    tier = only_tier(scored)
-    assert (tier.n_rounds, tier.n_unscored, tier.n_distinct) == (3, 1, 3)
-    assert tier.outcomes == {"complete": 2, "empty": 1}
-    assert tier.finish_reasons == {"length": 2, "stop": 1}
-
-
-def test_controls_count_in_nothing() -> None:
-    ordinary = written(512, {"mtld": 70.0})
-    control = dataclasses.replace(
-        ordinary, sample=dataclasses.replace(ordinary.sample, sample_id="control", control="floor")
-    )
-    assert only_tier([ordinary, control]).n_rounds == 1
-
-
-def test_an_outlier_is_flagged_and_kept() -> None:
-    values = [30.0, 31.0, 32.0, 33.0, 80.0]
-    scored = rounds_of(512, cloze_score=values, vocabulary_diversity=[0.5] * 5)
-    tier = only_tier(scored)
-    (flagged,) = tier.outliers
-    assert (flagged.trial, flagged.measures) == (4, ("cloze_score",))
-    assert flagged.sample_id == scored[4].sample.sample_id
-    assert level(tier, "cloze_score").mean == pytest.approx(sum(values) / 5)
 
 
 def test_the_fences_are_one_and_a_half_interquartile_ranges_out() -> None:
@@ -199,19 +156,6 @@ def test_lengths_are_compared_by_z_scores_where_every_round_has_one() -> None:
     assert (raw.effect, raw.degraded, raw.scale) == (1.0, True, "raw")
 
 
-def test_a_shift_is_on_the_scale_that_was_tested() -> None:
-    """The texts at 2,048 are shorter: more diverse for that alone, and less than the author's of that length."""
-    longer = drawn(1_024, vocabulary_diversity=LOW, z__vocabulary_diversity=[0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
-    shorter = drawn(2_048, vocabulary_diversity=HIGH, z__vocabulary_diversity=[-2.0, -1.9, -1.8, -1.7, -1.6, -1.5])
-    (found,) = against_shortest([longer, shorter], confidence=0.95)
-    assert (found.degraded, found.scale) == (True, "z")
-    assert found.shift == pytest.approx(2.0)
-    (trend,) = writing_trends([longer, shorter])
-    assert trend.scale == "z"
-    assert (trend.start, trend.end) == pytest.approx((0.425, 0.625))
-    assert trend.p_value == pytest.approx(1 / 924)
-
-
 def test_against_the_author_worse_is_worse_than_the_author() -> None:
     windows = {"cloze_score": [0.1 * place for place in range(-10, 10)]}
     tiers = [
@@ -244,25 +188,12 @@ def test_what_lies_no_further_out_than_the_next_words_allow_is_not_degraded(orig
     assert found.degraded is degraded
 
 
-def test_down_is_worse_than_the_next_words_too_where_it_is_worse() -> None:
-    rounds = {"mtld": [40.0] * 5, "z__mtld": [-5.0] * 5}
-    windows = {"mtld": [0.1 * place for place in range(-10, 10)]}
-    for original, degraded in ((0.0, True), (-5.0, False)):
-        (found,) = against_author([drawn(1_024, original_z__mtld=[original] * 5, **rounds)], windows, confidence=0.95)
-        assert found.degraded is degraded
-
-
 def test_fewer_than_eight_windows_are_no_author_and_raw_figures_are_not_held_against_one() -> None:
     rounds = {"cloze_score": [60.0] * 5, "author_mean__cloze_score": [30.0] * 5}
     tier = drawn(1_024, **rounds, z__cloze_score=[5.0] * 5)
     for tiers, windows in (([tier], {}), ([tier], {"cloze_score": [0.0] * 7})):
         assert against_author(tiers, windows, confidence=0.95) == ()
     assert against_author([drawn(1_024, **rounds)], {"cloze_score": [0.0] * 20}, confidence=0.95) == ()
-
-
-def test_sizes_are_context_testers_bands() -> None:
-    bands = {-1.0: "none", 0.09: "none", 0.1: "small", 0.3: "small", 0.31: "medium", 0.5: "medium", 0.51: "large"}
-    assert {effect: size_of(effect) for effect in bands} == bands
 
 
 def test_a_trend_is_tested_toward_worse() -> None:
@@ -289,25 +220,6 @@ def test_only_trends_that_can_get_worse_are_corrected_for() -> None:
     family = sum(measure.worse != 0 for measure in MEASURES)
     assert found["cloze_score"].p_holm == pytest.approx(min(1.0, family / 90))
     assert {found[m.name].p_holm for m in MEASURES if m.worse == 0} == {None}
-
-
-def test_a_constant_measure_has_a_trend_without_a_test() -> None:
-    (found,) = writing_trends([drawn(512, copied_share=[0.0, 0.0]), drawn(1_024, copied_share=[0.0, 0.0])])
-    assert (found.start, found.end, found.p_value, found.p_holm, found.exact) == (0.0, 0.0, None, None, False)
-
-
-def test_context_testers_steps_are_between_neighbours_and_toward_worse() -> None:
-    tiers = [
-        drawn(1_024, cloze_score=[30.0], vocabulary_diversity=[0.50], sentence_length_variance=[50.0]),
-        drawn(2_048, cloze_score=[33.0], vocabulary_diversity=[0.44], sentence_length_variance=[60.0]),
-        drawn(4_096, cloze_score=[36.5], vocabulary_diversity=[0.60], sentence_length_variance=[54.0]),
-    ]
-    found = [(step.context_tokens, step.measure, round(step.change, 6)) for step in neighbour_steps(tiers)]
-    assert found == [
-        (2_048, "vocabulary_diversity", -0.06),
-        (4_096, "cloze_score", 3.5),
-        (4_096, "sentence_length_variance", -6.0),
-    ]
 
 
 MEASURED = ("vocabulary_diversity", "mtld", "cloze_score")
@@ -361,17 +273,6 @@ def unwritten(length: int, rounds: int) -> list[ScoredSample]:
     return [written(length, details, trial=trial, score=0.0, failure="empty") for trial in range(rounds)]
 
 
-def test_rounds_without_text_are_no_health() -> None:
-    found = writing([*steady([1_024], 5), *unwritten(2_048, 5)])
-    assert str(found.verdict) == (
-        "no measure could be compared with the shortest length; at 2,048 tokens 5 of 5 rounds gave no text to measure"
-    )
-    assert (
-        "at 2,048 tokens 5 of 5 answered rounds gave no text to measure (empty 5): the tests of the prose leave them "
-        "out, the score does not"
-    ) in warnings_of(found)
-
-
 def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation_too() -> None:
     whole = [written(1_024, {"mtld": 70.0 + k, "shortfall": 0.0, "z.shortfall": 0.0}, trial=k) for k in range(5)]
     found = writing([*whole, *unwritten(2_048, 5)])
@@ -384,70 +285,6 @@ def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation
     assert test.shift == pytest.approx(10.0)
 
 
-NAMES = ("cloze_score", "mtld", "bigram_repetition_rate", "word_entropy")
-
-
-def looping(lengths: list[int], *, measures: int) -> list[ScoredSample]:
-    """As bad at every length, and worse than any window of the author's."""
-    return [
-        written(
-            length,
-            {
-                prefix + name: BY_NAME[name].worse * size
-                for place, name in enumerate(NAMES[:measures])
-                for prefix, size in (("", 50.0), ("z.", 9.0 - place + 0.1 * trial), ("original.", 10.0))
-            },
-            trial=trial,
-            score=0.7,
-        )
-        for length in lengths
-        for trial in range(8)
-    ]
-
-
-def windows_of_author() -> dict[str, list[float]]:
-    return {name: [0.1 * place for place in range(-10, 10)] for name in NAMES}
-
-
-@pytest.mark.parametrize(
-    ("lengths", "measures", "said"),
-    [
-        (
-            [2_048, 4_096, 8_192],
-            4,
-            "by rank tests no measure is shown to be worse than at the shortest length; at 2,048, 4,096 and 8,192 "
-            "tokens the writing is worse than the author's elsewhere (cloze score, MTLD and 2 more)",
-        ),
-        (
-            [2_048],
-            1,
-            "only one length was tested: there is nothing to compare its writing with; at 2,048 tokens the writing is "
-            "worse than the author's elsewhere (cloze score)",
-        ),
-    ],
-)
-def test_a_model_that_loops_at_every_length_is_worse_than_the_author(
-    lengths: list[int], measures: int, said: str
-) -> None:
-    scored = looping(lengths, measures=measures)
-    assert str(writing(scored, author=windows_of_author()).verdict) == said
-    assert "author" not in str(writing(scored).verdict)
-
-
-def test_a_degradation_with_length_and_one_against_the_author_are_both_told() -> None:
-    collapsed_at = [
-        dataclasses.replace(s, details={k: v * (3.0 if "orig" not in k else 1.0) for k, v in s.details.items()})
-        for s in looping([4_096], measures=2)
-    ]
-    found = str(writing([*looping([2_048], measures=2), *collapsed_at], author=windows_of_author()).verdict)
-    assert found.startswith(
-        "by rank tests the writing is worse at 4,096 tokens than at the shortest length: cloze score"
-    )
-    assert found.endswith(
-        "; at 2,048 and 4,096 tokens the writing is worse than the author's elsewhere (cloze score and MTLD)"
-    )
-
-
 def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
     found = writing([*steady([1_024, 2_048], 3), *collapsed(4_096, 3)])
     assert not any(test.degraded for test in found.tests)
@@ -455,32 +292,6 @@ def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:
     assert warnings_of(found) == (
         "3 rounds against 3 can reach p = 0.05 at best, and 0.3 after Holm over 6 tests: no measure can be shown to be "
         "worse than at the shortest length; from 5 rounds on one can",
-    )
-
-
-@pytest.mark.parametrize("rounds", [4, 5])
-def test_the_number_of_rounds_that_is_named_is_the_first_that_can_show_it(rounds: int) -> None:
-    found = writing([*steady([1_024, 2_048], rounds), *collapsed(4_096, rounds)])
-    assert any(test.degraded for test in found.tests) is (rounds == 5)
-    assert bool(found.warnings) is (rounds == 4)
-
-
-def test_only_the_lengths_with_too_few_rounds_are_named() -> None:
-    found = writing([*steady([1_024, 2_048], 10), *collapsed(4_096, 1)])
-    (warning,) = warnings_of(found)
-    assert warning.startswith("at 4,096 tokens 1 round against 10 can reach p = 0.091 at best")
-    # A corrected p-value is never above one.
-    measures = {name: [0.1, 0.2, 0.3] for name in (*MEASURED, "word_entropy", "avg_word_length", "long_word_ratio")}
-    scored = [each for length in (512, 1_024, 2_048, 4_096, 8_192) for each in rounds_of(length, **measures)]
-    assert "p = 0.05 at best, and 1 after Holm over 24 tests" in warnings_of(writing(scored))[0]
-
-
-def test_few_windows_of_the_author_are_said_as_such() -> None:
-    details = {"cloze_score": 60.0, "z.cloze_score": 5.0, "author_mean.cloze_score": 30.0}
-    found = writing([written(1_024, details)], author={"cloze_score": [0.0] * 8})
-    assert warnings_of(found) == (
-        "1 round against 8 of the author's windows can reach p = 0.11 at best, and 0.11 after Holm over 1 test: no "
-        "measure can be shown to be worse than the author's elsewhere; from 2 rounds on one can",
     )
 
 

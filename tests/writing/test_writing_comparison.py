@@ -14,25 +14,21 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from contextcliff.analysis.paired import decide
 from contextcliff.findings.finding import Table
-from contextcliff.records.comparison import Matching, ScoredPair
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, parts_with
+from contextcliff.records.comparison import ScoredPair
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, parts_with
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 from contextcliff.reporting.run_names import facts_of
 from contextcliff.statistics.pairs import Units, p_better, p_worse
-from contextcliff.writing.comparison import sides, written_runs
-from contextcliff.writing.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.paired import (
     MeasureDifference,
     PairedRounds,
     difference_blocks,
-    differences_notes,
     differences_sentence,
     measure_differences,
 )
-from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.figure_texts import words
 from tests.simulated_reports import CLIFF, edited, simulated
 from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
@@ -134,13 +130,6 @@ def test_z_scores_are_compared_where_every_round_of_the_pairs_has_one() -> None:
     assert (one.scale, one.n_pairs) == ("raw", 20)
 
 
-def test_rounds_of_one_draw_are_one_piece_of_evidence() -> None:
-    one = [replace(each, item="one draw") for each in shifted("composite", by=5.0)]
-    row = differences(one)["composite"]
-    assert (row.n_pairs, row.n_units, row.p_worse, row.shown) == (20, 1, 0.5, None)
-    assert (row.low, row.high) == (None, None)
-
-
 def test_rounds_without_a_score_or_without_the_measure_are_left_out_and_the_latter_are_counted() -> None:
     pairs = shifted("composite", by=5.0)
     pairs[0] = replace(pairs[0], candidate=None, candidate_figures={})
@@ -193,15 +182,6 @@ def test_the_sentence_names_what_is_shown_and_counts_the_rest() -> None:
     }
 
 
-def test_the_notes_say_how_it_was_tested_and_what_was_left_out() -> None:
-    pairs = shifted("composite", by=5.0)
-    pairs[1] = replace(pairs[1], candidate_figures={})
-    how, left_out = differences_notes({"q4": list(differences(pairs).values())}, confidence=0.95)
-    assert "corrected by Holm over 1 test;" in how
-    assert "their differences leave out up to 1 pair, the verdict leaves out none" in left_out
-    assert differences_notes({}, confidence=0.95) == ()
-
-
 EVIL = "=cmd|' /C x'!A0 <script>$x$ | [a](b) \x1b[31m_"
 
 
@@ -242,87 +222,10 @@ def figures_of(comparison: Comparison) -> list[Figure]:
     return [figure.draw() for part in comparison.parts for figure in part.figures]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [2, 3, 6])
-@pytest.mark.parametrize("coherence", [False, True])
-def test_the_figures_name_every_run_and_no_text_covers_another(count: int, coherence: bool) -> None:
-    names = [f"model-{place} · q{place}_0" for place in range(count)]
-    comparison = compared(names, coherence=coherence)
-    figures = figures_of(comparison)
-    assert len(figures) == 2
-    for figure in figures:
-        assert set(names) <= set(words(figure))
-        assert overlaps(figure) == []
-
-
 def test_a_name_that_looks_like_a_formula_or_a_hidden_label_is_shown() -> None:
     texts = words(figures_of(compared(["$x$ costs $2", "_hidden"]))[0])
     assert any(r"\$x\$ costs \$2" in text for text in texts)
     assert any("_hidden" in text for text in texts)
-
-
-@pytest.mark.slow
-def test_everything_is_written_and_a_second_comparison_leaves_nothing_of_the_first(tmp_path: Path) -> None:
-    write_comparison(compared(["a", "b"], silent="c"), folder=tmp_path, dpi=50)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.md", "comparison.csv", "comparison.html"),
-        *("curves.png", "writing_core.png", "writing_measures.png"),
-    }
-    write_comparison(compared(["a"], silent="c"), folder=tmp_path, dpi=50)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.md", "comparison.csv", "comparison.html", "curves.png"),
-    }
-
-
-def decided_comparison(name: str = "q4", *, lost: int = 0) -> Comparison:
-    """A candidate that wrote half a page of the same words in each round of the baseline; of `lost` nothing came."""
-    base, other = run_of(0, "none"), run_of(2, name)
-    pairs = tuple(
-        ScoredPair(
-            sample_id=str(place),
-            context_tokens=2048,
-            baseline=1.0,
-            candidate=None if place < lost else 0.0,
-            baseline_figures={"healthy": 1.0, "composite": 20.0, "mtld": 80.0},
-            candidate_figures={"healthy": 0.0, "composite": 60.0, "mtld": 30.0 + place},
-        )
-        for place in range(12)
-    )
-    (decision,) = decide(
-        [Matching(pairs=pairs, only_baseline=0, only_candidate=0, other_prompt=0, searched=False, quantity="healthy")],
-        confidence=0.95,
-        margin=0.05,
-    )
-    decided = (DecidedRun(run=other, decision=decision, pairs=pairs),)
-    (part,) = parts_with(["writing"])
-    result = part.compare((base, other), decided=decided, confidence=0.95)
-    return Comparison(name="c", runs=(base, other), parts=(result,), notes=(), baseline=base, decided=decided)
-
-
-def test_a_candidate_is_tested_measure_by_measure_before_the_contests(tmp_path: Path) -> None:
-    comparison = decided_comparison()
-    (part,) = comparison.parts
-    assert part.lines[0] == (
-        "q4 against none, pair by pair: worse in composite (+40.0, p < 0.001), MTLD (-44.5, p < 0.001)."
-    )
-    assert part.lines[1].startswith("Composite (lower is better): ")
-    write_comparison(comparison, folder=tmp_path, dpi=None)
-    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
-    rows = {row["measure"]: row for row in stored["measure_differences"]}
-    assert list(rows) == ["composite", "mtld"]
-    assert rows["mtld"] == rows["mtld"] | {
-        **{"candidate": "q4", "measure": "mtld", "worse": -1, "scale": "raw", "shown": "worse", "reason": ""},
-        **{"baseline_mean": 80.0, "candidate_mean": 35.5, "difference": -44.5, "n_pairs": 12, "n_units": 12},
-        **{"n_unmeasured": 0, "p_worse": 1 / 4096, "p_worse_corrected": 2 / 4096},
-    }
-    page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
-    assert "### q4 against none, pair by pair" in page
-    assert "| Composite (worse) | lower | 0-100 | 20.0 | 60.0 | +40.0 | +40.0 to +40.0 | &lt; 0.001 |" in page
-
-
-def test_rounds_that_were_not_answered_are_in_no_difference() -> None:
-    (part,) = decided_comparison(lost=9).parts
-    assert part.lines[0] == "q4 against none, pair by pair: of 2 measures tested none is shown to be worse or better."
 
 
 @pytest.fixture(scope="module")
@@ -354,24 +257,6 @@ def test_files_name_the_texts_to_read_and_not_on_whose_disk_the_runs_lie(written
     assert "| run-1/writing.html |" in (written / "comparison.md").read_text(encoding="utf-8")
     run = json.loads((written / "comparison.json").read_text(encoding="utf-8"))["runs"][1]
     assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")
-
-
-def test_the_figures_say_how_wide_the_bands_are() -> None:
-    runs = sides(written_runs([run_of(0, "a"), run_of(1, "b")], key="writing"))
-    narrower = [replace(run, writing=replace(run.writing, confidence=0.9)) for run in runs]
-    for figure in (core_figure(narrower), measures_figure(narrower, measures=["cloze_score"])):
-        assert any("Bands: 90% bootstrap intervals" in text for text in words(figure))
-    assert any("Bands: 90% and 95% bootstrap" in text for text in words(core_figure([narrower[0], runs[1]])))
-
-
-def test_one_run_with_prose_is_compared_with_nothing_and_keeps_its_figures(tmp_path: Path) -> None:
-    (result,) = compared(["a"], silent="c").parts
-    assert (result.lines, result.blocks, result.figures) == ((), (), ())
-    assert set(result.data_of_runs) == {"a"}
-    write_comparison(compared(["a"], silent="c"), folder=tmp_path, dpi=30)
-    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
-    assert (stored["measures"], stored["measure_differences"]) == ([], [])
-    assert [bool(run["writing_verdict"]) for run in stored["runs"]] == [True, False]
 
 
 def test_nothing_of_a_name_is_obeyed(written: Path) -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
-from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.section import WritingFinding
 from tests.simulated_reports import edited
@@ -48,14 +46,6 @@ def test_a_continuation_run_leaves_its_files_and_another_run_none(cliff: Report)
     assert files_of(cliff, []) == {}
 
 
-def test_a_report_with_writing_reads_back_with_its_sentences(cliff: Report) -> None:
-    report = with_writing(cliff)
-    writing = writing_in(report)
-    said = tuple(as_it_is(str(warning)) for warning in writing.warnings)
-    in_words = replace(writing, verdict=as_it_is(str(writing.verdict)), warnings=said)
-    assert writing_in(unflatten(json.loads(json.dumps(flatten(report))))) == in_words
-
-
 def test_the_results_of_a_length_hold_its_figures_and_every_round_whole(cliff: Report) -> None:
     scored = make_rounds()
     report = with_writing(cliff, scored)
@@ -74,15 +64,6 @@ def test_the_results_of_a_length_hold_its_figures_and_every_round_whole(cliff: R
         **{prefix: details[f"{prefix}.cloze_score"] for prefix in prefixes},
     }
     assert set(last["measures"]["adjacent_coherence"].values()) == {None}
-
-
-def test_an_unscored_round_is_told_with_its_reason_and_no_figure(cliff: Report) -> None:
-    scored = [*make_rounds(tiers=(2048,)), make_round(trial=3, answered=False)]
-    files = files_of(with_writing(cliff, scored), scored)
-    last = json.loads(files["context_2048_results.json"])["rounds"][-1]
-    assert (last["outcome"], last["score"], last["text"], last["finish_reason"]) == ("timeout", None, None, None)
-    row = rows_of(files, "writing_detailed.csv")[-1]
-    assert (row["failure"], row["score"], row["cloze_score"], row["finish_reason"]) == ("timeout", "", "", "")
 
 
 def test_the_tables_have_a_length_and_a_round_a_row_with_every_measure(cliff: Report) -> None:
@@ -111,15 +92,6 @@ def test_the_tables_have_a_length_and_a_round_a_row_with_every_measure(cliff: Re
             name: found for name, found in item.details.items() if name in named
         }
         assert row["round_number"] == str(item.sample.trial + 1)
-
-
-def test_what_a_round_might_write_is_what_it_was_allowed_and_a_negative_number_stays_one(cliff: Report) -> None:
-    """In a small window an answer takes a quarter of it."""
-    scored = [make_round(details={"cloze_score": -3.5, "z.cloze_score": -2.0}, answer_tokens=256)]
-    files = files_of(with_writing(cliff, scored), scored)
-    assert [rows_of(files, name)[0]["max_tokens"] for name in ("writing.csv", "writing_detailed.csv")] == ["256"] * 2
-    (row,) = rows_of(files, "writing_detailed.csv")
-    assert (row["cloze_score"], row["z.cloze_score"]) == ("-3.5", "-2.0")
 
 
 def test_the_analysis_file_has_everything_that_was_found(cliff: Report) -> None:
@@ -156,16 +128,6 @@ def test_all_that_was_written_can_be_read_the_original_first(cliff: Report) -> N
     assert set(blocks[5::2]) == {PROSE}
 
 
-def test_the_original_keeps_its_paragraphs_or_is_said_to_be_missing(cliff: Report) -> None:
-    item = make_round(text="one two three")
-    document = item.document
-    assert document is not None
-    verse = replace(item, document=replace(document, text=f"{document.text[:43]}“He came,\n\nbeing  late.” More"))
-    texts = [files_of(with_writing(cliff), [each])["generations.txt"] for each in (verse, replace(item, document=None))]
-    assert "\n\n“He came,\n\nbeing\n\n===" in texts[0]
-    assert "the document is not kept with this run" in texts[1]
-
-
 @pytest.mark.parametrize("name", ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
 def test_no_name_is_run_by_a_spreadsheet(cliff: Report, name: str) -> None:
     row = rows_of(files_of(edited(with_writing(cliff), model=name, label=name), []))[0]
@@ -182,9 +144,3 @@ def test_what_a_model_said_reaches_no_terminal_as_a_control_character(cliff: Rep
     for text in files.values():
         assert not [char for char in text if char not in "\n\t" and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0)]
     assert json.loads(files["context_2048_results.json"])["rounds"][0]["text"] == said
-
-
-def test_lengths_without_any_figure_leave_files_too(cliff: Report) -> None:
-    scored = make_rounds(measured=False)
-    row = rows_of(files_of(with_writing(cliff, scored), scored))[0]
-    assert {row[measure.name] for measure in MEASURES} | {row["composite"], row["reading_level"]} == {""}

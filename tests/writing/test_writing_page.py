@@ -39,16 +39,6 @@ def test_every_round_can_be_read_beside_the_authors_own_words(cliff: Report) -> 
     assert page.count("<details open>") == 2
 
 
-def test_a_round_says_how_it_ended_and_what_was_measured(cliff: Report) -> None:
-    rounds = [*make_rounds(tiers=(2048,), rounds=2), make_round(trial=2, answered=False, failure="timeout")]
-    page = page_of(cliff, rounds)
-    assert "round 1 of 3: <span>complete</span>" in page
-    assert 'round 2 of 3: <span class="bad">repetition</span>' in page
-    assert re.search(r'<p class="figures">Cloze \d\d\.\d\d · .* · 512 tokens, ended by length</p>', page)
-    assert 'round 3 of 3: <span class="bad">timeout</span>' in page
-    assert texts_of(page)[-1] == "nothing"
-
-
 def test_no_text_of_a_model_gets_out_of_its_place(cliff: Report) -> None:
     page = page_of(cliff, [make_round(text=HOSTILE, details={}), make_round(trial=1)], **{"model.name": HOSTILE})
     assert "<script" not in page

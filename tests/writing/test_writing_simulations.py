@@ -20,7 +20,7 @@ from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.writing.levels import DrawnTier
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
 from contextcliff.writing.tests import against_author, against_shortest, writing_trends
-from tests.analysis.made_levels import scoring
+from tests.make import scoring
 
 RUNS = 1_000
 CONFIDENCE = 0.95

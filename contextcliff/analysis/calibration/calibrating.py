@@ -15,8 +15,7 @@ from contextcliff.analysis.calibration.simulated_runs import (
     SimulatedNatural,
     calibrated,
 )
-from contextcliff.analysis.search import SearchRule
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import SearchPlan, SearchRule
 
 DesignName = Literal["walk", "refine", "fixed_40", "fixed_500"]
 SEARCHES: dict[DesignName, bool] = {"walk": False, "refine": True}

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from contextcliff.analysis.calibration.laws import Law, Parts
 from contextcliff.analysis.calibration.simulated_runs import Outcomes
-from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO
+from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.betting import HOPED, Bets
 from contextcliff.statistics.sequential import (

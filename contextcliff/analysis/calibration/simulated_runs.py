@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from contextcliff.analysis.calibration.laws import NATURAL_BINS as BINS
 from contextcliff.analysis.calibration.laws import TEXT_SAMPLES, Evidence, Law, Parts
-from contextcliff.analysis.search import BASELINE_SAMPLES, SearchRule
+from contextcliff.analysis.search import BASELINE_SAMPLES
+from contextcliff.records.search_record import SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.clusters import Evidence as Scores
 from contextcliff.statistics.clusters import clusters_from
