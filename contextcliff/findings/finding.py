@@ -124,7 +124,7 @@ Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FigureOf:
-    """A figure of a finding: `figures/NAME.png`, drawn only where the report has data for it.
+    """A figure of a section: `figures/NAME.png`, drawn only where the report has data for it.
 
     `draw` gets the report and the run's scored samples.
     """
@@ -286,7 +286,7 @@ def sections_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
 
 
 def sections_of(report: Report) -> tuple[Finding[Any], ...]:
-    """The findings that a report can show."""
+    """The sections that a report can show."""
     return sections_with(report.analysis.findings.keys())
 
 
