@@ -8,20 +8,22 @@ from functools import partial
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.analyze import Analyze
 from contextcliff.actions.compared_runs import (
     ChosenRuns,
+    cap_rule,
+    is_search,
     latest_runs,
     latest_sweep_runs,
     named_runs,
     refuse_mixed_rules,
+    run_at,
     task_rules,
 )
-from contextcliff.actions.judged_again import judged_alike
 from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
-from contextcliff.actions.searched_runs import is_search
-from contextcliff.actions.tracked_comparison import tracked_comparison
-from contextcliff.analysis.paired_decision import decide
-from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
+from contextcliff.analysis.judged_by import differing, worded
+from contextcliff.analysis.paired import decide
+from contextcliff.errors import ConfigError, ExitCode, GateFailed, RunError, tell
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
     Comparison,
@@ -30,10 +32,11 @@ from contextcliff.reporting.comparison.comparison import (
     parts_with,
 )
 from contextcliff.reporting.comparison.verdicts import gate_line, matching_notes, method_notes
-from contextcliff.reporting.published.choice import published_curves
+from contextcliff.reporting.published.reading import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
+from contextcliff.seeding import digest_of
 from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings
-from contextcliff.tracking.tracker import TrackingError
+from contextcliff.tracking.tracker import TrackedComparison, TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
 _BASELINE, _CANDIDATES = "action.baseline", "action.candidates"
@@ -119,7 +122,7 @@ class Compare:
         if len(chosen.runs) < _FEWEST:
             raise ConfigError(f"{_CANDIDATES}=[{','.join(self.candidates)}]: finds the baseline alone; name other runs")
         _refuse_itself(chosen.runs)
-        runs, again = judged_alike(chosen.runs, invocation)
+        runs, again = _judged_alike(chosen.runs, invocation)
         refuse_mixed_rules(runs)
         return ChosenRuns(runs=runs, left_out=(*chosen.left_out, *again))
 
@@ -196,10 +199,39 @@ def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: flo
     return Comparison(name=name, runs=named, parts=results, notes=notes, baseline=named[0], decided=decided)
 
 
+def _tracked(comparison: Comparison, *, folder: Path) -> TrackedComparison:
+    """The comparison as it is tracked. A candidate goes by its place, from 1: names can be alike."""
+    tags = {} if comparison.baseline is None else {"baseline.name": comparison.baseline.name}
+    metrics: dict[str, float] = {}
+    for place, each in enumerate(comparison.decided, 1):
+        prefix, decision = f"candidate_{place}", each.decision
+        tags |= {f"{prefix}.name": each.run.name, f"{prefix}.verdict": decision.verdict if decision else "none"}
+        if decision is not None:
+            overall = decision.overall
+            metrics |= {
+                f"{prefix}/difference": overall.mean,
+                f"{prefix}/difference_low": overall.low,
+                f"{prefix}/difference_high": overall.high,
+                f"{prefix}/p_worse": decision.worse.p_of_all,
+                f"{prefix}/p_better": decision.better.p_of_all,
+                f"{prefix}/pairs": float(overall.n_pairs),
+            }
+    run_ids = tuple(run.run_id for run in comparison.runs)
+    verdicts = sorted((name, tag) for name, tag in tags.items() if name.endswith(".verdict"))
+    return TrackedComparison(
+        name=comparison.name,
+        folder=folder,
+        digest=digest_of(repr((run_ids, sorted(metrics.items()), verdicts))),
+        run_ids=run_ids,
+        tags=tags,
+        metrics=metrics,
+    )
+
+
 def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
     """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete."""
     try:
-        return invocation.tracking.log_comparison(tracked_comparison(comparison, folder=folder))
+        return invocation.tracking.log_comparison(_tracked(comparison, folder=folder))
     except TrackingError as error:
         tell(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it")
         return None
@@ -265,3 +297,49 @@ def _lengths(runs: Sequence[ComparedRun]) -> Iterator[str]:
 
 def _count(runs: Sequence[ComparedRun]) -> str:
     return f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+
+
+def _judged_alike(
+    runs: Sequence[ComparedRun], invocation: Invocation
+) -> tuple[tuple[ComparedRun, ...], tuple[str, ...]]:
+    """The runs, each by the rule of the first where they are of its kind of task, and a sentence for each judged again.
+
+    A run whose answers are not in the store of `invocation` stays as it is.
+    """
+    base = runs[0].report
+    if base is None or invocation.analysis_of is None:
+        return tuple(runs), ()
+    rule = cap_rule(base)
+    judged, notes = [runs[0]], []
+    for run in runs[1:]:
+        keys = () if run.report is None or _kind(run) != _kind(runs[0]) else differing(rule, cap_rule(run.report))
+        again = _again(run, {key: rule[key] for key in keys}, invocation) if keys else None
+        judged.append(again or run)
+        if again is not None:
+            notes.append(f"{run.folder} was judged again by {worded(rule, keys)}, as {again.folder}: one rule for all")
+    return tuple(judged), tuple(notes)
+
+
+def _kind(run: ComparedRun) -> str:
+    return "" if run.report is None else run.report.run.task_kind or run.report.run.task
+
+
+def _again(run: ComparedRun, rule: dict[str, str], invocation: Invocation) -> ComparedRun | None:
+    """The run by another rule, under a folder name of its own; None where its answers are not at hand."""
+    assert invocation.analysis_of is not None
+    reported: list[Path] = []
+    try:
+        again = invocation.analysis_of(Path(run.source), {**rule, "analysis.require_cap": "None"})
+        quiet = replace(again.reporting, console="none", progress=False, figures=invocation.reporting.figures)
+        Analyze()(
+            replace(
+                again,
+                output_dir=invocation.output_dir,
+                tracking=invocation.tracking,
+                reporting=quiet,
+                on_reported=reported.append,
+            )
+        )
+    except (ConfigError, RunError):
+        return None
+    return run_at(reported[-1], key="action.candidates") if reported else None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from contextcliff.actions.searched_runs import is_search, searched_runs
 from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule, worded
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
@@ -16,7 +16,6 @@ from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingReq
 from contextcliff.reporting.run_names import facts_of, read_parameters, run_parameters
 from contextcliff.reporting.stored_reports import (
     REPORT_NAME,
-    PassedOver,
     StoredReport,
     UnreadableReport,
     read_report,
@@ -137,7 +136,7 @@ def named_runs(
     runs: dict[Path, ComparedRun] = {}
     for name in named:
         if is_search(name):
-            matching = searched_runs(name, key=key, experiment=experiment)
+            matching = _searched_runs(name, key=key, experiment=experiment)
             chosen = by_one_rule(matching)[-1:] if latest else by_one_rule(matching)
             runs |= {(one.folder / REPORT_NAME).resolve(): _of_stored(one) for one in chosen}
             continue
@@ -178,12 +177,12 @@ def latest_sweep_runs(experiment: Path, *, task: str) -> ChosenRuns | None:
 
     None where no sweep is remembered. Of a run that several rules have judged it is the report that the sweep wrote.
     """
-    reports, passed_over = [], []
+    reports, passed_over = [], dict[Path, str]()
     for file in (experiment / name / REPORT_NAME for name in latest_sweep(experiment)):
         try:
             reports += [(file, read_report(file))] if file.is_file() else []
         except UnreadableReport as error:
-            passed_over.append(PassedOver(file=file, reason=str(error)))
+            passed_over[file] = str(error)
     if not reports:
         return None
     tasks = [report.run.task for _, report in reports]
@@ -255,3 +254,49 @@ def _of_report(report: Report, file: Path) -> ComparedRun:
 
 def _of_other_tool(path: Path, request: ReadingRequest) -> ComparedRun:
     return next(part for part in all_parts() if part.reads(path)).read(path, request)
+
+
+_GROUPS = ("model", "kv_policy", "task", "dataset", "engine", "label", "rope", "tokenizer")
+_MOST_VALUES = 8
+
+
+def is_search(name: str) -> bool:
+    """Whether a name is a search and no id or path: `KEY=VALUE`, several of them with spaces between."""
+    parts = name.split()
+    return bool(parts) and all(0 < part.find("=") < len(part) - 1 for part in parts) and not Path(name).exists()
+
+
+def _searched_runs(search: str, *, key: str, experiment: Path) -> Sequence[StoredReport]:
+    """The stored reports of an experiment that have all these values, the oldest first; one at least.
+
+    A key is a group (`kv_policy`, `model`, `task` …: its option, or the name that the report has) or dotted, as in the
+    run's configuration. Raises `ConfigError` where none matches, with the values that there are.
+    """
+    wanted = dict(part.split("=", 1) for part in search.split())
+    reports = stored_reports(experiment).found
+    matching = [report for report in reports if all(value in _values(report, name) for name, value in wanted.items())]
+    if not matching:
+        raise ConfigError(f"{key}={search}: matches no run of {experiment}; {_there(reports, wanted)}")
+    return matching
+
+
+def _values(stored: StoredReport, name: str) -> frozenset[str]:
+    """Every value that a run has of a key: as its report names it, as it was configured, and as it was typed."""
+    run = stored.report.run
+    values = {str(getattr(run, name))} if name in _GROUPS else set()
+    if "." in name:
+        values |= {value for each, value in read_parameters(stored.folder / "manifest.json").items() if each == name}
+    typed = (part.partition("=") for part in shlex.split(run.command))
+    return frozenset(values | {value for each, _, value in typed if each.lstrip("+") == name})
+
+
+def _there(reports: Sequence[StoredReport], wanted: Mapping[str, str]) -> str:
+    """The values that the runs have of the keys that were asked for."""
+    if not reports:
+        return f"it holds no {REPORT_NAME}"
+    parts = []
+    for name in wanted:
+        values = sorted({value for report in reports for value in _values(report, name) if value})
+        more = f" and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
+        parts.append(f"{name} there: {', '.join(values[:_MOST_VALUES]) or 'none'}{more}")
+    return "; ".join(parts)

@@ -25,7 +25,7 @@ from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer, token_counts
 
 if TYPE_CHECKING:
-    from contextcliff.analysis.best_case import BestCase
+    from contextcliff.analysis.forecast import BestCase
 
 _TIMES_THE_FEWEST = 20
 """A setting is raised up to so many times the samples that would do if they shared nothing."""
@@ -55,7 +55,7 @@ def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
 
 
 def _best_case(invocation: Invocation, task: Task, materials: Materials, samples: Sequence[Sample]) -> BestCase:
-    from contextcliff.analysis.best_case import SearchToJudge, best_case
+    from contextcliff.analysis.forecast import SearchToJudge, best_case
 
     plan = _search_plan(invocation, task, materials)
 
@@ -127,7 +127,7 @@ class _Larger:
         return None
 
     def _with_blocks(self, start: Raised, rule: SearchRule) -> Raised | None:
-        from contextcliff.analysis.best_case import fewest_of_search
+        from contextcliff.analysis.forecast import fewest_of_search
 
         plan = _search_plan(self.invocation, start.task, self._materials)
         if plan is None:

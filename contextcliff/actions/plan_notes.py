@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import price_left_out
 from contextcliff.actions.load import Load
-from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.execution.budget import Budget
 from contextcliff.execution.store import Rates
@@ -19,7 +19,7 @@ from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.run_plan import JudgePlan, PlanBin, RunSize
 
 if TYPE_CHECKING:
-    from contextcliff.analysis.best_case import BestCase
+    from contextcliff.analysis.forecast import BestCase
 
 _ENDS_THERE = "; what is decided when the budget is used up is the answer"
 

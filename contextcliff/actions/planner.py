@@ -13,8 +13,7 @@ from contextcliff.actions.load import Load, load_of
 from contextcliff.actions.plan_notes import beyond_budget, beyond_memory, no_chances, notes_of, unpriced
 from contextcliff.actions.prepare_run import Prepared, stored_before
 from contextcliff.actions.rest_of_search import SCORE, SearchAhead, refuse_beyond
-from contextcliff.analysis.chance_to_clear import chance_to_clear
-from contextcliff.analysis.search_forecast import chance_to_pass
+from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass
 from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import NOTHING, Cost, Meter

@@ -144,7 +144,7 @@ def _draw(
     from contextcliff.reporting.figures.report_figures import draw_figures
     from contextcliff.reporting.files import FIGURES
     from contextcliff.reporting.page.report_page import write_pages
-    from contextcliff.reporting.phases import phase
+    from contextcliff.reporting.progress import phase
 
     shown, dpi = invocation.reporting.progress, invocation.reporting.figure_dpi
     figures: Mapping[str, Figure] = {}
@@ -158,7 +158,7 @@ def _draw(
 
 def _upload(invocation: Invocation, tracked: Tracked, begun: Begun | None) -> bool:
     """Whether the tracker has the run; where it fails, a warning says how to upload it later."""
-    from contextcliff.reporting.phases import phase
+    from contextcliff.reporting.progress import phase
 
     tracker = invocation.tracking
     try:
@@ -335,7 +335,7 @@ def _warn_of_passed_over(beside: StoredReports, folder: Path) -> None:
     """Say which reports are in no figure of several runs; one that was in this report's place is gone."""
     from contextcliff.reporting.stored_reports import told_passed_over
 
-    others = [one for one in beside.passed_over if one.file.parent != folder]
+    others = {file: why for file, why in beside.passed_over.items() if file.parent != folder}
     if others:
         tell(f"warning: {told_passed_over(others)}")
 

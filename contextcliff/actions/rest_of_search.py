@@ -38,7 +38,7 @@ class SearchAhead:
 
     def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load]:
         """Samples at each length, and their load, to expect of a model with these true scores."""
-        from contextcliff.analysis.search_forecast import expected_blocks  # imported late, since it loads numpy
+        from contextcliff.analysis.forecast import expected_blocks  # imported late, since it loads numpy
 
         blocks = expected_blocks(self.search.plan, self.search.rule, score_at, self.known)
         beside = self._beside(blocks)
@@ -53,7 +53,7 @@ class SearchAhead:
     @property
     def most(self) -> Load:
         """The worst case."""
-        from contextcliff.analysis.search_forecast import most_blocks
+        from contextcliff.analysis.forecast import most_blocks
 
         return self._load(most_blocks(self.search.plan, self.search.rule, self.known))
 

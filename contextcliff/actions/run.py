@@ -23,7 +23,7 @@ from contextcliff.errors import ConfigError, ExitCode, RunError, tell
 from contextcliff.execution.stopping import ENDINGS
 from contextcliff.execution.store import Store, refuse_taken_label
 from contextcliff.execution.turns import in_turn
-from contextcliff.reporting.phases import phase
+from contextcliff.reporting.progress import phase
 from contextcliff.settings import settings
 
 

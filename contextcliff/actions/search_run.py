@@ -19,7 +19,7 @@ from contextcliff.execution.sending import Ended, send_all
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.generation import Outcome
 from contextcliff.records.search_record import LengthStanding
-from contextcliff.reporting.progress import search_progress
+from contextcliff.reporting.progress import progress_of
 
 _FORECAST_EVERY_S = 1.0
 """What changes faster can't be read."""
@@ -58,7 +58,7 @@ class SearchRun:
         self.store.begin(self.prepared.run, ())
         ahead = self.ahead if shown else None
         forecast_s = time.monotonic()
-        with search_progress(title, shown=shown) as progress:
+        with progress_of(title, shown=shown) as progress:
 
             def standing(now: Sequence[LengthStanding]) -> None:
                 nonlocal forecast_s

@@ -6,23 +6,27 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from contextcliff.analysis import other_rules as rules
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
 from contextcliff.analysis.controls import control_book, control_levels, mean
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, crossing_ceiling, fixed_sequence_test
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.reason import cap_reason, settling_samples
-from contextcliff.analysis.search_threshold import SearchThreshold, searched, with_sequential_bounds
 from contextcliff.analysis.server_counts import server_offset, without_cut
-from contextcliff.analysis.settled import evidence_of, verdict_of
-from contextcliff.analysis.shape import shape_of
+from contextcliff.analysis.shape import evidence_of, shape_of, verdict_of
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
-from contextcliff.analysis.threshold import Threshold, make_threshold
-from contextcliff.analysis.zones import zones_of
+from contextcliff.analysis.walk import (
+    FixedSequenceTest,
+    SearchThreshold,
+    Threshold,
+    crossing_ceiling,
+    fixed_sequence_test,
+    make_threshold,
+    searched,
+    with_sequential_bounds,
+)
 from contextcliff.records.amounts import Quantity
-from contextcliff.records.analysis import Analysis, Bin, DepthCell, SafeCap
+from contextcliff.records.analysis import CAP_RULES, Analysis, Bin, DepthCell, SafeCap, Zone, ZoneName
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.search_record import THIRDS, Search
@@ -30,36 +34,24 @@ from contextcliff.statistics.descriptive import mean_of
 
 
 def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
-    """Say how long a prompt can be, how sure that is, and everything that `finders` find beside it.
-
-    Nothing is read, written or drawn at random: the same samples give the same analysis.
-    """
+    """Say how long a prompt can be, how sure that is, and everything that `finders` find beside it."""
     scores = sorted(item.score for item in study.scored if item.score is not None)
     findings, caps = findings_of(study, finders)
     sequence, threshold = study.sequence, study.threshold
     cells = _cells(study)
     return Analysis(
-        bins=tuple(_as_counted(each, study.safe_cap.server_offset_tokens or 0) for each in study.bins),
-        cells=cells,
-        zones=() if sequence is None or threshold is None else zones_of(sequence, threshold),
-        safe_cap=study.safe_cap,
-        caps={**_caps(study), **caps},
-        mean=mean_of(scores) if scores else None,
+        bins=tuple(_as_counted(each, study.safe_cap.server_offset_tokens or 0) for each in study.bins), cells=cells,
+        zones=() if sequence is None or threshold is None else zones_of(sequence, threshold), safe_cap=study.safe_cap,
+        caps={**_caps(study), **caps}, mean=mean_of(scores) if scores else None,
         successes=sum(score == 1.0 for score in scores),
         notes=()
         if sequence is None or threshold is None
         else notes_of(
-            study.groups,
-            sequence,
-            threshold,
-            study.control_levels,
-            cells,
-            window=study.facts.max_context_tokens,
-            begins_anywhere=study.facts.begins_anywhere,
-            draws_anew=study.facts.draws_anew,
+            study.groups, sequence, threshold, study.control_levels, cells, window=study.facts.max_context_tokens,
+            begins_anywhere=study.facts.begins_anywhere, draws_anew=study.facts.draws_anew,
         ),
         findings=findings,
-    )
+    )  # fmt: skip
 
 
 def study_of(
@@ -69,11 +61,7 @@ def study_of(
     *,
     controls: Sequence[ScoredSample] = (),
 ) -> Study:
-    """Group the samples by length and test the lengths.
-
-    `scored` are all planned samples, unscored ones included, in any order; `controls` are the scored controls that
-    they name.
-    """
+    """Group the samples by length and test the lengths."""
     relative = settings.is_relative(by_default=facts.relative_by_default)
     search = None
     if facts.search is None:
@@ -87,60 +75,34 @@ def study_of(
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     sequence, threshold = (
         sequence_of(
-            groups,
-            settings,
-            relative=relative,
-            search=search,
-            quantity=facts.quantity,
-            draws_anew=facts.draws_anew,
+            groups, settings, relative=relative, search=search, quantity=facts.quantity, draws_anew=facts.draws_anew
         )
         if groups
         else (None, None)
     )
     safe_cap, settled_by = _safe_cap(
-        sequence,
-        threshold,
-        settings,
-        relative=relative,
-        window=facts.max_context_tokens,
-        quantity=facts.quantity,
+        sequence, threshold, settings, relative=relative, window=facts.max_context_tokens, quantity=facts.quantity,
         offset=offset,
-    )
+    )  # fmt: skip
     return Study(
-        scored=tuple(scored),
-        search=search,
-        controls=tuple(controls),
-        settings=settings,
-        facts=facts,
-        relative=relative,
-        groups=groups,
-        sequence=sequence,
-        threshold=threshold,
+        scored=tuple(scored), search=search, controls=tuple(controls), settings=settings, facts=facts,
+        relative=relative, groups=groups, sequence=sequence, threshold=threshold,
         control_levels=control_levels(
-            groups,
-            control_book(controls),
-            threshold=None if threshold is None else threshold.score,
+            groups, control_book(controls), threshold=None if threshold is None else threshold.score,
             confidence=settings.confidence,
         ),
-        safe_cap=safe_cap,
-        settled_by=settled_by,
+        safe_cap=safe_cap, settled_by=settled_by,
         by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
-    )
+    )  # fmt: skip
 
 
 def _as_counted(length: Bin, offset: int) -> Bin:
     """The bin in tokens as the server counts them."""
     return replace(
-        length,
-        asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
-        min_tokens=length.min_tokens + offset,
-        median_tokens=length.median_tokens + offset,
+        length, asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
+        min_tokens=length.min_tokens + offset, median_tokens=length.median_tokens + offset,
         max_tokens=length.max_tokens + offset,
-    )
-
-
-def _is_censored(sequence: FixedSequenceTest) -> bool:
-    return sequence.cap_tokens is not None and sequence.stop is None and not sequence.is_open
+    )  # fmt: skip
 
 
 def sequence_of(
@@ -152,10 +114,7 @@ def sequence_of(
     quantity: Quantity = "score",
     draws_anew: bool = True,
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, and what each had to clear.
-
-    `quantity` is what is tested; `draws_anew` as for `summarise`.
-    """
+    """The walk over at least one length, and what each had to clear."""
     groups = _tested_on(groups, quantity)
     results = summarise(groups, settings.confidence, draws_anew=draws_anew)
     threshold: Threshold = make_threshold(
@@ -169,9 +128,7 @@ def sequence_of(
     )
     if search is not None:
         threshold = by_search = SearchThreshold(
-            asked=threshold,
-            search=search,
-            every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
+            asked=threshold, search=search, every_depth=settings.every_depth and search.plan.depths >= len(THIRDS)
         )
         results = tuple(with_sequential_bounds(result, by_search, settings.confidence) for result in results)
     return fixed_sequence_test(results, threshold, is_open=search is not None and search.is_open), threshold
@@ -205,11 +162,7 @@ def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bo
 
 
 def _cells(study: Study) -> tuple[DepthCell, ...]:
-    """One cell for each length and depth that was planned, shortest and shallowest first.
-
-    Only scored samples count; a cell without one has the mean None. Samples without a depth are in no cell. A cell is
-    not informative where its own controls or those of its whole length show that.
-    """
+    """One cell for each length and depth that was planned, shortest and shallowest first."""
     book, confidence = control_book(study.controls), study.confidence
     threshold = None if study.threshold is None else study.threshold.score
     void = {level.asked_tokens for level in study.control_levels if not level.informative}
@@ -224,15 +177,11 @@ def _cells(study: Study) -> tuple[DepthCell, ...]:
             own = book.of(by_depth[depth])
             cells.append(
                 DepthCell(
-                    asked_tokens=each.asked_tokens,
-                    depth=depth,
-                    n_samples=len(scores),
-                    mean=mean_of(scores) if scores else None,
-                    ceiling=mean(own.ceiling),
-                    floor=mean(own.floor),
+                    asked_tokens=each.asked_tokens, depth=depth, n_samples=len(scores),
+                    mean=mean_of(scores) if scores else None, ceiling=mean(own.ceiling), floor=mean(own.floor),
                     informative=each.asked_tokens not in void and own.informative(threshold, confidence),
                 )
-            )
+            )  # fmt: skip
     return tuple(cells)
 
 
@@ -249,22 +198,14 @@ def _safe_cap(
     """The answer, with what would settle it; without samples there is none. `window` is the model's, in tokens."""
     tokens = sequence.cap_tokens if sequence is not None else None
     cap = SafeCap(
-        tokens=tokens,
-        ci_low=tokens,
+        tokens=tokens, ci_low=tokens,
         ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
-        censored=sequence is not None and _is_censored(sequence),
-        fraction_of_max=None if tokens is None else tokens / window,
-        rule="walk_up",
-        threshold=settings.threshold,
-        threshold_score=None if threshold is None else threshold.score,
-        relative_to_baseline=relative,
-        every_depth=threshold is not None and threshold.every_depth,
-        quantity=quantity,
-        server_offset_tokens=offset,
-        confidence=settings.confidence,
-        verdict="insufficient_evidence",
-        reason=Note("there are no samples to analyse"),
-    )
+        censored=sequence is not None and tokens is not None and sequence.stop is None and not sequence.is_open,
+        fraction_of_max=None if tokens is None else tokens / window, rule="walk_up", threshold=settings.threshold,
+        threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,
+        every_depth=threshold is not None and threshold.every_depth, quantity=quantity, server_offset_tokens=offset,
+        confidence=settings.confidence, verdict="insufficient_evidence", reason=Note("there are no samples to analyse"),
+    )  # fmt: skip
     return (cap, None) if sequence is None or threshold is None else _with_shape(cap, sequence, threshold)
 
 
@@ -274,31 +215,117 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
     evidence = None if shape is None else evidence_of(sequence, threshold, shape)
     reason, settled_by = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
     said = replace(
-        cap,
-        shape=None if shape is None else shape.name,
-        shape_step=None if shape is None else shape.step,
-        dip_tokens=None if shape is None else shape.dip,
-        evidence=evidence,
+        cap, shape=None if shape is None else shape.name, shape_step=None if shape is None else shape.step,
+        dip_tokens=None if shape is None else shape.dip, evidence=evidence,
         settling_samples=settling_samples(sequence, threshold, shape) if evidence == "unsettled" else None,
-        verdict=verdict_of(sequence, shape, evidence),
-        reason=reason,
-    )
+        verdict=verdict_of(sequence, shape, evidence), reason=reason,
+    )  # fmt: skip
     return said, settled_by
-
-
-def _fixed_score(study: Study) -> float | None:
-    """The threshold as a score; None where it is a share of a baseline without a score, or of one of 0."""
-    score = study.safe_cap.threshold_score
-    return None if study.relative and not score else score
 
 
 def _caps(study: Study) -> dict[str, int | None]:
     """Every rule's tokens; None where it gives none, or is a finding's."""
-    caps: dict[str, int | None] = dict.fromkeys(rules.RULES)
+    caps: dict[str, int | None] = dict.fromkeys(CAP_RULES)
     if study.sequence is not None:
         caps["walk_up"] = study.sequence.cap_tokens
-        caps["blueprint"] = rules.blueprint(study.bins)
+        caps["blueprint"] = blueprint_cap(study.bins)
         tested = [result.bin for result in study.sequence.results]  # what the threshold is a threshold of
-        caps["absolute"] = rules.absolute(tested, _fixed_score(study))
-        caps["relative"] = rules.relative(study.bins)
+        score = study.safe_cap.threshold_score
+        # A share of a baseline of 0, or of one without a score, is no threshold.
+        caps["absolute"] = absolute_cap(tested, None if study.relative and not score else score)
+        caps["relative"] = relative_cap(study.bins)
     return caps
+
+
+def zones_of(sequence: FixedSequenceTest, threshold: Threshold) -> tuple[Zone, ...]:
+    """The zones of the range from 0 tokens (without a cap: from the shortest prompt) to the longest prompt, no gaps."""
+    results = sequence.results
+    if not results:
+        return ()
+    longest = max(result.bin.max_tokens for result in results)
+    cap, stable = sequence.cap_tokens, 0 if sequence.cap_tokens is None else sequence.cleared
+    start = min(result.bin.min_tokens for result in results) if cap is None else cap + 1
+    first_degraded = sequence.degraded[0] if sequence.degraded else len(results)
+    fall = longest + 1
+    if sequence.degraded:
+        # Measured lengths of neighbouring bins can overlap: the fall starts after the cap at the earliest.
+        fall = max(start, results[first_degraded].bin.min_tokens)
+    zones = [
+        *([] if cap is None else [_zone("stable", 0, cap, results[:stable])]),
+        _zone("transition", start, min(fall - 1, longest), results[stable:first_degraded]),
+        _zone("degraded", fall, longest, results[first_degraded:]),
+    ]
+    return _with_falls([zone for zone in zones if zone.min_tokens <= zone.max_tokens], threshold)
+
+
+def _zone(name: ZoneName, low: int, high: int, results: Sequence[LengthResult]) -> Zone:
+    scores = [score for result in results for score in result.scores]
+    return Zone(name=name, min_tokens=low, max_tokens=high, mean=mean_of(scores) if scores else None)
+
+
+def _with_falls(zones: Sequence[Zone], threshold: Threshold) -> tuple[Zone, ...]:
+    """How far each zone's mean is below the baseline's, or else below that of the first zone with scores."""
+    scored = [zone for zone in zones if zone.mean is not None]
+    if threshold.relative is not None:
+        reference, first = threshold.relative.baseline.bin.mean, None
+    else:
+        reference, first = (scored[0].mean, scored[0]) if scored else (None, None)
+    return tuple(
+        zone if zone is first or zone.mean is None or not reference else replace(zone, fall=1.0 - zone.mean / reference)
+        for zone in zones
+    )
+
+
+EFFECTIVE_SHARE = 0.85
+"""Share of the baseline of an "effective length": NoLiMa's (arXiv 2502.05167), and near RULER's, which
+takes a fixed score of 85.6 (arXiv 2404.06654)."""
+
+_SPREAD_FACTOR = 2.0
+_MEAN_SHARE = 0.7
+_FAILURE_FACTOR = 2.0
+_FAILURE_STEP = 0.1
+
+
+def absolute_cap(bins: Sequence[Bin], score: float | None) -> int | None:
+    """The length up to which the last one clears before the first whose mean is below `score`."""
+    last = None
+    for length in bins:
+        if score is None or length.mean is None or length.mean < score:
+            break
+        last = length.clears_up_to
+    return last
+
+
+def relative_cap(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:
+    """Longest prompt before the first length whose mean is below `share` of the shortest length's."""
+    if not bins or not bins[0].mean:
+        return None
+    return absolute_cap(bins, share * bins[0].mean)
+
+
+def blueprint_cap(bins: Sequence[Bin]) -> int | None:
+    """Shortest prompt of the first failing length, by spread, mean or failures against the shortest length.
+
+    A length fails where its standard deviation is at least twice the baseline's (any spread at all, where
+    the baseline has none), its mean is down by more than 30%, or its failures spike: more than twice
+    the baseline's rate and at least 10 points above it. Where none fails: all of them. None where
+    the shortest length has no score, or scores 0.
+    """
+    if not bins or not bins[0].mean:
+        return None
+    baseline = bins[0]
+    failing = (b for b in bins[1:] if _fails_blueprint(b, baseline))
+    first = next(failing, None)
+    return bins[-1].clears_up_to if first is None else first.min_tokens
+
+
+def _fails_blueprint(length: Bin, baseline: Bin) -> bool:
+    if length.mean is None or baseline.mean is None or length.mean < _MEAN_SHARE * baseline.mean:
+        return True
+    if length.std and baseline.std is not None and length.std >= _SPREAD_FACTOR * baseline.std:
+        return True
+    if length.failure_rate is None or baseline.failure_rate is None:
+        return False
+    # Rounded, since 0.15 − 0.05 is a little less than 0.1 in binary.
+    step = round(length.failure_rate - baseline.failure_rate, 9)
+    return length.failure_rate > _FAILURE_FACTOR * baseline.failure_rate and step >= _FAILURE_STEP

@@ -16,8 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.analysis.items import Item, clusters_of, instability_of, items_of, scores_of
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import Item, LengthResult, clusters_of, instability_of, items_of, scores_of
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.descriptive import (
@@ -113,30 +112,25 @@ def _length_result(
     scores = scores_of(items)
     changes = instability_of(items) if draws_anew else None
     summary = Bin(
-        asked_tokens=group.asked_tokens,
-        min_tokens=min(lengths),
-        median_tokens=median_tokens(group.samples),
-        max_tokens=max(lengths),
-        n_samples=n_scored,
-        n_unscored=len(group.samples) - n_scored,
-        mean=mean_of(scores) if scores else None,
-        ci_low=None,
-        ci_high=None,
-        tested_low=None,
+        asked_tokens=group.asked_tokens, min_tokens=min(lengths), median_tokens=median_tokens(group.samples),
+        max_tokens=max(lengths), n_samples=n_scored, n_unscored=len(group.samples) - n_scored,
+        mean=mean_of(scores) if scores else None, ci_low=None, ci_high=None, tested_low=None,
         std=standard_deviation(scores),
         failure_rate=sum(is_failure(s) for s in group.samples) / n_scored if n_scored else None,
-        failures=_failures(group.samples),
+        failures=counted(
+            s.failure
+            for s in group.samples
+            if s.failure is not None and (s.score is None or s.score < 1.0 or s.graded)
+        ),
         ttft_ms_median=median_of(s.generation.ttft_ms for s in group.samples if s.generation is not None),
         latency_ms_median=median_of(s.generation.latency_ms for s in group.samples if s.generation is not None),
-        n_clusters=len(clusters_of(items)) or None,
-        n_items=len(items),
+        n_clusters=len(clusters_of(items)) or None, n_items=len(items),
         n_documents=len({s.sample.document_id for s in group.samples}),
         instability=None if changes is None else changes.share,
         within_item_variance=None if changes is None else changes.variance,
         latency_ms_std=standard_deviation([s.generation.latency_ms for s in group.samples if s.generation is not None]),
-        bimodality=bimodality(scores),
-        natural_lengths=group.natural_lengths,
-    )
+        bimodality=bimodality(scores), natural_lengths=group.natural_lengths,
+    )  # fmt: skip
     result = LengthResult(bin=summary, items=items, binary=binary)
     return _with_bounds(result, confidence) if scores else result
 
@@ -159,13 +153,6 @@ def is_failure(item: ScoredSample) -> bool:
     return item.details.get("em", item.score) < 1.0
 
 
-def _failures(samples: Iterable[ScoredSample]) -> dict[str, int]:
-    """How often each tag occurs among imperfect and unscored samples, most frequent first."""
-    return counted(
-        s.failure for s in samples if s.failure is not None and (s.score is None or s.score < 1.0 or s.graded)
-    )
-
-
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:
     """The bins to fill, ascending: the last good one, the first bad one and the one after, and the baseline.
 
@@ -180,7 +167,8 @@ def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: b
     order = sorted(by_bin)
     if not order:
         return ()
-    means = [_mean(by_bin[position]) for position in order]
+    scores = [scores_of(items_of(by_bin[position])) for position in order]
+    means = [mean_of(each) if each else None for each in scores]
     limit = threshold * (means[0] or 0.0) if relative else threshold
     bad = next((rank for rank, mean in enumerate(means) if mean is None or mean < limit), len(order))
     wanted = {rank for rank in (bad - 1, bad, bad + 1) if 0 <= rank < len(order)}
@@ -189,8 +177,3 @@ def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: b
     if relative:
         wanted.add(0)
     return tuple(order[rank] for rank in sorted(wanted))
-
-
-def _mean(samples: Sequence[ScoredSample]) -> float | None:
-    scores = [item.score for item in items_of(samples) if item.score is not None]
-    return mean_of(scores) if scores else None

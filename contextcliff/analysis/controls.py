@@ -107,17 +107,11 @@ def _level(group: Group, controls: Controls, threshold: float | None, confidence
     ceiling_low, ceiling_high = _interval(controls.ceiling, confidence)
     floor_low, floor_high = _interval(controls.floor, confidence)
     return ControlLevel(
-        asked_tokens=group.asked_tokens,
-        ceiling_n=0 if controls.ceiling is None else len(controls.ceiling.scores),
-        ceiling=mean(controls.ceiling),
-        ceiling_ci_low=ceiling_low,
-        ceiling_ci_high=ceiling_high,
-        floor_n=0 if controls.floor is None else len(controls.floor.scores),
-        floor=mean(controls.floor),
-        floor_ci_low=floor_low,
-        floor_ci_high=floor_high,
-        informative=controls.informative(threshold, confidence),
-    )
+        asked_tokens=group.asked_tokens, ceiling_n=0 if controls.ceiling is None else len(controls.ceiling.scores),
+        ceiling=mean(controls.ceiling), ceiling_ci_low=ceiling_low, ceiling_ci_high=ceiling_high,
+        floor_n=0 if controls.floor is None else len(controls.floor.scores), floor=mean(controls.floor),
+        floor_ci_low=floor_low, floor_ci_high=floor_high, informative=controls.informative(threshold, confidence),
+    )  # fmt: skip
 
 
 def mean(evidence: Evidence | None) -> float | None:

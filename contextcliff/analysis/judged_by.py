@@ -7,7 +7,7 @@ rule has the rest. A report that does not tell a key (an earlier version's) diff
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from contextcliff.records.report import Report
 from contextcliff.seeding import digest_of
@@ -61,7 +61,9 @@ def worded(rule: Rule, keys: Collection[str] | None = None) -> str:
 
 def suffix_of(rule: Rule, keys: Collection[str]) -> str:
     """The values of these keys as the end of a folder's name: `threshold-0.9`."""
-    suffix = folder_name("-".join(_parts(rule, keys)))
+    # Of a path the file's name.
+    values = {key: _compact(re.split(r"[/\\]+", value)[-1]) for key, value in rule.items() if key in keys}
+    suffix = folder_name("-".join(f"{key.partition('.')[2]}-{value}" for key, value in values.items()))
     if len(suffix) <= _LONGEST_SUFFIX:
         return suffix
     return f"{suffix[: _LONGEST_SUFFIX - 9]}-{digest_of(suffix)[:_DIGEST_SHOWN]}"
@@ -70,14 +72,6 @@ def suffix_of(rule: Rule, keys: Collection[str]) -> str:
 def compact(rule: Rule) -> Rule:
     """The same with digests in the place of long values, so that it fits where little room is."""
     return {key: _compact(value) for key, value in rule.items()}
-
-
-def _parts(rule: Rule, keys: Collection[str]) -> Iterator[str]:
-    for key, value in rule.items():
-        if key in keys:
-            yield key.partition(".")[2]
-            # Of a path the file's name.
-            yield _compact(re.split(r"[/\\]+", value)[-1])
 
 
 def _shown(value: str) -> str:

@@ -9,11 +9,8 @@ from itertools import takewhile
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlLevel
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.items import by_item
-from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.reason import recovered_beyond
-from contextcliff.analysis.threshold import Threshold
+from contextcliff.analysis.lengths import LengthResult, by_item
+from contextcliff.analysis.walk import FixedSequenceTest, Threshold
 from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
@@ -127,7 +124,11 @@ def _is_empty(item: ScoredSample) -> bool:
 
 
 def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[Note]:
-    higher, stop = recovered_beyond(sequence, threshold), sequence.stop
+    beyond, stop = sequence.results[sequence.cleared + 1 :], sequence.stop
+    if threshold.score is None:
+        return
+    # The first length beyond the stop that clears the threshold when it is tested by itself.
+    higher = next((result for result in beyond if threshold.is_shown_above(result)), None)
     if higher is None or stop is None or stop.bin.mean is None or higher.bin.mean is None:
         return
     if higher.bin.mean > stop.bin.mean:
@@ -136,13 +137,9 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
             "the observed curve is not monotone: at {higher:,} tokens the {what} ({higher_mean:.2f}) clears the"
             " threshold, though at {stop:,} ({stop_mean:.2f}) it does not{chance}; the cap stays below the first length"
             " that does not",
-            higher=higher.bin.median_tokens,
-            what=QUANTITIES[threshold.quantity],
-            higher_mean=higher.bin.mean,
-            stop=stop.bin.median_tokens,
-            stop_mean=stop.bin.mean,
-            chance=chance,
-        )
+            higher=higher.bin.median_tokens, what=QUANTITIES[threshold.quantity], higher_mean=higher.bin.mean,
+            stop=stop.bin.median_tokens, stop_mean=stop.bin.mean, chance=chance,
+        )  # fmt: skip
 
 
 def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note]:
@@ -158,10 +155,8 @@ def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note
         yield Note(
             "the longest document takes {longest:,} tokens, {share:.0%} of the window of {window:,}: nothing is known"
             " of longer ones",
-            longest=longest,
-            share=longest / window,
-            window=window,
-        )
+            longest=longest, share=longest / window, window=window,
+        )  # fmt: skip
 
 
 def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[Note]:
@@ -187,11 +182,7 @@ def _means(control: ControlLevel) -> list[Note]:
 
 
 def _one_text(
-    scored: Sequence[ScoredSample],
-    groups: Sequence[Group],
-    results: Sequence[LengthResult],
-    *,
-    begins_anywhere: bool,
+    scored: Sequence[ScoredSample], groups: Sequence[Group], results: Sequence[LengthResult], *, begins_anywhere: bool
 ) -> Iterator[Note]:
     """Notes on which texts the claim is about."""
     texts = sorted({item.sample.document_id for item in scored})
@@ -210,7 +201,8 @@ def _one_text(
             " differ in difficulty, the intervals are too narrow",
             texts=len(texts),
         )
-    single = sum(_share_one(result) for result in results)
+    named = [{item.cluster for item in result.items} for result in results if len(result.items) > 1]
+    single = sum(len(names) == 1 and "" not in names for names in named)
     if single:
         yield Note(
             "at {lengths} all samples share one {shared:one}: the claim there is about that {shared:one}",
@@ -234,11 +226,6 @@ def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bo
     return len({unit[:2] for unit in units}) < len(units)
 
 
-def _share_one(result: LengthResult) -> bool:
-    named = {item.cluster for item in result.items}
-    return len(result.items) > 1 and len(named) == 1 and "" not in named
-
-
 def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
     clustered = [result for result in results if result.clusters]
     if not clustered:
@@ -248,19 +235,15 @@ def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
     yield MethodNote(
         "samples of one length share {shared} ({n} a length): the intervals and the cap allow for it, with a design"
         " effect of {effect}",
-        shared=shared,
-        n=span(min(counts), max(counts), "d"),
-        effect=span(min(effects), max(effects), ".1f"),
-    )
+        shared=shared, n=span(min(counts), max(counts), "d"), effect=span(min(effects), max(effects), ".1f"),
+    )  # fmt: skip
     few = sum(count < FEW_TEXTS for count in counts)
     if few:
         yield Note(
             "with fewer than {fewest} {shared} at {lengths}, how much {shared} differ is hardly known, and the"
             " intervals there are wide and rough: more {shared} help more than more samples of each",
-            fewest=FEW_TEXTS,
-            shared=shared,
-            lengths=of_lengths(few, len(results)),
-        )
+            fewest=FEW_TEXTS, shared=shared, lengths=of_lengths(few, len(results)),
+        )  # fmt: skip
 
 
 def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[Note]:
@@ -303,10 +286,8 @@ def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[Note]:
         yield Note(
             "for {prompts} the server's token count differs by more than {tolerance:.0%} from the built length (by up"
             " to {largest:.1%}); lengths here are the server's",
-            prompts=portion(len(beyond), len(gaps), "prompts"),
-            tolerance=LENGTH_TOLERANCE,
-            largest=max(beyond),
-        )
+            prompts=portion(len(beyond), len(gaps), "prompts"), tolerance=LENGTH_TOLERANCE, largest=max(beyond),
+        )  # fmt: skip
 
 
 def _stopped_when_decided(*, each_third: bool) -> Note:

@@ -10,20 +10,24 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, evidence_suffices
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult, if_perfect, in_as_many_texts, planned_at
 from contextcliff.analysis.search import BASELINE_SAMPLES
-from contextcliff.analysis.search_threshold import SearchThreshold
 from contextcliff.analysis.shape import Shape
-from contextcliff.analysis.threshold import LOW_BASELINE, RelativeThreshold, Threshold
+from contextcliff.analysis.walk import (
+    FixedSequenceTest,
+    RelativeThreshold,
+    SearchThreshold,
+    Threshold,
+    evidence_suffices,
+    low_baseline,
+)
 from contextcliff.records.amounts import (
     QUANTITIES,
     THIRDS_OF_DEPTH,
-    Quantity,
-    SampleCount,
-    Unit,
     amount,
+    are_unscored,
     counted,
+    none_scored,
     portion,
     threshold_figure,
 )
@@ -59,19 +63,18 @@ def cap_reason(
     return walk.stopped()
 
 
-def threshold_name(
-    value: float, quantity: Quantity, *, relative: bool, baseline: LengthResult | None = None, every_depth: bool = False
-) -> Note:
-    """A score, or a share of the baseline's score, which is named where it is known."""
-    name = Note("{value}", value=threshold_figure(value))
-    if relative:
+def threshold_name(asked: float, threshold: Threshold, *, in_full: bool = True) -> Note:
+    """A score, or a share of the baseline's, whose own score is told with `in_full`."""
+    name = Note("{value}", value=threshold_figure(asked))
+    if threshold.relative is not None:
+        short = threshold.relative.baseline.bin
         at: Note | str = ""
-        if baseline is not None and baseline.bin.mean is not None:
-            at = Note(" ({mean:.2f} at {tokens:,} tokens)", mean=baseline.bin.mean, tokens=baseline.bin.median_tokens)
+        if in_full and short.mean is not None:
+            at = Note(" ({mean:.2f} at {tokens:,} tokens)", mean=short.mean, tokens=short.median_tokens)
         name = Note("{value} of the baseline{at}", value=name, at=at)
-    if quantity == "healthy":
+    if threshold.quantity == "healthy":
         name = Note("a healthy share of {value}", value=name)
-    return Note("{threshold} in each third of the depths", threshold=name) if every_depth else name
+    return Note("{threshold} in each third of the depths", threshold=name) if threshold.every_depth else name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,15 +89,7 @@ class _Walk:
 
     @property
     def name(self) -> Note:
-        threshold = self.threshold
-        baseline = None if threshold.relative is None else threshold.relative.baseline
-        return threshold_name(
-            self.asked,
-            threshold.quantity,
-            relative=baseline is not None,
-            baseline=baseline,
-            every_depth=threshold.every_depth,
-        )
+        return threshold_name(self.asked, self.threshold)
 
     @property
     def what(self) -> Note:
@@ -142,9 +137,8 @@ class _Walk:
         return Note(
             "below {threshold} already at the shortest length, {tokens:,} tokens ({what:unsaid}{score}), though "
             "{after}; no length is shown to be safe from the start",
-            after=after,
-            **said,
-        )
+            after=after, **said,
+        )  # fmt: skip
 
     def _score(self, result: LengthResult) -> Note:
         """The mean of a length with its interval, of what the threshold is a threshold of."""
@@ -155,11 +149,8 @@ class _Walk:
             low, high = math.floor(low * 100 + 1e-9) / 100, math.ceil(high * 100 - 1e-9) / 100
         return Note(
             "{mean:.2f} ({confidence:percent} CI {low:.2f}–{high:.2f})",
-            mean=mean,
-            confidence=self.confidence,
-            low=low,
-            high=high,
-        )
+            mean=mean, confidence=self.confidence, low=low, high=high,
+        )  # fmt: skip
 
     def _shown(self) -> Note:
         """What was shown up to where."""
@@ -177,9 +168,8 @@ class _Walk:
             last = Note(
                 " (the last bin that clears has prompts of {shortest:,} to {longest:,} tokens: its mean vouches for "
                 "the shortest)",
-                shortest=tokens,
-                longest=longest,
-            )
+                shortest=tokens, longest=longest,
+            )  # fmt: skip
         said |= {"tokens": tokens, "last": last}
         return Note("every tested length up to {tokens:,} tokens clears {threshold}{at}{last}", **said)
 
@@ -199,8 +189,8 @@ class _Walk:
             n = None if searched else self._fewest_all_right(stop)
             there: Note | str = ""
             if n is not None:
-                there = Note("; at least {needed} are needed there", needed=_in_as_many_texts(stop, n, scored=True))
-            none = _none_scored(stop.planned, stop.noun)
+                there = Note("; at least {needed} are needed there", needed=in_as_many_texts(stop, n, scored=True))
+            none = none_scored(stop.planned, stop.noun)
             return Note("at {tokens:,} {none}{needed}", tokens=tokens, none=none, needed=there), n
         score = self._score(stop)
         cause, settled_by = (
@@ -239,7 +229,7 @@ class _Walk:
             n, if_so = self._needed(stop)
             which: Note | str = ""
             if n is not None:
-                needed = _in_as_many_texts(stop, n, scored=True)
+                needed = in_as_many_texts(stop, n, scored=True)
                 which = Note(" (about {needed} there are likely to show which{if_so})", needed=needed, if_so=if_so)
             return Note(", shown neither to clear it nor to be below it{which}", which=which), None
         if sample_size.fewest_all_right(self.asked, self.confidence) is None:
@@ -251,13 +241,11 @@ class _Walk:
             n = self._fewest_all_right(stop)
             return Note(
                 ", but {planned} cannot show {threshold} even if {perfect}; {needed}",
-                planned=counted(planned_at(stop)),
-                threshold=self.name,
-                perfect=if_perfect(stop, threshold.quantity),
+                planned=counted(planned_at(stop)), threshold=self.name, perfect=if_perfect(stop, threshold.quantity),
                 needed=Note("not even {n:,} {noun} a length could", n=sample_size.MOST, noun=Note(stop.noun))
                 if n is None
-                else Note("at least {needed} are needed", needed=_in_as_many_texts(stop, n, each_length=True)),
-            ), n
+                else Note("at least {needed} are needed", needed=in_as_many_texts(stop, n, each_length=True)),
+            ), n  # fmt: skip
         hidden = _unscored_that_decide(stop, threshold)
         return self._too_few(stop) if hidden is None else (self._hidden(hidden, stop), None)
 
@@ -308,7 +296,7 @@ class _Walk:
         if needed is None:
             settled = Note("so near it, not even {most:,} scored {noun} {where} are likely to settle it", **said)
         else:
-            said["needed"] = _in_as_many_texts(stop, needed, scored=True)
+            said["needed"] = in_as_many_texts(stop, needed, scored=True)
             settled = Note("a new run with about {needed} {where} is likely to settle it{if_so}", **said)
         n = len(stop.scores)
         said = {"samples": amount(n, stop.noun), "n": n, "settled": settled}
@@ -348,22 +336,8 @@ def _without_comparison(sequence: FixedSequenceTest, threshold: RelativeThreshol
     return Note(
         "all {n} lengths that were tested, up to {tokens:,} tokens, are the baseline, and there is nothing to compare "
         "it with",
-        n=n,
-        tokens=tokens,
-    )
-
-
-def low_baseline(mean: float, tokens: int, quantity: Quantity = "score") -> Note:
-    """That a share of a baseline so low says nothing, whatever length keeps it."""
-    return Note(
-        "the baseline is a {what} of {mean:.2f} at {tokens:,} tokens, under {least:.2f}: this model hardly does the "
-        "task even with short prompts, and keeping a share of that makes no length safe; take an easier task or a "
-        "larger model",
-        what=QUANTITIES[quantity],
-        mean=mean,
-        tokens=tokens,
-        least=LOW_BASELINE,
-    )
+        n=n, tokens=tokens,
+    )  # fmt: skip
 
 
 def _no_baseline(threshold: RelativeThreshold, stop: LengthResult) -> Note:
@@ -374,21 +348,19 @@ def _no_baseline(threshold: RelativeThreshold, stop: LengthResult) -> Note:
         return Note(
             "the {what} at the shortest length, {tokens:,} tokens, is 0.00: there is no baseline to compare with; test "
             "shorter lengths or an easier task",
-            what=QUANTITIES[threshold.quantity],
-            tokens=shortest,
-        )
+            what=QUANTITIES[threshold.quantity], tokens=shortest,
+        )  # fmt: skip
     if scored >= BASELINE_SAMPLES:
-        none = _none_scored(stop.planned, stop.noun)
+        none = none_scored(stop.planned, stop.noun)
         return Note(
             "at the shortest length, {tokens:,} tokens, {none}: no length is shown to be safe from the start",
-            tokens=shortest,
-            none=none,
-        )
+            tokens=shortest, none=none,
+        )  # fmt: skip
     where = Note("at the {n} shortest lengths together", n=n_lengths)
     if n_lengths == 1:
         where = Note("at the shortest length, {tokens:,} tokens,", tokens=base.bin.median_tokens)
     if scored == 0:
-        none = _none_scored(base.planned, noun)
+        none = none_scored(base.planned, noun)
         return Note("{where} {none}: there is no baseline to compare with", where=where, none=none)
     figures = {"where": where, "n": scored, "fewest": BASELINE_SAMPLES}
     if scored == base.planned:
@@ -413,48 +385,14 @@ def _unscorable(stop: LengthResult) -> Note:
     window = min((sample.window_tokens for sample in unscored if sample.window_tokens is not None), default=None)
     return Note(
         "at {tokens:,} {unscored} ({kind}{window}), and no further answers there could make it clear; {do}",
-        tokens=stop.bin.median_tokens,
-        unscored=_are_unscored(len(unscored), len(samples)),
-        kind=kind,
+        tokens=stop.bin.median_tokens, unscored=are_unscored(len(unscored), len(samples)), kind=kind,
         window="" if window is None else Note(": the server names a window of {tokens:,} tokens", tokens=window),
         do=_WAYS_OUT.get(kind, Note("look at the server's log; the same command asks again what has no answer")),
-    )
+    )  # fmt: skip
 
 
 def _unscored(result: LengthResult) -> Note:
-    return _are_unscored(result.bin.n_unscored, result.bin.n_unscored + result.bin.n_samples)
-
-
-def _are_unscored(n: int, total: int) -> Note:
-    return Note("{samples} {n:is/are} unscored", samples=portion(n, total, "samples"), n=n)
-
-
-def _none_scored(n: int, noun: Unit) -> Note:
-    if n == 1:
-        return Note("the only {noun:one} was not scored", noun=Note(noun))
-    return Note("none of {n:,} {noun} was scored", n=n, noun=Note(noun))
-
-
-def if_perfect(result: LengthResult, quantity: Quantity) -> Note:
-    """What the best answers of a length would be."""
-    if quantity == "healthy":
-        return Note("it is healthy") if result.planned == 1 else Note("all are healthy")
-    perfect = Note("right") if result.binary else Note("as good as can be")
-    if result.planned == 1:
-        return Note("it is {perfect}", perfect=perfect)
-    return Note("all are {perfect}", perfect=perfect)
-
-
-def planned_at(result: LengthResult) -> SampleCount:
-    """How many samples a length has, scored or not, and in how many texts where they share some."""
-    return SampleCount(n=result.planned, unit=result.noun, n_shared=result.sharing, shared_by=result.texts)
-
-
-def _in_as_many_texts(result: LengthResult, n: int, *, scored: bool = False, each_length: bool = False) -> Note:
-    """So many samples, in as many a text as now."""
-    shared = result.texts_for(n) if result.sharing else 0
-    count = SampleCount(n=n, unit=result.noun, n_shared=shared, shared_by=result.texts)
-    return counted(count, scored=scored, each_length=each_length)
+    return are_unscored(result.bin.n_unscored, result.bin.n_unscored + result.bin.n_samples)
 
 
 def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> _Hidden | None:
@@ -491,22 +429,10 @@ def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: S
 
 
 def _planned_score(stop: LengthResult, threshold: Threshold, shape: Shape | None) -> float | None:
-    """The true score that further samples at the stop are planned for: that of the curve over all lengths.
-
-    Of right and wrong answers it is moved a little toward a half, as the curve is an estimate; fractional scores are
-    planned with their own spread. None where there is no threshold to compare with.
-    """
+    """The true score that further samples at the stop are planned for: that of the curve over all lengths."""
     fitted = None if shape is None else shape.at(stop.bin.median_tokens)
     if shape is None or fitted is None or threshold.score is None:
         return None
     if not (stop.binary or stop.clusters):
         return fitted
     return sample_size.cautious_mean(fitted, shape.n, threshold.score)
-
-
-def recovered_beyond(sequence: FixedSequenceTest, threshold: Threshold) -> LengthResult | None:
-    """The first length beyond the stop that clears the threshold when it is tested by itself."""
-    beyond = sequence.results[sequence.cleared + 1 :]
-    if threshold.score is None:
-        return None
-    return next((result for result in beyond if threshold.is_shown_above(result)), None)

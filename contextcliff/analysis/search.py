@@ -24,11 +24,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
 from contextcliff.analysis.server_counts import PromptCount, is_cut, prompt_counts
 from contextcliff.records.generation import NOT_SENT, OVERFLOW, TRUNCATED, ScoredSample
 from contextcliff.records.sample import Sample
-from contextcliff.records.search_record import THIRDS, BlockEvidence, Decision, Search, SearchPlan, TestedLength
+from contextcliff.records.search_record import (
+    THIRDS,
+    BlockEvidence,
+    Decision,
+    Search,
+    SearchPlan,
+    TestedLength,
+    depth_thirds,
+    third_sizes,
+)
 from contextcliff.statistics.sequential import (
     ABOVE,
     BELOW,
@@ -44,12 +52,6 @@ from contextcliff.statistics.sequential import (
     refine_alpha,
 )
 
-_DECISIONS: Mapping[Kind, Decision] = {
-    "above": "passed",
-    "below": "below",
-    "open": "unsettled",
-    "unscorable": "unscorable",
-}
 REFINED_TO = 16
 """Refining ends at this part of the distance between the last length passed and the first failed, by default."""
 BASELINE_SAMPLES = 5
@@ -106,6 +108,11 @@ class SearchRule:
     every_depth: bool = False
     """Whether each third of the depths has to show it too, where there are three depths or more."""
 
+    @property
+    def best_gain(self) -> float:
+        """What a perfect sample wins, per unit staked, beside a perfect one of the baseline where there is one."""
+        return 1.0 / self.threshold - 1.0
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Followed:
@@ -123,10 +130,7 @@ def block_key(sample: Sample) -> BlockKey | None:
 
 
 def block_scores(samples: Sequence[ScoredSample]) -> BlockScores:
-    """The scores of one complete block, in the order of their coordinates.
-
-    Samples that share a text count once, by their mean: within a text their scores depend on each other.
-    """
+    """The scores of one complete block; samples that share a text count once, by their mean."""
     thirds = depth_thirds(item.sample.depth for item in samples)
     return BlockScores(
         is_too_long=any(item.failure in (OVERFLOW, TRUNCATED) for item in samples),
@@ -156,13 +160,9 @@ def complete_blocks(scored: Iterable[ScoredSample], plan: SearchPlan) -> dict[Bl
 
 def blocks_used(search: Search, *, relative: bool) -> frozenset[BlockKey]:
     """The blocks that the decisions rest on, with those of the baseline that others were compared with."""
-    used = {
-        BlockKey(context_tokens=each.context_tokens, index=index)
-        for each in search.tested
-        for index in range(each.n_blocks)
-    }
-    paired = {BlockKey(context_tokens=search.plan.lengths[0], index=key.index) for key in used} if relative else set()
-    return frozenset(used | paired)
+    used = {(each.context_tokens, index) for each in search.tested for index in range(each.n_blocks)}
+    paired = {(search.plan.lengths[0], index) for _, index in used} if relative else set()
+    return frozenset(BlockKey(context_tokens=tokens, index=index) for tokens, index in used | paired)
 
 
 def _coordinates(item: ScoredSample) -> tuple[int, float, str]:
@@ -171,8 +171,7 @@ def _coordinates(item: ScoredSample) -> tuple[int, float, str]:
 
 
 def _mean(text: Sequence[Score]) -> Score:
-    known = [score for score in text if score is not None]
-    return math.fsum(known) / len(text) if len(known) == len(text) else None
+    return None if None in text else math.fsum(score or 0.0 for score in text) / len(text)
 
 
 def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]) -> Followed:
@@ -194,8 +193,7 @@ def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockSc
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
     """A block in which every sample has this score."""
     return BlockScores(
-        texts=((score,),) * plan.block_evidence,
-        thirds=tuple(((score,),) * size for size in third_evidence(plan)),
+        texts=((score,),) * plan.block_evidence, thirds=tuple(((score,),) * size for size in third_evidence(plan))
     )
 
 
@@ -253,17 +251,12 @@ class Walker:
 
     def walk(self) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
         """Each tested length, with the blocks that it still needs; it is the last one where there are some."""
-        tested: list[TestedLength] = []
-        for each, wanted in self._steps(tested):
-            tested.append(each)
-            yield each, wanted
-
-    def _steps(self, before: Sequence[TestedLength]) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
-        """The steps of `walk`; `before` has those that were taken."""
+        before: list[TestedLength] = []
         low: int | None = None
         high: TestedLength | None = None
         for length in self.plan.lengths:
             tested, wanted = self.test(length, before, failures=0)
+            before.append(tested)
             yield tested, wanted
             if tested.decision == "open":
                 return
@@ -311,12 +304,13 @@ class Walker:
         return block.cut() if key.context_tokens in self.late or key.context_tokens in self.cut else block
 
     def _refine(
-        self, low: int, high: int, before: Sequence[TestedLength]
+        self, low: int, high: int, before: list[TestedLength]
     ) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
         resolution, failures = resolution_between(self.plan, low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
             tested, wanted = self.test(middle, before, failures=failures)
+            before.append(tested)
             yield tested, wanted
             if tested.decision == "open":
                 return
@@ -357,13 +351,16 @@ class Walker:
             below_at=1.0 / (1.0 - self.rule.confidence),
             giving_up=GivingUp(
                 rows=self.plan.most_blocks,
-                best_gain=best_gain(self.rule) if failures else None,
+                best_gain=self.rule.best_gain if failures else None,
                 # Beside a wrong answer of the baseline, where there is one.
-                most_gain=best_gain(self.rule) + (1.0 if self.rule.relative else 0.0),
+                most_gain=self.rule.best_gain + (1.0 if self.rule.relative else 0.0),
             ),
         )
         without = not wanted and _is_without_a_score(own, length)
-        decision: Decision = "open" if wanted else "unscorable" if without else _DECISIONS[decided.kind]
+        shown: Mapping[Kind, Decision] = {"above": "passed", "below": "below", "open": "unsettled"}
+        decision = shown.get(decided.kind, "unscorable")
+        if wanted or without:
+            decision = "open" if wanted else "unscorable"
         evidence = [BlockEvidence(n=look.samples, e_above=look.e_above, e_below=look.e_below) for look in decided.looks]
         tested = self._tested(length, alpha, decision, failures, evidence)
         return replace(tested, third=THIRDS[decided.place - 1] if decided.place else None), wanted
@@ -414,13 +411,9 @@ class Walker:
     ) -> TestedLength:
         blocks = tuple(evidence)
         return TestedLength(
-            context_tokens=length,
-            alpha=alpha,
-            decision=decision,
-            refined=failures > 0,
-            blocks=blocks,
+            context_tokens=length, alpha=alpha, decision=decision, refined=failures > 0, blocks=blocks,
             n_blocks=len(blocks) if n_blocks is None else n_blocks,
-        )
+        )  # fmt: skip
 
 
 def _is_without_a_score(blocks: Sequence[BlockScores], length: int) -> bool:
@@ -437,11 +430,6 @@ def gains_of(
     if baseline is None:
         return clustered_block(texts, rule.threshold)
     return paired_block(tuple(zip(map(_mean, texts), map(_mean, baseline), strict=True)), rule.threshold)
-
-
-def best_gain(rule: SearchRule) -> float:
-    """What a perfect sample wins, per unit staked, beside a perfect one of the baseline where there is one."""
-    return 1.0 / rule.threshold - 1.0
 
 
 def gains_by_third(own: BlockScores, rule: SearchRule, *, baseline: BlockScores | None) -> tuple[Block, ...]:

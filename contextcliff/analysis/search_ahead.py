@@ -36,10 +36,7 @@ _FAILING = 0.8
 def blocks_ahead(
     plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
 ) -> tuple[BlockKey, ...]:
-    """The blocks, at most `most`, that the search wants now, and those that it is likely to want next.
-
-    Blocks behind the wanted ones that are answered already are among them: no decision rests on them yet.
-    """
+    """The blocks, at most `most`, that the search wants now, and those that it is likely to want next."""
     ahead: dict[BlockKey, None] = {}
     decided: dict[tuple[int, int], TestedLength] = {}
     cut: set[int] = set()

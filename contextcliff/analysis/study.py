@@ -9,9 +9,8 @@ from typing import Any, Protocol
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlLevel
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.threshold import Threshold
+from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.walk import FixedSequenceTest, Threshold
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
 from contextcliff.records.corpus import LengthAudit
@@ -110,15 +109,12 @@ class Finder(Protocol):
     @property
     def key(self) -> str:
         """The finding's name, unique among all."""
-        ...
 
     def find(self, study: Study) -> Any:
         """The finding; None where there is none."""
-        ...
 
     def caps(self, finding: Any, study: Study) -> Mapping[str, int | None]:
         """What it adds to the cap rules: tokens by rule."""
-        ...
 
 
 def findings_of(study: Study, finders: Sequence[Finder]) -> tuple[dict[str, object], dict[str, int | None]]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from contextcliff.records.asked_length import same_length
+from contextcliff.records.sample import same_length
 from contextcliff.records.sweep import CurvePoint, SweepRow
 from contextcliff.statistics.descriptive import leading_above
 from contextcliff.statistics.text_effect import Estimate, mean_of_parts
@@ -87,22 +87,16 @@ def _of(group: Sequence[SweepRow], every: Sequence[str]) -> TaskMeans | None:
     threshold = RULER_THRESHOLD if shared is None else shared
     confidences = {row.confidence for row in by_task.values()}
     return TaskMeans(
-        model=group[0].model,
-        kv_policy=group[0].kv_policy,
-        options=dict(group[0].differing),
-        tasks=tuple(by_task),
-        lacking=tuple(task for task in every if task not in by_task),
-        points=points,
+        model=group[0].model, kv_policy=group[0].kv_policy, options=dict(group[0].differing), tasks=tuple(by_task),
+        lacking=tuple(task for task in every if task not in by_task), points=points,
         incomplete={tokens: len(column) for tokens, column in columns.items() if len(column) < len(by_task)},
-        confidence=next(iter(confidences)) if len(confidences) == 1 else None,
-        threshold=threshold,
+        confidence=next(iter(confidences)) if len(confidences) == 1 else None, threshold=threshold,
         effective_tokens=_last(points, leading_above((point.mean for point in points), RULER_THRESHOLD)),
         cap_tokens=_last(points, leading_above((point.low for point in points), threshold)),
-    )
+    )  # fmt: skip
 
 
 def _asked(row: SweepRow) -> tuple[CurvePoint, ...]:
-    """The points at lengths that were asked for; none of a task that is not judged by its scores."""
     return () if row.threshold_score is None else tuple(point for point in row.curve if point.asked_tokens)
 
 

@@ -11,7 +11,7 @@ from contextcliff.execution.schedule import FixedSource, Source
 from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample
 from contextcliff.records.generation import Outcome
-from contextcliff.reporting.progress import progress_bar
+from contextcliff.reporting.progress import progress_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +35,7 @@ async def send_listed(
     if not missing:
         return Ended(cut_short=False, faults={})
     total = sum(item.sample.built_tokens for item in missing)
-    with progress_bar(title, total_tokens=total, total_samples=len(missing), shown=shown) as progress:
+    with progress_of(title, total_tokens=total, total_samples=len(missing), shown=shown) as progress:
 
         def show(outcome: Outcome) -> None:
             progress.advance(outcome.sample.built_tokens, answer=outcome.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Pairs, Shown, Text
+from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
@@ -39,8 +39,7 @@ class AnswerFinding(Finding[None]):
         cap = report.analysis.safe_cap
         yield Measurement(key="safe_cap_tokens", value=cap.tokens)
         yield Measurement(key="safe_cap/fraction_of_window", value=cap.fraction_of_max)
-        yield Measurement(key="safe_cap/ci_low", value=cap.ci_low)
-        yield Measurement(key="safe_cap/ci_high", value=cap.ci_high)
+        yield from measured("safe_cap/", cap, "ci_low", "ci_high")
 
     def tags(self, report: Report) -> Mapping[str, str]:
         cap = report.analysis.safe_cap
@@ -179,12 +178,8 @@ def _range(zone: Zone) -> Note:
         mean = Note(", mean {mean:.2f}", mean=zone.mean)
     return Note(
         "{mark} {name:<10} {low:,} - {high:,} tokens{mean}",
-        mark=_MARKS[zone.name],
-        name=Note(zone.name),
-        low=zone.min_tokens,
-        high=zone.max_tokens,
-        mean=mean,
-    )
+        mark=_MARKS[zone.name], name=Note(zone.name), low=zone.min_tokens, high=zone.max_tokens, mean=mean,
+    )  # fmt: skip
 
 
 def _fall(zone: Zone) -> Note | None:

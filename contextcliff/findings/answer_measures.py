@@ -12,11 +12,22 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.items import evidence_of, items_of, pooled_evidence
 from contextcliff.analysis.judged_by import rule_of
+from contextcliff.analysis.lengths import evidence_of, items_of, pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Lines, Measurement, Table, Text
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    Finding,
+    Line,
+    Lines,
+    Measurement,
+    Table,
+    Text,
+    columns,
+    measured,
+)
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -59,19 +70,15 @@ class AnswerMeasures:
 
 
 def answer_measures(groups: Sequence[Group], confidence: float) -> AnswerMeasures | None:
-    """The measures of all scored answers to short questions and choices; None where there is none.
-
-    `groups` are the samples by length. A summary contains no reference and counts in none of the measures.
-    """
-    by_length = [(group.asked_tokens, list(filter(_has_all_measures, group.samples))) for group in groups]
-    answered = [(asked, samples) for asked, samples in by_length if samples]
+    """The measures of all scored answers to short questions and choices; None where there is none."""
+    answered = []
+    for group in groups:
+        whole = [each for each in group.samples if each.score is not None and each.details.keys() >= set(MEASURES)]
+        if whole:
+            answered.append((group.asked_tokens, whole))
     if not answered:
         return None
     return AnswerMeasures(measures=tuple(_measure(answered, name, confidence) for name in MEASURES))
-
-
-def _has_all_measures(sample: ScoredSample) -> bool:
-    return sample.score is not None and all(name in sample.details for name in MEASURES)
 
 
 def _measure(
@@ -127,17 +134,11 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
 
     def look(self, report: Report) -> tuple[Line, ...]:
         """Where answers hold more than they match: the model is right in other words."""
-        finding = self.of(report)
-        if finding is None:
-            return ()
-        _, exact, contains = finding.measures
+        _, exact, contains = measures = self.of(report).measures
         told = contains.ci_low > exact.ci_high
-        return (Line(label=self.title, text=_in_short(*finding.measures)),) if told else ()
+        return (Line(label=self.title, text=_in_short(*measures)),) if told else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        finding = self.of(report)
-        if finding is None:
-            return ()
         score = _SCORES.get(rule_of(report).get("task.metric", "f1"), "F1")
         meaning = (
             "The same answers by three measures. F1 is the harmonic mean of two shares: of the answer's words that"
@@ -150,21 +151,18 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
         )
         return (
             Text(text=meaning),
-            Table(columns=_columns(finding.measures)),
+            Table(columns=tuple(_columns(self.of(report).measures))),
             *_explained(phrases.all_failures(report)),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        for measure in () if finding is None else finding.measures:
+        for measure in self.of(report).measures:
             lengths = (("by_length", each.asked_tokens, each) for each in measure.lengths)
             rows: tuple[tuple[str, int, _Row], ...] = (("answers", 0, measure), *lengths)
             for group, step, row in rows:
                 key = f"{group}/{_KEYS[measure.name]}"
                 yield Measurement(key=key, value=row.mean, step=step)
-                yield Measurement(key=f"{key}_ci_low", value=row.ci_low, step=step)
-                yield Measurement(key=f"{key}_ci_high", value=row.ci_high, step=step)
-                yield Measurement(key=f"{key}_n", value=row.n, step=step)
+                yield from measured(f"{key}_", row, "ci_low", "ci_high", "n", step=step)
 
 
 def _in_short(f1: AnswerMeasure, exact: AnswerMeasure, contains: AnswerMeasure) -> Note:
@@ -174,13 +172,8 @@ def _in_short(f1: AnswerMeasure, exact: AnswerMeasure, contains: AnswerMeasure) 
     )
     return Note(
         "F1 {f1:.2f} ({low:.2f}-{high:.2f}), exact match {exact}, contain the accepted answer {contains}; n = {n:,}",
-        f1=f1.mean,
-        low=f1.ci_low,
-        high=f1.ci_high,
-        exact=exact_share,
-        contains=contains_share,
-        n=contains.n,
-    )
+        f1=f1.mean, low=f1.ci_low, high=f1.ci_high, exact=exact_share, contains=contains_share, n=contains.n,
+    )  # fmt: skip
 
 
 def _explained(tags: Iterable[str]) -> tuple[Block, ...]:
@@ -189,18 +182,15 @@ def _explained(tags: Iterable[str]) -> tuple[Block, ...]:
     return (Text(text=heading), Lines(lines=lines)) if lines else ()
 
 
-def _columns(measures: Sequence[AnswerMeasure]) -> tuple[Column, ...]:
-    first = measures[0]
-    return (
-        Column(title="asked tokens", cells=(*(phrases.whole(each.asked_tokens) for each in first.lengths), "all")),
-        Column(title="n", cells=(*(phrases.whole(each.n) for each in first.lengths), phrases.whole(first.n))),
-        *(column for measure in measures for column in _columns_of(measure)),
-    )
-
-
-def _columns_of(measure: AnswerMeasure) -> tuple[Column, Column]:
-    rows: tuple[_Row, ...] = (*measure.lengths, measure)
-    return (
-        Column(title=_TITLES[measure.name], cells=tuple(phrases.score(row.mean) for row in rows)),
-        Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
-    )
+def _columns(measures: Sequence[AnswerMeasure]) -> Iterator[Column]:
+    lengths = measures[0].lengths
+    yield Column(title="asked tokens", cells=(*(phrases.whole(each.asked_tokens) for each in lengths), "all"))
+    for measure in measures:
+        rows: tuple[_Row, ...] = (*measure.lengths, measure)
+        if measure is measures[0]:
+            yield from columns(rows, ("n", lambda row: phrases.whole(row.n)))
+        yield from columns(
+            rows,
+            (_TITLES[measure.name], lambda row: phrases.score(row.mean)),
+            ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
+        )

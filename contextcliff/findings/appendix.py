@@ -9,7 +9,6 @@ from contextcliff.findings import phrases
 from contextcliff.findings.finding import (
     Block,
     Code,
-    Column,
     Finding,
     Line,
     Lines,
@@ -18,7 +17,9 @@ from contextcliff.findings.finding import (
     Shown,
     Table,
     Text,
-    sections_of,
+    columns,
+    measured,
+    sections_with,
 )
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.findings.kv_cache import KVCache, policy_in_words
@@ -40,23 +41,13 @@ class TookFinding(Finding[None]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         counts, usage = report.counts, report.usage
-        yield Measurement(key="took/planned", value=counts.planned)
-        yield Measurement(key="took/completed", value=counts.completed)
-        yield Measurement(key="took/reused", value=counts.reused)
-        yield Measurement(key="took/unscored", value=counts.unscored)
-        yield Measurement(key="took/ahead", value=counts.ahead)
+        yield from measured("took/", counts, "planned", "completed", "reused", "unscored", "ahead")
         if counts.replayed:
             yield Measurement(key="took/replayed", value=counts.replayed)
-        yield Measurement(key="took/prompt_tokens", value=usage.prompt_tokens)
-        yield Measurement(key="took/cached_tokens", value=usage.cached_tokens)
-        yield Measurement(key="took/computed_prompt_tokens", value=usage.computed_prompt_tokens)
-        yield Measurement(key="took/completion_tokens", value=usage.completion_tokens)
-        yield Measurement(key="took/usd", value=usage.usd)
-        yield Measurement(key="took/wall_s", value=usage.wall_s)
+        yield from measured("took/", usage, "prompt_tokens", "cached_tokens", "computed_prompt_tokens")
+        yield from measured("took/", usage, "completion_tokens", "usd", "wall_s")
         if usage.judge is not None:
-            yield Measurement(key="judge_prompt_tokens", value=usage.judge.prompt_tokens)
-            yield Measurement(key="judge_completion_tokens", value=usage.judge.completion_tokens)
-            yield Measurement(key="judge_usd", value=usage.judge.usd)
+            yield from measured("judge_", usage.judge, "prompt_tokens", "completion_tokens", "usd")
 
 
 def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
@@ -92,11 +83,9 @@ def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
 def _judge(judge: JudgeUsage) -> Note:
     return Note(
         "{requests:,} requests, {prompt:,} prompt and {completion:,} completion tokens{share}",
-        requests=judge.requests,
-        prompt=judge.prompt_tokens,
-        completion=judge.completion_tokens,
+        requests=judge.requests, prompt=judge.prompt_tokens, completion=judge.completion_tokens,
         share="" if judge.usd is None else Note(", {usd} of the cost", usd=dollars(judge.usd)),
-    )
+    )  # fmt: skip
 
 
 class NotesFinding(Finding[None]):
@@ -228,14 +217,17 @@ class CapRulesFinding(Finding[None]):
         # The half-life is in `caps` for programs that read it there; it is no cap, and has its own finding.
         every = report.analysis.caps.items()
         caps = {rule: tokens for rule, tokens in every if rule != "half_life" and tokens is not None}
-        words = _RULES | {rule: text for section in sections_of(report) for rule, text in section.cap_rules.items()}
+        sections = sections_with(report.analysis.findings)
+        words = _RULES | {rule: text for section in sections for rule, text in section.cap_rules.items()}
         chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
-        columns = (
-            Column(title="rule", cells=tuple(caps), words=True),
-            Column(title="cap in tokens", cells=tuple(phrases.whole(tokens) for tokens in caps.values())),
-            Column(title="what it is", cells=tuple(words.get(rule, "") for rule in caps), words=True),
+        table = columns(
+            caps.items(),
+            ("rule", lambda cap: cap[0]),
+            ("cap in tokens", lambda cap: phrases.whole(cap[1])),
+            ("what it is", lambda cap: words.get(cap[0], "")),
+            words=("rule", "what it is"),
         )
-        return (Text(text=chosen), *((Table(columns=columns),) if caps else ()))
+        return (Text(text=chosen), *((Table(columns=table),) if caps else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for rule, tokens in report.analysis.caps.items():
@@ -260,20 +252,17 @@ class FurtherFiguresFinding(Finding[None]):
         if not bins:
             return ()
         lsq = None if fits is None else fits.half_life_lsq
-        columns = (
-            Column(title="asked tokens", cells=tuple(phrases.whole(b.asked_tokens) for b in bins)),
-            Column(title="rolling variance", cells=tuple(_small(b.rolling_variance) for b in bins)),
-            Column(title="Sarle's coefficient", cells=tuple(_small(b.bimodality) for b in bins)),
+        table = columns(
+            bins,
+            ("asked tokens", lambda b: phrases.whole(b.asked_tokens)),
+            ("rolling variance", lambda b: phrases.small(b.rolling_variance)),
+            ("Sarle's coefficient", lambda b: phrases.small(b.bimodality)),
         )
         return (
             Text(text=f"{_LSQ} {'none' if lsq is None else f'{lsq:,} tokens'}."),
             Text(text=_SPREAD),
-            Table(columns=columns),
+            Table(columns=table),
         )
-
-
-def _small(value: float | None) -> str:
-    return phrases.MISSING if value is None else f"{value:.3f}"
 
 
 class RunFinding(Finding[None]):

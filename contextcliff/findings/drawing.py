@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
 from contextcliff.records.analysis import Bin
+from contextcliff.records.report import RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -88,27 +89,21 @@ def heading(axes: Axes, *, title: str, subtitle: str, inches: float, above: floa
         wrapped = textwrap.wrap(drawable(text), width=max(30, int(inches * 110 / size)), max_lines=3)
         lines.append(
             axes.annotate(
-                "\n".join(wrapped),
-                xy=(0, 1),
-                xycoords="axes fraction",
-                xytext=(0, above),
-                textcoords="offset points",
-                ha="left",
-                va="bottom",
-                fontsize=size,
-                fontweight=weight,
-                color=colour,
-                parse_math=False,
+                "\n".join(wrapped), xy=(0, 1), xycoords="axes fraction", xytext=(0, above), textcoords="offset points",
+                ha="left", va="bottom", fontsize=size, fontweight=weight, color=colour, parse_math=False,
             )
-        )
+        )  # fmt: skip
         above += len(wrapped) * size * 1.35 + 3
 
 
-def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], inches: float, label: str) -> LengthAxis:
-    """Make x a log2 axis with a tick at each of `lengths`, reaching over `shown` as well; `label` says what they are.
+def run_heading(axes: Axes, run: RunRecord, name: str, words: str, *, inches: float, above: float) -> None:
+    """The heading of a figure of one run, with `words` behind its task and policy."""
+    subtitle = f"{run.task}, KV policy {run.kv_policy}. {words}"
+    heading(axes, title=f"{name}: {run.model}", subtitle=subtitle, inches=inches, above=above)
 
-    Every length has its tick; its label is left out where it would run into a neighbour's.
-    """
+
+def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], inches: float, label: str) -> LengthAxis:
+    """Make x a log2 axis with a tick at each of `lengths` that reaches over `shown` too; `label` says what they are."""
     from matplotlib.ticker import NullLocator
 
     ends = [max(1, tokens) for tokens in (*lengths, *shown)]
@@ -140,22 +135,13 @@ def legend_below(axes: Axes, *, axis: LengthAxis, height: float, columns: int) -
     """The legend under the axis of lengths, where no point can lie beneath it; `height` in inches."""
     drop = 0.95 if axis.tilted else 0.55
     axes.legend(
-        loc="upper left",
-        bbox_to_anchor=(0.0, -drop / height),
-        borderaxespad=0.0,
-        ncols=columns,
-        frameon=False,
-        fontsize=SMALL,
-        handlelength=1.8,
-        columnspacing=1.6,
-    )
+        loc="upper left", bbox_to_anchor=(0.0, -drop / height), borderaxespad=0.0, ncols=columns, frameon=False,
+        fontsize=SMALL, handlelength=1.8, columnspacing=1.6,
+    )  # fmt: skip
 
 
 def legible(places: Sequence[float], *, gap: float) -> frozenset[int]:
-    """Which of the labels at `places` (ascending, inches) can stand at least `gap` apart.
-
-    The first and the last are kept: they say what range was tested.
-    """
+    """Which of the labels at `places` (ascending, inches) can stand at least `gap` apart."""
     kept: list[int] = []
     for i, place in enumerate(places):
         if not kept or place - places[kept[-1]] >= gap:
@@ -216,12 +202,7 @@ def scores_on_y(axes: Axes) -> None:
 
 
 def interval_bars(
-    axes: Axes,
-    *,
-    places: Sequence[float],
-    lows: Sequence[float | None],
-    highs: Sequence[float | None],
-    label: str,
+    axes: Axes, *, places: Sequence[float], lows: Sequence[float | None], highs: Sequence[float | None], label: str
 ) -> None:
     """A bar from the lower to the upper end of each interval of scores; none where there is no interval."""
     known = [
@@ -230,43 +211,24 @@ def interval_bars(
         if low is not None and high is not None
     ]
     axes.errorbar(
-        [at for at, _, _ in known],
-        [(low + high) / 2 for _, low, high in known],
-        yerr=[(high - low) / 2 for _, low, high in known],
-        fmt="none",
-        ecolor=BLUE,
-        elinewidth=1.2,
-        capsize=3,
-        alpha=0.6,
-        label=label,
-    )
+        [at for at, _, _ in known], [(low + high) / 2 for _, low, high in known],
+        yerr=[(high - low) / 2 for _, low, high in known], fmt="none", ecolor=BLUE, elinewidth=1.2, capsize=3,
+        alpha=0.6, label=label,
+    )  # fmt: skip
 
 
 def silent_points(axes: Axes, *, places: Sequence[float]) -> None:
     """Crosses at score 0 where nothing was scored: a gap alone could be overlooked."""
     if places:
         axes.plot(
-            places,
-            [0.0] * len(places),
-            linestyle="none",
-            marker="x",
-            color="0.45",
-            label="nothing scored",
-            zorder=4,
+            places, [0.0] * len(places), linestyle="none", marker="x", color="0.45", label="nothing scored", zorder=4
         )
 
 
 def counts_above(
-    axes: Axes,
-    *,
-    places: Sequence[float],
-    inches: Sequence[float],
-    rows: Sequence[tuple[str, Sequence[int], str]],
+    axes: Axes, *, places: Sequence[float], inches: Sequence[float], rows: Sequence[tuple[str, Sequence[int], str]]
 ) -> float:
-    """Rows of counts (name, a count a place, colour) above the points; returns their height in points.
-
-    `inches` are the places in inches from the left: a count is left out where it would run into its neighbour.
-    """
+    """Rows of counts (name, a count a place, colour) above the points; returns their height in points."""
     digits = max(len(f"{n:,}") for _, row, _ in rows for n in row)
     kept = legible(inches, gap=DIGIT * (digits + 1))
     above = 4.0
@@ -293,35 +255,19 @@ def write_above(
 ) -> None:
     """Write over the axes at x, or left of it, `above` points higher than its upper edge."""
     axes.annotate(
-        drawable(text),
-        xy=(x, 1),
-        xycoords="axes fraction" if left_of_axes else ("data", "axes fraction"),
-        xytext=(-5 if left_of_axes else 0, above),
-        textcoords="offset points",
-        ha=align,
-        va="bottom",
-        fontsize=SMALL,
-        fontweight="bold" if bold else "normal",
-        color=colour,
-        annotation_clip=False,
-        parse_math=False,
-    )
+        drawable(text), xy=(x, 1), xycoords="axes fraction" if left_of_axes else ("data", "axes fraction"),
+        xytext=(-5 if left_of_axes else 0, above), textcoords="offset points", ha=align, va="bottom", fontsize=SMALL,
+        fontweight="bold" if bold else "normal", color=colour, annotation_clip=False, parse_math=False,
+    )  # fmt: skip
 
 
 def line_across(axes: Axes, *, score: float, text: str, colour: str) -> None:
     """A dashed line at a score, named at its right end. A line break in `text` has to be the caller's own."""
     axes.axhline(score, color=colour, linestyle="--", linewidth=1.2)
     axes.annotate(
-        text,
-        xy=(1, score),
-        xycoords=("axes fraction", "data"),
-        xytext=(6, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=SMALL,
-        color=colour,
-        annotation_clip=False,
-    )
+        text, xy=(1, score), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points", va="center",
+        fontsize=SMALL, color=colour, annotation_clip=False,
+    )  # fmt: skip
 
 
 def length_label(bins: Sequence[Bin]) -> str:
@@ -341,8 +287,6 @@ def length_ticks(bins: Sequence[Bin]) -> list[int]:
 
 
 def _as_asked(bins: Sequence[Bin]) -> bool:
-    """Whether prompts are about as long as was asked for. Where an answer counts in that length they are much shorter,
-    and ticks at lengths without a point would be misread."""
     return all(abs(b.median_tokens - b.asked_tokens) <= _NEAR * b.asked_tokens for b in bins)
 
 

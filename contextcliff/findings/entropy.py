@@ -18,16 +18,25 @@ import numpy as np
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import ASKED, BLUE, blank, heading, legend_below, lengths_on_x, or_nan, scores_on_y
+from contextcliff.findings.drawing import (
+    ASKED,
+    BLUE,
+    blank,
+    legend_below,
+    lengths_on_x,
+    or_nan,
+    run_heading,
+    scores_on_y,
+)
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     Image,
     Measurement,
     Table,
     Text,
+    columns,
     from_finding,
 )
 from contextcliff.records.note import Note
@@ -108,14 +117,10 @@ def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
     std = float(each.std(ddof=1)) if n >= _FEWEST else None
     half = None if std is None else t_quantile((1.0 + confidence) / 2.0, n - 1) * std / math.sqrt(n)
     return EntropyAtLength(
-        context_tokens=group.asked_tokens,
-        n=n,
-        mean=mean,
-        ci_low=None if half is None else mean - half,
-        ci_high=None if half is None else mean + half,
-        std=std,
+        context_tokens=group.asked_tokens, n=n, mean=mean, ci_low=None if half is None else mean - half,
+        ci_high=None if half is None else mean + half, std=std,
         by_layer=tuple(float(value) for value in table.mean(axis=0)),
-    )
+    )  # fmt: skip
 
 
 def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | None:
@@ -137,7 +142,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
         FigureOf(
             name="attention_entropy",
             caption="Attention entropy and score by length",
-            has_data=lambda report: report.analysis.finding(AttentionEntropy) is not None,
             draw=from_finding(AttentionEntropy, lambda report, finding: entropy_figure(report, finding)),
         ),
     )
@@ -147,36 +151,24 @@ class EntropyFinding(Finding[AttentionEntropy]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
-        rows = finding.lengths
-        columns = (
-            Column(title="asked tokens", cells=tuple(f"{row.context_tokens:,}" for row in rows)),
-            Column(title="n", cells=tuple(f"{row.n:,}" for row in rows)),
-            Column(title="entropy", cells=tuple(f"{row.mean:.3f}" for row in rows)),
-            Column(
-                title="interval",
-                cells=tuple(
-                    phrases.MISSING
-                    if row.ci_low is None or row.ci_high is None
-                    else f"{row.ci_low:.3f}-{row.ci_high:.3f}"
-                    for row in rows
-                ),
-            ),
-            Column(title="lowest layer", cells=tuple(_layer(row.by_layer, min(row.by_layer)) for row in rows)),
-            Column(title="highest layer", cells=tuple(_layer(row.by_layer, max(row.by_layer)) for row in rows)),
+        table = columns(
+            finding.lengths,
+            ("asked tokens", lambda row: f"{row.context_tokens:,}"),
+            ("n", lambda row: f"{row.n:,}"),
+            ("entropy", lambda row: phrases.small(row.mean)),
+            ("interval", lambda row: phrases.MISSING if row.ci_low is None else f"{row.ci_low:.3f}-{row.ci_high:.3f}"),
+            ("lowest layer", lambda row: _layer(row.by_layer, min(row.by_layer))),
+            ("highest layer", lambda row: _layer(row.by_layer, max(row.by_layer))),
         )
         return (
             Text(text=_in_short(finding)),
             Text(text=_MEANING),
-            Table(columns=columns),
+            Table(columns=table),
             Image(figure="attention_entropy"),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is None:
-            return
         yield Measurement(key="attention/entropy_threshold", value=finding.threshold)
         yield Measurement(key="attention/crosses_tokens", value=finding.crosses_tokens)
         for row in finding.lengths:
@@ -200,7 +192,6 @@ def _in_short(entropy: AttentionEntropy) -> Note:
 
 
 def _layer(values: tuple[float, ...], chosen: float) -> str:
-    """`0.31 (4)`: the value and the layer, counted from 0."""
     return f"{chosen:.2f} ({values.index(chosen)})"
 
 
@@ -225,12 +216,7 @@ def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
                   label="mean attention entropy", zorder=5)  # fmt: skip
     if finding.threshold is not None:
         axes.axhline(finding.threshold, color=_ORANGE, linewidth=1.0, linestyle=(0, (4, 2)), label="its threshold")
-    heading(
-        axes,
-        title=f"Attention entropy: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. 0: all on one position, 1: spread evenly",
-        inches=_WIDTH,
-        above=8,
-    )
+    words = "0: all on one position, 1: spread evenly"
+    run_heading(axes, report.run, "Attention entropy", words, inches=_WIDTH, above=8)
     legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
     return figure

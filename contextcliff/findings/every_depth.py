@@ -12,17 +12,15 @@ from dataclasses import dataclass, replace
 
 from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.depth_thirds import CLAIMS, depth_thirds
-from contextcliff.analysis.items import items_of
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult, items_of
 from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Table, Text
+from contextcliff.findings.finding import Block, Finding, Line, Table, Text, columns
 from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.records.search_record import THIRDS, Search, TestedLength, ThirdName
+from contextcliff.records.search_record import CLAIMS, THIRDS, Search, TestedLength, ThirdName, depth_thirds
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Kind, decision_of
 from contextcliff.statistics.sequential import Block as ScoreBlock
@@ -90,7 +88,6 @@ def every_depth(study: Study) -> EveryDepth | None:
 
 
 def _baseline_lengths(study: Study) -> int:
-    """Number of lengths that are compared with no other."""
     return len(study.threshold.relative.members) if study.threshold and study.threshold.relative else 0
 
 
@@ -98,13 +95,9 @@ def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind)
     items = items_of(item for item in group.samples if item.sample.depth in depths)
     scores = [item.score for item in items if item.score is not None]
     return ThirdOfLength(
-        name=name,
-        low=min(depths),
-        high=max(depths),
-        n_samples=len(scores),
-        mean=mean_of(scores) if scores else None,
+        name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean_of(scores) if scores else None,
         shown=shown,
-    )
+    )  # fmt: skip
 
 
 def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
@@ -113,10 +106,8 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     if below:
         return Note(
             "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
-            tokens=tokens,
-            thirds=below,
-            n=len(below),
-        )
+            tokens=tokens, thirds=below, n=len(below),
+        )  # fmt: skip
     counts = [third.n_samples for third in length.thirds]
     can_ask_on = study.search is not None and not study.settings.every_depth
     return Note(
@@ -182,17 +173,12 @@ def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind
         own = blocks[BlockKey(context_tokens=tested.context_tokens, index=index)]
         first = BlockKey(context_tokens=search.plan.lengths[0], index=index)
         rows.append(gains_by_third(own, rule, baseline=blocks[first] if study.relative else None))
-    return tuple(_kind([row[place] for row in rows], study, tested.alpha) for place in range(len(THIRDS)))
-
-
-def _kind(blocks: Sequence[ScoreBlock], study: Study, alpha: float) -> Kind:
-    return decision_of(
-        blocks,
-        above=SHARE_ABOVE if study.relative else ABOVE,
-        below=SHARE_BELOW if study.relative else BELOW,
-        alpha=alpha,
-        below_at=CLAIMS / (1.0 - study.confidence),
-    ).kind
+    sides = (SHARE_ABOVE, SHARE_BELOW) if study.relative else (ABOVE, BELOW)
+    below_at = CLAIMS / (1.0 - study.confidence)
+    return tuple(
+        decision_of(third, above=sides[0], below=sides[1], alpha=tested.alpha, below_at=below_at).kind
+        for third in ([row[place] for row in rows] for place in range(len(THIRDS)))
+    )
 
 
 _MEANING = (
@@ -219,32 +205,32 @@ class EveryDepthFinding(Finding[EveryDepth]):
         return {"any_depth": finding.tokens}
 
     def look(self, report: Report) -> tuple[Line, ...]:
-        finding = self.of(report)
-        cap = report.analysis.safe_cap.tokens or 0
+        finding, cap = self.of(report), report.analysis.safe_cap.tokens or 0
         safe = {b.asked_tokens for b in report.analysis.bins if b.clears_up_to <= cap}
-        lengths = () if finding is None else finding.lengths
-        thirds = [third for each in lengths if each.context_tokens in safe for third in each.thirds]
-        if finding is None or finding.reason is None or not any(third.shown == "below" for third in thirds):
+        thirds = [third for each in finding.lengths if each.context_tokens in safe for third in each.thirds]
+        if finding.reason is None or not any(third.shown == "below" for third in thirds):
             return ()
         return (Line(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None or not report.analysis.bins:
+        if not report.analysis.bins:
             return ()
         decided = [each for each in finding.lengths if any(third.shown != "open" for third in each.thirds)]
         rows = [(length, third) for length in decided for third in length.thirds]
-        columns = (
-            Column(title="asked tokens", cells=tuple(phrases.whole(length.context_tokens) for length, _ in rows)),
-            Column(title="third", cells=tuple(third.name for _, third in rows), words=True),
-            Column(title="depths", cells=tuple(f"{third.low:.3g}-{third.high:.3g}" for _, third in rows)),
-            Column(title="n", cells=tuple(phrases.whole(third.n_samples) for _, third in rows)),
-            Column(title="score", cells=tuple(phrases.score(third.mean) for _, third in rows)),
-            Column(title="shown", cells=tuple(third.shown for _, third in rows), words=True),
+        table = columns(
+            rows,
+            ("asked tokens", lambda row: phrases.whole(row[0].context_tokens)),
+            ("third", lambda row: row[1].name),
+            ("depths", lambda row: f"{row[1].low:.3g}-{row[1].high:.3g}"),
+            ("n", lambda row: phrases.whole(row[1].n_samples)),
+            ("score", lambda row: phrases.score(row[1].mean)),
+            ("shown", lambda row: row[1].shown),
+            words=("third", "shown"),
         )
         reason = finding.reason
         short = () if reason is None else (Text(text=_in_short(finding.tokens, reason)),)
-        return (Text(text=_MEANING), *short, *((Table(columns=columns),) if rows else ()))
+        return (Text(text=_MEANING), *short, *((Table(columns=table),) if rows else ()))
 
 
 def _in_short(tokens: int | None, reason: Note) -> Note:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.items import pooled_evidence
+from contextcliff.analysis.lengths import pooled_evidence
 from contextcliff.analysis.study import Study
+from contextcliff.analysis.walk import FixedSequenceTest
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Pairs, Table, Text
-from contextcliff.records.analysis import Bin
+from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Table, Text, columns, measured
 from contextcliff.records.note import Note
 from contextcliff.records.positions import Positions, PositionSource
 from contextcliff.records.report import Report
@@ -91,10 +90,7 @@ class Extrapolation:
 
 
 def extrapolation(study: Study) -> Extrapolation | None:
-    """What is found within and beyond the trained positions.
-
-    None where these are not known, and where nothing reaches beyond them and they are not scaled.
-    """
+    """What is found within and beyond the trained positions; None if these are unknown, or not reached."""
     positions, sequence = study.facts.positions, study.sequence
     if positions is None or positions.trained_tokens is None or sequence is None:
         return None
@@ -105,45 +101,35 @@ def extrapolation(study: Study) -> Extrapolation | None:
     lengths = tuple(_lengths(study, sequence, trained))
     fails_at, reason = _reason(lengths, trained)
     return Extrapolation(
-        trained_tokens=trained,
-        positions=positions,
-        longest_tokens=longest,
-        within=_pooled(study, lengths, "within"),
-        beyond=_pooled(study, lengths, "beyond"),
-        fails_at_tokens=fails_at,
+        trained_tokens=trained, positions=positions, longest_tokens=longest, within=_pooled(study, lengths, "within"),
+        beyond=_pooled(study, lengths, "beyond"), fails_at_tokens=fails_at,
         cleared_beyond_tokens=max((each.reaches_tokens for each in _cleared_beyond(lengths)), default=None),
-        reason=reason,
-        lengths=lengths,
-    )
+        reason=reason, lengths=lengths,
+    )  # fmt: skip
 
 
 def _lengths(study: Study, sequence: FixedSequenceTest, trained: int) -> Iterator[ExtrapolatedLength]:
     cleared = 0 if sequence.is_withheld else sequence.cleared
     for number, (result, scored) in enumerate(zip(sequence.results, study.results, strict=True)):
-        place = _place(result.bin, trained)
+        length = result.bin
+        place: Place = "within" if length.max_tokens <= trained else "across"
+        if length.min_tokens > trained:
+            place = "beyond"
         shown: Standing = "cleared" if number < cleared else "below" if number in sequence.degraded else "open"
         yield ExtrapolatedLength(
-            asked_tokens=result.bin.asked_tokens,
-            median_tokens=result.bin.median_tokens,
+            asked_tokens=length.asked_tokens,
+            median_tokens=length.median_tokens,
             place=place,
             n_samples=len(scored.scores),
             mean=scored.bin.mean,
             shown=shown,
-            reaches_tokens=_reaches(result.bin, place, shown),
+            # Of a length across the end only the longest prompt is beyond for certain.
+            reaches_tokens=length.clears_up_to
+            if shown == "cleared"
+            else length.max_tokens
+            if place == "across"
+            else length.below_from,
         )
-
-
-def _place(length: Bin, trained: int) -> Place:
-    if length.max_tokens <= trained:
-        return "within"
-    return "beyond" if length.min_tokens > trained else "across"
-
-
-def _reaches(length: Bin, place: Place, shown: Standing) -> int:
-    if shown == "cleared":
-        return length.clears_up_to
-    # Of a length across the end only the longest prompt is beyond for certain.
-    return length.max_tokens if place == "across" else length.below_from
 
 
 def _cleared_beyond(lengths: Sequence[ExtrapolatedLength]) -> list[ExtrapolatedLength]:
@@ -198,11 +184,7 @@ def _pooled(study: Study, lengths: Sequence[ExtrapolatedLength], place: Place) -
         return None
     low, high = evidence.shown(study.confidence)
     return PooledScore(
-        n_lengths=len(own),
-        n_samples=len(evidence.scores),
-        mean=mean_of(evidence.scores),
-        ci_low=low,
-        ci_high=high,
+        n_lengths=len(own), n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low, ci_high=high
     )
 
 
@@ -218,29 +200,35 @@ class ExtrapolationFinding(Finding[Extrapolation]):
 
     def look(self, report: Report) -> tuple[Line, ...]:
         found = self.of(report)
-        return () if found is None or found.fails_at_tokens is None else (Line(label=self.title, text=found.reason),)
+        return () if found.fails_at_tokens is None else (Line(label=self.title, text=found.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         found = self.of(report)
-        if found is None:
-            return ()
-        return (Text(text=_MEANING), _pairs(found), _table(found))
+        scores = Note("within {within}, beyond {beyond}", within=_score(found.within), beyond=_score(found.beyond))
+        table = columns(
+            found.lengths,
+            ("asked tokens", lambda each: phrases.whole(each.asked_tokens)),
+            ("median prompt", lambda each: phrases.whole(each.median_tokens)),
+            ("of the trained", lambda each: f"x{each.median_tokens / found.trained_tokens:.2f}"),
+            ("place", lambda each: each.place),
+            ("n", lambda each: phrases.whole(each.n_samples)),
+            ("mean score", lambda each: phrases.score(each.mean)),
+            ("shown", lambda each: each.shown),
+            words=("place", "shown"),
+        )
+        return (
+            Text(text=_MEANING),
+            Pairs(rows=(("Trained", _trained(found)), ("Score", scores), ("Shown", found.reason))),
+            Table(columns=table),
+        )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         found = self.of(report)
-        if found is None:
-            return
-        yield Measurement(key="extrapolation/trained_tokens", value=found.trained_tokens)
-        yield Measurement(key="extrapolation/fails_at_tokens", value=found.fails_at_tokens)
-        yield Measurement(key="extrapolation/cleared_beyond_tokens", value=found.cleared_beyond_tokens)
+        names = ("trained_tokens", "fails_at_tokens", "cleared_beyond_tokens")
+        yield from measured("extrapolation/", found, *names)
         for name, pooled in (("within", found.within), ("beyond", found.beyond)):
             if pooled is not None:
                 yield Measurement(key=f"extrapolation/score_{name}", value=pooled.mean)
-
-
-def _pairs(found: Extrapolation) -> Pairs:
-    scores = Note("within {within}, beyond {beyond}", within=_score(found.within), beyond=_score(found.beyond))
-    return Pairs(rows=(("Trained", _trained(found)), ("Score", scores), ("Shown", found.reason)))
 
 
 def _trained(found: Extrapolation) -> Note:
@@ -261,20 +249,3 @@ def _score(pooled: PooledScore | None) -> Note:
         return Note("none")
     return Note("{mean:.2f} ({low:.2f}-{high:.2f}, n {n:,})", mean=pooled.mean, low=pooled.ci_low, high=pooled.ci_high,
                 n=pooled.n_samples)  # fmt: skip
-
-
-def _table(found: Extrapolation) -> Table:
-    lengths = found.lengths
-    columns = (
-        Column(title="asked tokens", cells=tuple(phrases.whole(each.asked_tokens) for each in lengths)),
-        Column(title="median prompt", cells=tuple(phrases.whole(each.median_tokens) for each in lengths)),
-        Column(
-            title="of the trained",
-            cells=tuple(f"x{each.median_tokens / found.trained_tokens:.2f}" for each in lengths),
-        ),
-        Column(title="place", cells=tuple(each.place for each in lengths), words=True),
-        Column(title="n", cells=tuple(phrases.whole(each.n_samples) for each in lengths)),
-        Column(title="mean score", cells=tuple(phrases.score(each.mean) for each in lengths)),
-        Column(title="shown", cells=tuple(each.shown for each in lengths), words=True),
-    )
-    return Table(columns=columns)

@@ -14,15 +14,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.bins import Group, summarise
-from contextcliff.analysis.fixed_sequence import fixed_sequence_test
-from contextcliff.analysis.items import pooled_evidence
+from contextcliff.analysis.lengths import pooled_evidence
 from contextcliff.analysis.study import Study
-from contextcliff.analysis.threshold import make_threshold
+from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, heading, width_of
+from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, run_heading, width_of
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     Heading,
@@ -30,6 +28,7 @@ from contextcliff.findings.finding import (
     Measurement,
     Table,
     Text,
+    columns,
     from_finding,
 )
 from contextcliff.findings.phrases import interval_words
@@ -76,12 +75,9 @@ _QUARTERS = 4
 
 
 def facet_rows(study: Study) -> tuple[FacetRow, ...]:
-    """A row for each value of each key that has more than one, keys in alphabetical order.
+    """A row for each value of each key that has more than one, over all lengths; keys in alphabetical order.
 
-    `mean` and its two-sided interval are those of all scored samples with the value, over all lengths; a value without
-    one has no row. `cap_tokens` is tested with the run's threshold, relative to the shortest length of the same
-    samples where the run's is relative. A search gives no caps of facets: it stops by all scores, which a test of a
-    part does not allow for.
+    A search gives no caps of facets: it stops by all scores, which a test of a part does not allow for.
     """
     threshold, relative, confidence, binary = study.settings.threshold, study.relative, study.confidence, study.binary
     rows: list[FacetRow] = []
@@ -96,17 +92,13 @@ def facet_rows(study: Study) -> tuple[FacetRow, ...]:
             low, high = evidence.shown(confidence)
             rows.append(
                 FacetRow(
-                    facet=key,
-                    value=label,
-                    n_samples=len(evidence.scores),
-                    mean=mean_of(evidence.scores),
-                    ci_low=low,
+                    facet=key, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
                     ci_high=high,
                     cap_tokens=None
                     if study.search is not None
                     else fixed_sequence_test(results, facet_threshold).cap_tokens,
                 )
-            )
+            )  # fmt: skip
     return tuple(rows)
 
 
@@ -186,11 +178,6 @@ _FACETS = {
 }
 
 
-def _has_facets(report: Report) -> bool:
-    finding = report.analysis.finding(Facets)
-    return finding is not None and bool(finding.facets)
-
-
 class FacetsFinding(Finding[Facets]):
     """A table for each key of the samples' metadata that has several values: hops, topic, distance of the evidence."""
 
@@ -202,7 +189,7 @@ class FacetsFinding(Finding[Facets]):
         FigureOf(
             name="facets",
             caption="Score by facet",
-            has_data=_has_facets,
+            has_data=lambda report: any(each.facets for each in [report.analysis.finding(Facets)] if each),
             draw=from_finding(Facets, lambda report, finding: facets_figure(report, finding.facets)),
         ),
     )
@@ -212,7 +199,7 @@ class FacetsFinding(Finding[Facets]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None or not finding.facets:
+        if not finding.facets:
             return ()
         blocks: list[Block] = [
             Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
@@ -220,25 +207,22 @@ class FacetsFinding(Finding[Facets]):
         ]
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
             meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
-            blocks += [Heading(text=facet), *meaning, _table(tuple(rows))]
+            table = columns(
+                rows,
+                ("value", lambda row: row.value),
+                ("n", lambda row: phrases.whole(row.n_samples)),
+                ("score", lambda row: phrases.score(row.mean)),
+                ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
+                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)),
+                words=("value",),
+            )
+            blocks += [Heading(text=facet), *meaning, Table(columns=table)]
         return tuple(blocks)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        for row in () if finding is None else finding.facets:
+        for row in self.of(report).facets:
             yield Measurement(key=f"facets/{row.facet}/{row.value} score", value=row.mean)
             yield Measurement(key=f"facets/{row.facet}/{row.value} cap_tokens", value=row.cap_tokens)
-
-
-def _table(rows: tuple[FacetRow, ...]) -> Table:
-    columns = (
-        Column(title="value", cells=tuple(row.value for row in rows), words=True),
-        Column(title="n", cells=tuple(phrases.whole(row.n_samples) for row in rows)),
-        Column(title="score", cells=tuple(phrases.score(row.mean) for row in rows)),
-        Column(title="interval", cells=tuple(phrases.interval(row.ci_low, row.ci_high) for row in rows)),
-        Column(title="cap in tokens", cells=tuple(phrases.whole(row.cap_tokens) for row in rows)),
-    )
-    return Table(columns=columns)
 
 
 _PLOT, _ROW = 2.6, 0.22
@@ -271,14 +255,8 @@ def facets_figure(report: Report, rows: Sequence[FacetRow]) -> Figure:
         left, high = column * (plot + beside) + names, _ROW * len(members)
         axes = figure.add_axes((left / width, (height - top - _OVER - high) / height, plot / width, high / height))
         _draw(axes, facet, members, mean=report.analysis.mean)
-    heading(
-        page,
-        title=f"Score by facet: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
-        f" {interval_words(report)}; dashed: all samples",
-        inches=width,
-        above=2,
-    )
+    words = f"Mean score over all lengths, with its {interval_words(report)}; dashed: all samples"
+    run_heading(page, report.run, "Score by facet", words, inches=width, above=2)
     return figure
 
 
@@ -299,32 +277,17 @@ def _draw(axes: Axes, facet: str, rows: Sequence[FacetRow], *, mean: float | Non
         _write(axes, _short(row.value), x=0, y=i, offset=-5, align="right", colour="black")
         _write(axes, f"n={row.n_samples:,}", x=1, y=i, offset=5, align="left", colour=GREY)
     axes.annotate(
-        _short(facet.replace("_", " ")),
-        xy=(0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 5),
-        textcoords="offset points",
-        fontsize=9,
-        fontweight="bold",
-        parse_math=False,
-    )
+        _short(facet.replace("_", " ")), xy=(0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points",
+        fontsize=9, fontweight="bold", parse_math=False,
+    )  # fmt: skip
 
 
 def _write(axes: Axes, text: str, *, x: float, y: float, offset: float, align: str, colour: str) -> None:
     """Write beside a row: x is a fraction of the panel's width, y a row, `offset` in points."""
     axes.annotate(
-        text,
-        xy=(x, y),
-        xycoords=("axes fraction", "data"),
-        xytext=(offset, 0),
-        textcoords="offset points",
-        ha=align,
-        va="center",
-        fontsize=SMALL,
-        color=colour,
-        annotation_clip=False,
-        parse_math=False,
-    )
+        text, xy=(x, y), xycoords=("axes fraction", "data"), xytext=(offset, 0), textcoords="offset points", ha=align,
+        va="center", fontsize=SMALL, color=colour, annotation_clip=False, parse_math=False,
+    )  # fmt: skip
 
 
 def _short(text: str) -> str:

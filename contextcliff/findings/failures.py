@@ -6,20 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from contextcliff.findings.drawing import (
-    SMALL,
-    bin_bars,
-    blank,
-    drawable,
-    heading,
-    legend_below,
-    length_label,
-    length_ticks,
-    lengths_on_x,
-    or_nan,
-    told,
-)
-from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
+from contextcliff.findings import drawing
+from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Table, Text, columns, measured
 from contextcliff.findings.phrases import MISSING, all_failures, percent, whole
 from contextcliff.records.report import Report
 
@@ -41,25 +29,23 @@ class FailuresFinding(Finding[None]):
     title = "Failures by length"
     figures = (
         FigureOf(
-            name="failures_by_length",
-            caption="Failures by length",
-            has_data=lambda report: bool(all_failures(report)),
+            name="failures_by_length", caption="Failures by length", has_data=lambda report: bool(all_failures(report)),
             draw=lambda report, _: failures_figure(report),
         ),
-    )
+    )  # fmt: skip
 
     def show(self, report: Report) -> tuple[Block, ...]:
         tags, bins = tuple(all_failures(report)), report.analysis.bins
         if not tags:
             return ()
-        rates = tuple(MISSING if b.failure_rate is None else percent(b.failure_rate) for b in bins)
-        columns = (
-            Column(title="asked tokens", cells=tuple(whole(b.asked_tokens) for b in bins)),
-            Column(title="failure rate", cells=rates),
-            *(Column(title=tag, cells=tuple(whole(b.failures.get(tag, 0)) for b in bins)) for tag in tags),
+        table = columns(
+            bins,
+            ("asked tokens", lambda b: whole(b.asked_tokens)),
+            ("failure rate", lambda b: MISSING if b.failure_rate is None else percent(b.failure_rate)),
+            *((tag, lambda b, tag=tag: whole(b.failures.get(tag, 0))) for tag in tags),
         )
         meaning = (Text(text=_MEANING),) if _has_measures(report) else ()
-        return (*meaning, Table(columns=columns), Image(figure="failures_by_length"))
+        return (*meaning, Table(columns=table), Image(figure="failures_by_length"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         tags = sorted({tag for each in report.analysis.bins for tag in each.failures})
@@ -71,7 +57,6 @@ class FailuresFinding(Finding[None]):
 
 
 def _has_measures(report: Report) -> bool:
-    """Whether the report has the finding `answer_measures`, whose module few runs import."""
     return "answer_measures" in report.analysis.findings
 
 
@@ -80,15 +65,12 @@ _MOST_TAGS = 9
 
 
 def failures_figure(report: Report) -> Figure:
-    """Draw a report with a failure: a stacked column a length, as shares of its planned samples.
-
-    Unscored samples are among them under the fault that kept them so. The rarest tags beyond nine are `other`.
-    """
+    """Draw a report with a failure: a stacked column a length, as shares of its planned samples."""
     import matplotlib as mpl
 
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.6 * len(bins)))
-    figure, axes = blank(width=width, height=_FAILURES_HEIGHT)
+    figure, axes = drawing.blank(width=width, height=_FAILURES_HEIGHT)
     tags = list(all_failures(report))
     parts = [[tag] for tag in tags[:_MOST_TAGS]]
     if len(tags) > _MOST_TAGS:
@@ -102,39 +84,33 @@ def failures_figure(report: Report) -> Figure:
         counts = [sum(b.failures.get(tag, 0) for tag in members) for b in bins]
         heights = [count / max(1, n) for count, n in zip(counts, planned, strict=True)]
         bars = axes.bar(
-            places, heights, bottom=bottoms, width=0.72, color=colour, label=drawable(name), edgecolor="white",
+            places, heights, bottom=bottoms, width=0.72, color=colour, label=drawing.drawable(name), edgecolor="white",
             linewidth=0.5,
         )  # fmt: skip
         for bar, count, n in zip(bars, counts, planned, strict=True):
-            told(bar, f"{name}: {count:,} of {n:,}")
+            drawing.told(bar, f"{name}: {count:,} of {n:,}")
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
     labels = [f"{b.min_tokens:,}\n{b.max_tokens:,}\nn={n:,}" for b, n in zip(bins, planned, strict=True)]
-    axes.set_xticks(list(places), labels=labels, fontsize=SMALL - 1)
+    axes.set_xticks(list(places), labels=labels, fontsize=drawing.SMALL - 1)
     axes.set_ylim(0.0, 1.0)
     axes.set_xlabel("prompt length in tokens: shortest, longest", fontsize=9)
     _grid(axes, y="share of samples")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=drawing.SMALL)
     rest_is = "exact matches" if _has_measures(report) else "answered right"
-    heading(
-        axes,
-        title=f"Failures by length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. The white rest of a column is {rest_is}",
-        inches=width,
-        above=10,
-    )
+    words = f"The white rest of a column is {rest_is}"
+    drawing.run_heading(axes, report.run, "Failures by length", words, inches=width, above=10)
     return figure
 
 
 def _grid(axes: Axes, *, y: str) -> None:
     axes.set_ylabel(y, fontsize=9)
-    axes.tick_params(axis="y", labelsize=SMALL)
+    axes.tick_params(axis="y", labelsize=drawing.SMALL)
     axes.grid(axis="y", color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
 
 
 def _has_latency(report: Report) -> bool:
-    """Whether any length has a time to draw."""
     return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.bins)
 
 
@@ -145,20 +121,17 @@ class LatencyFinding(Finding[None]):
     title = "Latency by length"
     figures = (
         FigureOf(
-            name="latency_by_length",
-            caption="Latency by length",
-            has_data=_has_latency,
+            name="latency_by_length", caption="Latency by length", has_data=_has_latency,
             draw=lambda report, _: latency_figure(report),
         ),
-    )
+    )  # fmt: skip
 
     def show(self, report: Report) -> tuple[Block, ...]:
         return (Image(figure="latency_by_length"),) if _has_latency(report) else ()
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
-            yield Measurement(key="by_length/ttft_ms_median", value=each.ttft_ms_median, step=each.asked_tokens)
-            yield Measurement(key="by_length/latency_ms_median", value=each.latency_ms_median, step=each.asked_tokens)
+            yield from measured("by_length/", each, "ttft_ms_median", "latency_ms_median", step=each.asked_tokens)
 
 
 _LATENCY_HEIGHT = 3.2
@@ -175,19 +148,21 @@ def latency_figure(report: Report) -> Figure:
         key=lambda a_bin: a_bin.median_tokens,
     )
     width = min(13.0, max(8.0, 0.42 * len(bins)))
-    figure, axes = blank(width=width, height=_LATENCY_HEIGHT)
+    figure, axes = drawing.blank(width=width, height=_LATENCY_HEIGHT)
     tokens = [max(1, b.median_tokens) for b in bins]
-    axis = lengths_on_x(axes, lengths=length_ticks(bins), shown=tokens, inches=width, label=length_label(bins))
+    axis = drawing.lengths_on_x(
+        axes, lengths=drawing.length_ticks(bins), shown=tokens, inches=width, label=drawing.length_label(bins)
+    )
     is_natural = any(b.natural_lengths for b in bins)
-    first = [or_nan(b.ttft_ms_median) / 1000 for b in bins]
-    last = [or_nan(b.latency_ms_median) / 1000 for b in bins]
+    first = [drawing.or_nan(b.ttft_ms_median) / 1000 for b in bins]
+    last = [drawing.or_nan(b.latency_ms_median) / 1000 for b in bins]
     for times, style, colour, label in (
         (last, "s-", "#c2571a", "whole answer"),
         (first, "o-", "#1f5fa8", "time to first token"),
     ):
         if any(math.isfinite(time) for time in times):
             if is_natural:
-                bin_bars(axes, bins, values=times, colour=colour)
+                drawing.bin_bars(axes, bins, values=times, colour=colour)
             shape = style[0] if is_natural else style
             axes.plot(tokens, times, shape, color=colour, markersize=5, linewidth=1.6, label=label)
     known = [time for time in (*first, *last) if math.isfinite(time)]
@@ -200,12 +175,10 @@ def latency_figure(report: Report) -> Figure:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     _grid(axes, y="seconds")
     spans = ". A bar reaches from the shortest to the longest prompt of a bin" if is_natural else ""
-    heading(
-        axes,
-        title=f"Latency by length: {report.run.model}",
+    drawing.heading(
+        axes, title=f"Latency by length: {report.run.model}",
         subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them{spans}",
-        inches=width,
-        above=6,
-    )
-    legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)
+        inches=width, above=6,
+    )  # fmt: skip
+    drawing.legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)
     return figure

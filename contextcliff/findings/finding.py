@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -17,16 +17,15 @@ if TYPE_CHECKING:
 
     from contextcliff.analysis.study import Study
 
+R = TypeVar("R")
+T = TypeVar("T")
 Shown = str | Note
 """A sentence, or text as it is."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text:
-    """A paragraph. `strong` is for the answer itself; `mood` is `good`, `doubtful`, `bad` or nothing.
-
-    A `label` stands before it with a colon.
-    """
+    """A paragraph with a label before it. `strong`: the answer itself; `mood`: `good`, `doubtful`, `bad` or nothing."""
 
     text: Shown
     label: str = ""
@@ -59,10 +58,9 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lines:
-    """A list. `bullets` is whether each line is marked as one."""
+    """A list."""
 
     lines: tuple[Line, ...]
-    bullets: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,6 +96,14 @@ def columns_of(
     )
 
 
+def columns(
+    rows: Iterable[R], *titled: tuple[str, Callable[[R], str]], words: Collection[str] = ()
+) -> tuple[Column, ...]:
+    """A column for each title, with a cell for each row; `words` are titles of columns of text."""
+    rows = tuple(rows)
+    return tuple(Column(title=title, cells=tuple(map(cell, rows)), words=title in words) for title, cell in titled)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
     """Where a figure of the finding stands, by its name; nothing where it was not drawn. Consoles pass it over."""
@@ -117,22 +123,18 @@ Block = Text | Heading | Pairs | Lines | Table | Image | Code
 
 PAGE_NAME = "report.html"
 """The whole report for a browser."""
-T = TypeVar("T")
 
 Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FigureOf:
-    """A figure of a section: `figures/NAME.png`, drawn only where the report has data for it.
-
-    `draw` gets the report and the run's scored samples.
-    """
+    """A figure `figures/NAME.png` of a finding; `draw` gets the report and the run's scored samples."""
 
     name: str
     caption: str
-    has_data: Callable[[Report], bool]
     draw: Draw
+    has_data: Callable[[Report], bool] = lambda _: True
 
 
 def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
@@ -157,6 +159,11 @@ class Measurement:
     key: str
     value: float | None
     step: int = 0
+
+
+def measured(prefix: str, figures: object, *names: str, step: int = 0) -> Iterator[Measurement]:
+    """A point for each of these attributes; its key is the prefix and the attribute's name."""
+    return (Measurement(key=f"{prefix}{name}", value=getattr(figures, name), step=step) for name in names)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -195,9 +202,12 @@ class Finding(Generic[T]):
         """What the finding adds to the cap rules: tokens by rule."""
         return {}
 
-    def of(self, report: Report) -> T | None:
-        """The finding in a report; None where it has none."""
-        return None if self.record is None else report.analysis.finding(self.record)
+    def of(self, report: Report) -> T:
+        """The finding in a report. Raises `ValueError` where it has none; its section is not asked there."""
+        found = None if self.record is None else report.analysis.finding(self.record)
+        if found is None:
+            raise ValueError(f"the report has no finding {self.key}")
+        return found
 
     def short(self, report: Report) -> tuple[Block, ...]:  # noqa: ARG002
         """What the console shows and a report begins with: the answer, its figure, and one table by length."""
@@ -286,8 +296,9 @@ def sections_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
 
 
 def sections_of(report: Report) -> tuple[Finding[Any], ...]:
-    """The sections that a report can show."""
-    return sections_with(report.analysis.findings.keys())
+    """The findings that a report has: those without a record, and those whose finding it has."""
+    sections = sections_with(report.analysis.findings)
+    return tuple(each for each in sections if each.record is None or report.analysis.finding(each.record) is not None)
 
 
 def absent_keys(findings: Collection[str]) -> tuple[str, ...]:

@@ -18,14 +18,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.reason import low_baseline
-from contextcliff.analysis.score_curve import DRAWS, FallTo, ScoreCurve
+from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.shape import DRAWS, FallTo, ScoreCurve
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.task_means import RULER_THRESHOLD
-from contextcliff.analysis.threshold import LOW_BASELINE
+from contextcliff.analysis.walk import LOW_BASELINE, low_baseline
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.descriptive import leading_above
@@ -96,32 +95,21 @@ class FittedLengths:
 def estimates_of(
     results: Sequence[LengthResult], confidence: float, *, relative: bool = False, draws: int = DRAWS
 ) -> FittedLengths | None:
-    """The estimates of lengths in ascending order, with intervals from so many draws; None where nothing was scored.
-
-    `tests/analysis/test_fitted_length_simulations.py` counts how often the intervals cover.
-    """
+    """The estimates of lengths in ascending order, with intervals from so many draws; None where nothing was scored."""
     scored = [result for result in results if result.scores and result.bin.median_tokens > 0]
     if not scored:
         return None
     curve = ScoreCurve.of(scored, confidence=confidence, relative=relative, draws=draws)
     x80, x50 = (_fitted_length(curve, share) for share in (0.8, 0.5))
     return FittedLengths(
-        x80=x80,
-        x50=x50,
-        area=_area(curve) if len(curve.tokens) > 1 else None,
-        effective_length=effective_length(results),
-        n_samples=curve.samples,
-        n_lengths=len(curve.tokens),
+        x80=x80, x50=x50, area=_area(curve) if len(curve.tokens) > 1 else None,
+        effective_length=effective_length(results), n_samples=curve.samples, n_lengths=len(curve.tokens),
         relative=relative,
-    )
+    )  # fmt: skip
 
 
 def effective_length(results: Sequence[LengthResult], threshold: float = RULER_THRESHOLD) -> EffectiveLength:
-    """RULER's effective length: of ascending lengths, the last before the first one that is not above `threshold`.
-
-    RULER takes the longest length above it, which is the same unless a score recovers. A length without a score is not
-    above it.
-    """
+    """RULER's effective length: of ascending lengths, the last before the first one that is not above `threshold`."""
     above = leading_above((result.bin.mean for result in results), threshold)
     tokens = results[above - 1].bin.max_tokens if above else None
     return EffectiveLength(tokens=tokens, threshold=threshold, censored=bool(results) and above == len(results))
@@ -158,42 +146,28 @@ def _fallen(curve: ScoreCurve, fall: FallTo) -> FittedLength:
     if tokens is not None:
         reason = Note(
             "the curve fitted to {basis} falls to {score:.2f} at about {tokens:,} tokens ({interval})",
-            basis=basis,
-            score=fall.score,
-            tokens=tokens,
-            interval=_interval(ci_low, ci_high, curve.confidence),
-        )
+            basis=basis, score=fall.score, tokens=tokens, interval=_interval(ci_low, ci_high, curve.confidence),
+        )  # fmt: skip
     elif fall.at > 0.0:
         ci_low, ci_high = (longest if fall.low == math.inf else ci_low), None
         reason = Note(
             "the curve fitted to {basis} stays above {score:.2f} up to the longest test, {longest:,} tokens{beyond}",
-            basis=basis,
-            score=fall.score,
-            longest=longest,
-            beyond=_beyond(ci_low, longest, curve.confidence),
-        )
+            basis=basis, score=fall.score, longest=longest, beyond=_beyond(ci_low, longest, curve.confidence),
+        )  # fmt: skip
     else:
         ci_low, ci_high = None, (shortest if fall.high == -math.inf else ci_high)
         reason = Note(
             "the curve fitted to {basis} is not above {score:.2f} even at the shortest test, {shortest:,} tokens{but}",
-            basis=basis,
-            score=fall.score,
-            shortest=shortest,
+            basis=basis, score=fall.score, shortest=shortest,
             but=""
             if ci_high in (None, shortest)
             else Note(
                 "; up to {at_most:,} tokens it may be, at {confidence:percent} confidence",
-                at_most=ci_high,
-                confidence=curve.confidence,
+                at_most=ci_high, confidence=curve.confidence,
             ),
-        )
+        )  # fmt: skip
     return FittedLength(
-        tokens=tokens,
-        ci_low=ci_low,
-        ci_high=ci_high,
-        censored=fall.at == math.inf,
-        score=fall.score,
-        reason=reason,
+        tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=fall.at == math.inf, score=fall.score, reason=reason
     )
 
 
@@ -254,16 +228,13 @@ def fitted_shift(baseline: FittedLength, candidate: FittedLength) -> FittedShift
     down = (_octaves(candidate.tokens, candidate.ci_low), _octaves(baseline.ci_high, baseline.tokens))
     up = (_octaves(candidate.ci_high, candidate.tokens), _octaves(baseline.tokens, baseline.ci_low))
     return FittedShift(
-        baseline_tokens=baseline.tokens,
-        candidate_tokens=candidate.tokens,
-        octaves=shift,
+        baseline_tokens=baseline.tokens, candidate_tokens=candidate.tokens, octaves=shift,
         ci_low=None if any(map(math.isnan, down)) else shift - math.hypot(*down),
         ci_high=None if any(map(math.isnan, up)) else shift + math.hypot(*up),
-    )
+    )  # fmt: skip
 
 
 def _octaves(high: int | None, low: int | None) -> float:
-    """NaN where an end is not known."""
     return math.log2(high / low) if high and low else math.nan
 
 
@@ -289,42 +260,29 @@ class FittedLengthFinding(Finding[FittedLengths]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)
-        if fitted is None:
-            return ()
         rows: list[tuple[str, Shown]] = [("x80", fitted.x80.reason), ("x50", fitted.x50.reason)]
         if fitted.area is not None:
             area = fitted.area
             interval = f"{area.ci_low:.3f}-{area.ci_high:.3f}"
             confidence = phrases.percent(report.analysis.safe_cap.confidence)
-            rows.append(
-                (
-                    "Area",
-                    f"{area.value:.3f} ({confidence} interval {interval}), {area.min_tokens:,} to"
-                    f" {area.max_tokens:,} tokens",
-                )
-            )
+            lengths = f"{area.min_tokens:,} to {area.max_tokens:,} tokens"
+            rows.append(("Area", f"{area.value:.3f} ({confidence} interval {interval}), {lengths}"))
         rows.append(("Effective length", _effective(fitted.effective_length)))
+        to = "80% and 50% of its value at the shortest length" if fitted.relative else "a score of 0.80 and of 0.50"
+        above = f"{fitted.effective_length.threshold:.3f}, what Llama2-7B reaches there at 4K."
         return (
-            Text(text=_meaning(fitted)),
+            Text(text=f"{_CURVE} {to}. {_INTERVAL} {above}"),
             Pairs(rows=tuple(rows)),
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fitted = self.of(report)
-        if fitted is None:
-            return
-        yield from _figures("fitted/x80", fitted.x80)
-        yield from _figures("fitted/x50", fitted.x50)
+        yield from measured("fitted/x80_", fitted.x80, "tokens", "ci_low", "ci_high")
+        yield from measured("fitted/x50_", fitted.x50, "tokens", "ci_low", "ci_high")
         yield Measurement(key="fitted/effective_length", value=fitted.effective_length.tokens)
         if fitted.area is not None:
             yield Measurement(key="fitted/score_area", value=fitted.area.value)
-            yield Measurement(key="fitted/score_area_ci_low", value=fitted.area.ci_low)
-            yield Measurement(key="fitted/score_area_ci_high", value=fitted.area.ci_high)
-
-
-def _meaning(fitted: FittedLengths) -> str:
-    to = "80% and 50% of its value at the shortest length" if fitted.relative else "a score of 0.80 and of 0.50"
-    return f"{_CURVE} {to}. {_INTERVAL} {fitted.effective_length.threshold:.3f}, what Llama2-7B reaches there at 4K."
+            yield from measured("fitted/score_area_", fitted.area, "ci_low", "ci_high")
 
 
 def _in_short(fitted: FittedLengths) -> Note:
@@ -354,9 +312,3 @@ def _effective(length: EffectiveLength) -> Note:
         return Note("none ({rule})", rule=rule)
     longest = Note(", the longest test") if length.censored else ""
     return Note("{tokens:,} tokens{longest} ({rule})", tokens=length.tokens, longest=longest, rule=rule)
-
-
-def _figures(name: str, length: FittedLength) -> Iterator[Measurement]:
-    yield Measurement(key=f"{name}_tokens", value=length.tokens)
-    yield Measurement(key=f"{name}_ci_low", value=length.ci_low)
-    yield Measurement(key=f"{name}_ci_high", value=length.ci_high)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.study import Study
+from contextcliff.analysis.walk import FixedSequenceTest
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Text
 from contextcliff.findings.half_life import DANGER_BELOW, HalfLife, half_life_of
 from contextcliff.records.amounts import span
@@ -65,11 +65,7 @@ class Guide:
 
 
 def operating_guide(sequence: FixedSequenceTest, half_life: HalfLife) -> Guide:
-    """A row for each length with scores, and advice for the ranges that were tested.
-
-    Up to the safe cap a length is `safe`. Beyond it, `danger` is a mean score below 0.5, a rule of thumb, and `caution`
-    any other. There is no advice for lengths between two tested ones of different levels, nor beyond the longest.
-    """
+    """A row for each length with scores, and advice for the ranges that were tested."""
     cleared = 0 if sequence.is_withheld else sequence.cleared
     rated = [
         row
@@ -85,19 +81,15 @@ def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideR
         return None
     beyond: LevelName = "danger" if length.mean < DANGER_BELOW else "caution"
     return GuideRow(
-        asked_tokens=length.asked_tokens,
-        n_samples=length.n_samples,
-        mean=length.mean,
-        ci_low=length.ci_low,
-        ci_high=length.ci_high,
-        level="safe" if is_cleared else beyond,
-        sure=is_cleared or is_degraded,
+        asked_tokens=length.asked_tokens, n_samples=length.n_samples, mean=length.mean, ci_low=length.ci_low,
+        ci_high=length.ci_high, level="safe" if is_cleared else beyond, sure=is_cleared or is_degraded,
         max_tokens=length.clears_up_to if is_cleared or not length.natural_lengths else length.median_tokens,
-    )
+    )  # fmt: skip
 
 
 def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
-    for level, rows in _ranges(rated):
+    for level, run in itertools.groupby(rated, key=lambda row: row.level):
+        rows = list(run)
         means = [row.mean for row in rows]
         unsure = [f"{row.tokens:,}" for row in rows if not row.sure]
         yield Note(
@@ -106,17 +98,9 @@ def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
             lengths=Note("at {tokens:,} tokens", tokens=rows[0].tokens)
             if len(rows) == 1
             else Note("from {first:,} to {last:,} tokens", first=rows[0].tokens, last=rows[-1].tokens),
-            means=span(min(means), max(means), ".2f"),
-            n=sum(row.n_samples for row in rows),
-            use=_USE[level],
+            means=span(min(means), max(means), ".2f"), n=sum(row.n_samples for row in rows), use=_USE[level],
             doubt=Note("; at {lengths:and} the tests of the safe cap do not show it", lengths=unsure) if unsure else "",
-        )
-
-
-def _ranges(rows: Sequence[GuideRow]) -> Iterator[tuple[LevelName, list[GuideRow]]]:
-    """Neighbouring lengths of one level, from the shortest on."""
-    for level, run in itertools.groupby(rows, key=lambda row: row.level):
-        yield level, list(run)
+        )  # fmt: skip
 
 
 def _by_half_life(half_life: HalfLife) -> Iterator[Note]:
@@ -158,6 +142,6 @@ class GuideFinding(Finding[Guide]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)
-        if guide is None or not guide.advice:
+        if not guide.advice:
             return ()
         return (Text(text=_SCALE), Lines(lines=tuple(Line(text=line) for line in guide.advice)))

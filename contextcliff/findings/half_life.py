@@ -15,10 +15,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Pairs, Shown, Text, from_finding
+from contextcliff.findings.finding import (
+    Block,
+    FigureOf,
+    Finding,
+    Image,
+    Measurement,
+    Pairs,
+    Shown,
+    Text,
+    from_finding,
+    measured,
+)
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -99,10 +110,8 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
         reason = Note(
             "the score is not shown to fall with length ({basis}): a half-life of {at_least:,} tokens or more would"
             " fit, at {confidence:percent} confidence",
-            basis=basis,
-            at_least=at_least,
-            confidence=confidence,
-        )
+            basis=basis, at_least=at_least, confidence=confidence,
+        )  # fmt: skip
     else:
         reason = _no_fall(basis, all_right=not wrong.any(), at_least=at_least, confidence=confidence)
     return _none(reason, at_least=at_least, censored=at_least is not None and at_least > longest)
@@ -142,7 +151,6 @@ def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
 
 
 def _scored(results: Sequence[LengthResult]) -> list[LengthResult]:
-    """The lengths with scores, without one whose prompts have no tokens by a server's count."""
     return [result for result in results if result.scores and result.bin.median_tokens > 0]
 
 
@@ -157,11 +165,8 @@ def _no_fall(basis: Note, *, all_right: bool, at_least: int | None, confidence: 
     return Note(
         "{why} ({basis}): an exponential decay would take {at_least:,} tokens or more to halve it, at"
         " {confidence:percent} confidence",
-        why=why,
-        basis=basis,
-        at_least=at_least,
-        confidence=confidence,
-    )
+        why=why, basis=basis, at_least=at_least, confidence=confidence,
+    )  # fmt: skip
 
 
 def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> HalfLife:
@@ -170,21 +175,11 @@ def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> H
     reason = Note(
         "the score halves every {tokens:,} tokens ({confidence:percent} CI {ci_low:,}–{ci_high:,}), from {initial:.2f}"
         " at length 0, by an exponential decay fitted to {basis}{beyond}",
-        tokens=tokens,
-        confidence=confidence,
-        ci_low=ci_low,
-        ci_high=ci_high,
-        initial=fit.initial,
-        basis=basis,
+        tokens=tokens, confidence=confidence, ci_low=ci_low, ci_high=ci_high, initial=fit.initial, basis=basis,
         beyond=beyond,
-    )
+    )  # fmt: skip
     return HalfLife(
-        tokens=tokens,
-        ci_low=ci_low,
-        ci_high=ci_high,
-        censored=tokens > longest,
-        reason=reason,
-        initial=fit.initial,
+        tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=tokens > longest, reason=reason, initial=fit.initial
     )
 
 
@@ -266,12 +261,10 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
     inline = True
     figures = (
         FigureOf(
-            name="decay_curve",
-            caption="Decay by length",
-            has_data=_has_decay,
+            name="decay_curve", caption="Decay by length", has_data=_has_decay,
             draw=from_finding(HalfLifeFits, lambda report, fits: decay_figure(report, fits.half_life)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> HalfLifeFits | None:
         return HalfLifeFits(half_life=half_life_of(study), half_life_lsq=half_life_lsq(study.results))
@@ -281,7 +274,7 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fits = self.of(report)
-        if fits is None or not report.analysis.bins:
+        if not report.analysis.bins:
             return ()
         half_life = fits.half_life
         rows: list[tuple[str, Shown]] = [("Half-life", half_life.reason)]
@@ -292,11 +285,7 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fits = self.of(report)
-        if fits is None:
-            return
-        yield Measurement(key="half_life/tokens", value=fits.half_life.tokens)
-        yield Measurement(key="half_life/ci_low", value=fits.half_life.ci_low)
-        yield Measurement(key="half_life/ci_high", value=fits.half_life.ci_high)
+        yield from measured("half_life/", fits.half_life, "tokens", "ci_low", "ci_high")
         yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
 
 
@@ -333,33 +322,29 @@ _STEPS = 200
 
 
 def decay_figure(report: Report, half_life: HalfLife) -> Figure:
-    """Draw a report with a scored length: score over measured length in tokens, with the fitted curve.
-
-    The curve is dashed beyond the longest test, where no score supports it. A bar goes from it to each mean.
-    """
+    """Draw a report with a scored length: score over measured length in tokens, with the fitted curve."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = drawing.blank(width=width, height=_HEIGHT)
     tokens = [max(1, b.median_tokens) for b in bins]
     near = half_life.tokens is not None and tokens[0] / _REACH <= half_life.tokens <= tokens[-1] * _REACH
     axis = drawing.lengths_on_x(
-        axes,
-        lengths=drawing.length_ticks(bins),
-        shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])],
-        inches=width,
+        axes, lengths=drawing.length_ticks(bins),
+        shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])], inches=width,
         label=drawing.length_label(bins),
-    )
+    )  # fmt: skip
     drawing.scores_on_y(axes)
-    _levels(axes, phrases.threshold_score(report))
+    threshold = phrases.threshold_score(report)
+    if threshold is not None:
+        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
+    if threshold is None or abs(threshold - DANGER_BELOW) >= _CLOSE:
+        drawing.line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
     _residuals(axes, half_life, bins)
     _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
     drawing.interval_bars(
-        axes,
-        places=tokens,
-        lows=[b.ci_low for b in bins],
-        highs=[b.ci_high for b in bins],
+        axes, places=tokens, lows=[b.ci_low for b in bins], highs=[b.ci_high for b in bins],
         label=f"{phrases.percent(report.analysis.safe_cap.confidence)} interval",
-    )
+    )  # fmt: skip
     means = [drawing.or_nan(b.mean) for b in bins]
     (points,) = axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
     drawing.told_bins(points, bins)
@@ -367,23 +352,9 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     above = _half_life(axes, half_life, axis=axis)
     none = half_life.tokens is None
     words = f"No half-life: {half_life.reason}" if none else f"Half-life: {_in_short(half_life)}"
-    drawing.heading(
-        axes,
-        title=f"Decay by length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. {words}",
-        inches=width,
-        above=above + 4,
-    )
+    drawing.run_heading(axes, report.run, "Decay by length", words, inches=width, above=above + 4)
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
-
-
-def _levels(axes: Axes, threshold: float | None) -> None:
-    """The threshold of the cap, and the score under which the operating guide warns."""
-    if threshold is not None:
-        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
-    if threshold is None or abs(threshold - DANGER_BELOW) >= _CLOSE:
-        drawing.line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
 
 
 def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:

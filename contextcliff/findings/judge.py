@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from contextcliff.analysis.items import evidence_of, items_of
+from contextcliff.analysis.lengths import evidence_of, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Text
 from contextcliff.findings.phrases import MISSING, percent, whole
@@ -58,22 +58,14 @@ def judgement_of(scored: Sequence[ScoredSample], *, judge: str, right_from: int,
     differing = _disagreement(judged, right_from) if judged else None
     low, high = (None, None) if differing is None else differing.shown(confidence)
     return Judgement(
-        judge=judge,
-        n_judged=len(judged),
-        n_unjudged=len(answered) - len(judged),
-        mean_rating=fmean(ratings) if ratings else None,
-        right_from=right_from,
-        disagreements=judge_only + exact_only,
-        judge_only=judge_only,
-        exact_only=exact_only,
-        share=None if differing is None else mean_of(differing.scores),
-        ci_low=low,
-        ci_high=high,
-    )
+        judge=judge, n_judged=len(judged), n_unjudged=len(answered) - len(judged),
+        mean_rating=fmean(ratings) if ratings else None, right_from=right_from, disagreements=judge_only + exact_only,
+        judge_only=judge_only, exact_only=exact_only, share=None if differing is None else mean_of(differing.scores),
+        ci_low=low, ci_high=high,
+    )  # fmt: skip
 
 
 def _verdicts(item: ScoredSample, right_from: int) -> tuple[bool, bool]:
-    """Whether the judge calls an answer right, and whether the exact score does."""
     return (item.judge_rating or 0) >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM
 
 
@@ -102,22 +94,17 @@ class JudgeFinding(Finding[Judgement]):
         if study.facts.judge is None:
             return None
         return judgement_of(
-            study.scored,
-            judge=study.facts.judge,
-            right_from=study.facts.judge_right_from,
-            confidence=study.confidence,
+            study.scored, judge=study.facts.judge, right_from=study.facts.judge_right_from, confidence=study.confidence
         )
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or (finding.ci_low is not None and finding.ci_low < _OFTEN):
+        if finding.ci_low is not None and finding.ci_low < _OFTEN:
             return ()
         return (Line(label=self.title, text=_in_short(finding)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
         rows = [
             ("Judge", finding.judge),
             ("Rated", f"{finding.n_judged:,} answers, {finding.n_unjudged:,} unjudged"),
@@ -138,9 +125,8 @@ class JudgeFinding(Finding[Judgement]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is not None:
-            yield Measurement(key="judge/disagreement", value=finding.share)
-            yield Measurement(key="judge/mean_rating", value=finding.mean_rating)
+        yield Measurement(key="judge/disagreement", value=finding.share)
+        yield Measurement(key="judge/mean_rating", value=finding.mean_rating)
 
 
 def _in_short(judgement: Judgement) -> Note:
@@ -149,11 +135,9 @@ def _in_short(judgement: Judgement) -> Note:
     rating = judgement.mean_rating
     return Note(
         "{judge} disagrees in {share} of {n:,}{rating}",
-        judge=judgement.judge,
-        share=_with_interval(judgement.share, judgement),
-        n=judgement.n_judged,
+        judge=judgement.judge, share=_with_interval(judgement.share, judgement), n=judgement.n_judged,
         rating="" if rating is None else Note("; mean rating {mean:.1f}", mean=rating),
-    )
+    )  # fmt: skip
 
 
 def _with_interval(share: float, judgement: Judgement) -> str:

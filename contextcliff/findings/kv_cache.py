@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Pairs, Shown, Table
+from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Shown, Table, columns, measured
 from contextcliff.findings.latency import computed_tokens, fresh_requests, latency_cap
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
@@ -78,11 +78,9 @@ def kv_cache(study: Study) -> KVCache | None:
         return None
     memory = memory_of(facts)
     return KVCache(
-        facts=facts,
-        lengths=tuple(_at_length(group, facts) for group in study.groups),
-        memory_gib=memory,
+        facts=facts, lengths=tuple(_at_length(group, facts) for group in study.groups), memory_gib=memory,
         limits=_limits(study, None if memory is None else memory_cap(facts, memory)),
-    )
+    )  # fmt: skip
 
 
 def _at_length(group: Group, facts: CacheFacts) -> CacheAtLength:
@@ -133,15 +131,10 @@ def _limits(study: Study, memory: int | None) -> Limits:
     elif latency is not None and latency.tokens is None:
         binding = "latency"
     return Limits(
-        quality=quality,
-        quality_is_censored=cap.censored,
-        memory=memory,
-        latency=None if latency is None else latency.tokens,
-        latency_is_set=latency is not None,
-        tokens=None if binding is None else by_name[binding],
-        binding=binding,
-        window=study.facts.max_context_tokens,
-    )
+        quality=quality, quality_is_censored=cap.censored, memory=memory,
+        latency=None if latency is None else latency.tokens, latency_is_set=latency is not None,
+        tokens=None if binding is None else by_name[binding], binding=binding, window=study.facts.max_context_tokens,
+    )  # fmt: skip
 
 
 class KVCacheFinding(Finding[KVCache]):
@@ -163,25 +156,28 @@ class KVCacheFinding(Finding[KVCache]):
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        if finding is None or finding.limits.binding not in ("memory", "latency"):
+        if finding.limits.binding not in ("memory", "latency"):
             return ()
         return (Line(label="Limits", text=limits_in_words(finding.limits)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
         facts = finding.facts
         rows: list[tuple[str, Shown]] = [("Policy", policy_in_words(facts)), ("Size", _size(facts))]
         if finding.memory_gib is not None:
             rows.append(("Memory", _memory(finding.memory_gib, facts)))
         rows.append(("Limits", limits_in_words(finding.limits)))
-        return (Pairs(rows=tuple(rows)), *((_by_length(finding),) if finding.lengths else ()))
+        table = columns(
+            finding.lengths,
+            ("asked tokens", lambda each: f"{each.context_tokens:,}"),
+            ("KV cache", lambda each: phrases.MISSING if each.gib is None else memory_words(each.gib)),
+            ("prefill tokens/s", lambda each: rate(each.prefill_tokens_per_s)),
+            ("decode tokens/s", lambda each: rate(each.decode_tokens_per_s)),
+        )
+        return (Pairs(rows=tuple(rows)), *((Table(columns=table),) if finding.lengths else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is None:
-            return
         yield Measurement(key="kv/limit_tokens", value=finding.limits.tokens)
         yield Measurement(key="kv/bytes_per_token", value=finding.facts.bytes_per_token)
         in_use = finding.facts.in_use
@@ -189,17 +185,11 @@ class KVCacheFinding(Finding[KVCache]):
             yield Measurement(key="kv/bytes_per_token_measured", value=in_use.bytes_per_token)
         for each in finding.lengths:
             yield Measurement(key="by_length/kv_gib", value=each.gib, step=each.context_tokens)
-            yield Measurement(
-                key="by_length/prefill_tokens_per_s", value=each.prefill_tokens_per_s, step=each.context_tokens
-            )
-            yield Measurement(
-                key="by_length/decode_tokens_per_s", value=each.decode_tokens_per_s, step=each.context_tokens
-            )
+            names = ("prefill_tokens_per_s", "decode_tokens_per_s")
+            yield from measured("by_length/", each, *names, step=each.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         finding = self.of(report)
-        if finding is None:
-            return {}
         tags: dict[str, str] = {}
         # Where no cliff was found, quality limits nothing yet.
         reached = finding.limits.binding != "quality" or not report.analysis.safe_cap.censored
@@ -208,21 +198,6 @@ class KVCacheFinding(Finding[KVCache]):
         if finding.facts.evicts:
             tags["sees_question"] = str(finding.facts.sees_question).lower()
         return {**tags, **({"kv_policy_declared": "true"} if finding.facts.declared else {})}
-
-
-def _by_length(finding: KVCache) -> Table:
-    return Table(
-        columns=(
-            Column(title="asked tokens", cells=tuple(f"{each.context_tokens:,}" for each in finding.lengths)),
-            Column(title="KV cache", cells=tuple(map(_size_at, finding.lengths))),
-            Column(title="prefill tokens/s", cells=tuple(rate(each.prefill_tokens_per_s) for each in finding.lengths)),
-            Column(title="decode tokens/s", cells=tuple(rate(each.decode_tokens_per_s) for each in finding.lengths)),
-        )
-    )
-
-
-def _size_at(length: CacheAtLength) -> str:
-    return phrases.MISSING if length.gib is None else memory_words(length.gib)
 
 
 def memory_words(gib: float) -> str:

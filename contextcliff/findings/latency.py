@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Column, Heading, Table, Text
+from contextcliff.findings.finding import Block, Heading, Table, Text, columns
 from contextcliff.findings.phrases import milliseconds, percent, score, whole
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import Generation, ScoredSample
@@ -107,19 +107,20 @@ def latency_cap(study: Study) -> LatencyCap | None:
 
 def show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
     """What a page shows of the cap by latency."""
-    rows = cap.lengths
     meaning = (
         f"A length clears where at least {percent(cap.share)} of its requests are shown to end within"
         f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
     )
-    columns = (
-        Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
-        Column(title="requests", cells=tuple(whole(row.n_requests) for row in rows)),
-        Column(title="in time", cells=tuple(whole(row.n_within) for row in rows)),
-        Column(title="tested bound", cells=tuple(score(row.ci_low) for row in rows)),
-        Column(title="clears", cells=tuple("yes" if row.clears else "no" for row in rows), words=True),
+    table = columns(
+        cap.lengths,
+        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("requests", lambda row: whole(row.n_requests)),
+        ("in time", lambda row: whole(row.n_within)),
+        ("tested bound", lambda row: score(row.ci_low)),
+        ("clears", lambda row: "yes" if row.clears else "no"),
+        words=("clears",),
     )
-    return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=columns))
+    return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=table))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,15 +204,13 @@ def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[Pre
     curve = fitted_curve(rates)
     return tuple(
         PrefillAtLength(
-            context_tokens=each.length.asked_tokens,
-            n_requests=len(each.rates),
+            context_tokens=each.length.asked_tokens, n_requests=len(each.rates),
             ttft_ms=rates[place].typical.value * each.computed,
             predicted_ms=predicted(rates[:place], rates[place]) * each.computed if place else None,
-            ms_per_token=rates[place].typical.value,
-            spread=spread_of(each.against(curve)),
+            ms_per_token=rates[place].typical.value, spread=spread_of(each.against(curve)),
         )
         for place, each in enumerate(times)
-    )
+    )  # fmt: skip
 
 
 _READ = (
@@ -222,12 +221,13 @@ _READ = (
 
 def show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     """What a page shows of the times to the first token."""
-    columns = (
-        Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
-        Column(title="n", cells=tuple(whole(row.n_requests) for row in rows)),
-        Column(title="typical TTFT", cells=tuple(milliseconds(row.ttft_ms) for row in rows)),
-        Column(title="predicted", cells=tuple(milliseconds(row.predicted_ms) for row in rows)),
-        Column(title="ms per token", cells=tuple(f"{row.ms_per_token:.3g}" for row in rows)),
-        Column(title="spread", cells=tuple(percent(row.spread) for row in rows)),
+    table = columns(
+        rows,
+        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("n", lambda row: whole(row.n_requests)),
+        ("typical TTFT", lambda row: milliseconds(row.ttft_ms)),
+        ("predicted", lambda row: milliseconds(row.predicted_ms)),
+        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
+        ("spread", lambda row: percent(row.spread)),
     )
-    return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=columns))
+    return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=table))

@@ -15,9 +15,9 @@ from contextcliff.findings.finding import (
     FigureOf,
     Finding,
     Image,
-    Measurement,
     Table,
     Text,
+    columns,
     from_finding,
 )
 from contextcliff.records.analysis import Bin
@@ -38,7 +38,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
         FigureOf(
             name="length_histogram",
             caption="Documents by length",
-            has_data=lambda report: report.analysis.finding(LengthAudit) is not None,
             draw=from_finding(
                 LengthAudit,
                 lambda report, audit: audit_figure(audit, title=f"Documents by length: {report.run.dataset}"),
@@ -51,8 +50,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         audit = self.of(report)
-        if audit is None:
-            return ()
         repeats = (
             " Instability is the share of questions whose score changes between their repeats, the variance in a"
             " question its mean size."
@@ -63,38 +60,33 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
             f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
         )
-        return (Text(text=meaning), Table(columns=_columns(report.analysis.bins)), Image(figure="length_histogram"))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for each in report.analysis.bins:
-            yield Measurement(key="by_length/instability", value=each.instability, step=each.asked_tokens)
-            yield Measurement(
-                key="by_length/within_item_variance", value=each.within_item_variance, step=each.asked_tokens
-            )
+        return (
+            Text(text=meaning),
+            Table(columns=tuple(_columns(report.analysis.bins))),
+            Image(figure="length_histogram"),
+        )
 
 
 def _has_instability(bins: tuple[Bin, ...]) -> bool:
-    """Whether any length measured it: the repeats of a greedy run are no draws of their own."""
     return any(b.instability is not None for b in bins)
 
 
-def _columns(bins: tuple[Bin, ...]) -> tuple[Column, ...]:
-    shares = tuple(phrases.MISSING if b.instability is None else phrases.percent(b.instability) for b in bins)
-    within = (b.within_item_variance for b in bins)
-    variances = tuple(phrases.MISSING if variance is None else f"{variance:.3f}" for variance in within)
-    of_repeats = (
-        Column(title="instability", cells=shares),
-        Column(title="variance in a question", cells=variances),
+def _columns(bins: tuple[Bin, ...]) -> Iterator[Column]:
+    yield Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1)))
+    yield from columns(
+        bins,
+        ("prompt tokens", lambda b: f"{b.min_tokens:,}-{b.max_tokens:,}"),
+        ("documents", lambda b: phrases.whole(b.n_documents)),
+        ("questions", lambda b: phrases.whole(b.n_items)),
+        ("sd", lambda b: phrases.score(b.std)),
     )
-    return (
-        Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1))),
-        Column(title="prompt tokens", cells=tuple(f"{b.min_tokens:,}-{b.max_tokens:,}" for b in bins)),
-        Column(title="documents", cells=tuple(phrases.whole(b.n_documents) for b in bins)),
-        Column(title="questions", cells=tuple(phrases.whole(b.n_items) for b in bins)),
-        Column(title="sd", cells=tuple(phrases.score(b.std) for b in bins)),
-        *(of_repeats if _has_instability(bins) else ()),
-        Column(title="latency sd", cells=tuple(phrases.milliseconds(b.latency_ms_std) for b in bins)),
-    )
+    if _has_instability(bins):
+        yield from columns(
+            bins,
+            ("instability", lambda b: phrases.MISSING if b.instability is None else phrases.percent(b.instability)),
+            ("variance in a question", lambda b: phrases.small(b.within_item_variance)),
+        )
+    yield from columns(bins, ("latency sd", lambda b: phrases.milliseconds(b.latency_ms_std)))
 
 
 _CLASSES = 12
@@ -102,10 +94,7 @@ _WIDTH, _HEIGHT = 8.0, 3.0
 
 
 def length_classes(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
-    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included.
-
-    Each is its shortest and its longest length, both included, and the number of documents.
-    """
+    """At most twelve classes of equal ratio over lengths in tokens, empty ones between them included."""
     if not lengths:
         return []
     low, high = max(1, min(lengths)), max(1, *lengths)
@@ -151,10 +140,7 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     left_out = f"; left out: {audit.too_short:,} too short, {audit.too_long:,} too long"
     heading(
-        axes,
-        title=title,
-        subtitle=f"{len(audit.lengths):,} documents, {len(audit.bins)} bins{left_out}",
-        inches=_WIDTH,
-        above=10,
-    )
+        axes, title=title, subtitle=f"{len(audit.lengths):,} documents, {len(audit.bins)} bins{left_out}",
+        inches=_WIDTH, above=10,
+    )  # fmt: skip
     return figure

@@ -32,6 +32,11 @@ def score(value: float | None) -> str:
     return MISSING if value is None else f"{value:.2f}"
 
 
+def small(value: float | None) -> str:
+    """A figure to three decimals."""
+    return MISSING if value is None else f"{value:.3f}"
+
+
 def bound(value: float | None) -> str:
     """A lower bound on a score, rounded down: one that misses a threshold must not read as if it met it."""
     return MISSING if value is None else f"{math.floor(value * 100 + 1e-9) / 100:.2f}"
@@ -139,11 +144,6 @@ def threshold_name(cap: SafeCap) -> Note:
     if cap.relative_to_baseline:
         return Note("{share} of the shortest length's score{each}", share=share, each=each)
     return Note("a score of {threshold:.2f}{each}", threshold=cap.threshold, each=each)
-
-
-def confidence_figure(confidence: float) -> str:
-    """A confidence as a percentage with as many digits as it has: `95%`, `97.5%`."""
-    return f"{100.0 * confidence:.6g}%"
 
 
 def interval_words(report: Report) -> str:

@@ -2,7 +2,7 @@
 
 The question is whether late evidence is found more often than early evidence (`recency`), less often (`primacy`), or
 the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv 2307.03172). The
-test is `permutation_test` of `statistics/ranks.py`.
+test is that of `statistics/ranks.py`.
 """
 
 from __future__ import annotations
@@ -13,25 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.items import by_item, items_of
+from contextcliff.analysis.lengths import by_item, items_of
 from contextcliff.analysis.study import Study
-from contextcliff.findings import phrases
-from contextcliff.findings.drawing import (
-    BLUE,
-    DIGIT,
-    GREY,
-    SMALL,
-    blank,
-    counts_above,
-    depth_labels,
-    heading,
-    interval_bars,
-    legible,
-    scores_on_y,
-)
+from contextcliff.findings import drawing, phrases
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     Image,
@@ -39,6 +25,7 @@ from contextcliff.findings.finding import (
     Measurement,
     Pairs,
     Table,
+    columns,
     from_finding,
 )
 from contextcliff.findings.phrases import interval_words
@@ -120,19 +107,16 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
         alike = Note("nothing to tell apart: {thirds}, and at no length do scores differ", thirds=_thirds(pairs))
         return _untested("stable", n, alike)
     linear, edges, p_value = permutation_test(strata)
-    pattern = _largest(linear, edges) if is_significant(p_value, confidence) else "stable"
+    pattern: PatternName = "stable"
+    if is_significant(p_value, confidence):
+        pattern = "middle_collapse" if edges > abs(linear) else "recency" if linear > 0.0 else "primacy"
     return PositionPattern(
-        pattern=pattern,
-        p_value=p_value,
-        n_samples=n,
+        pattern=pattern, p_value=p_value, n_samples=n,
         reason=Note(
             "{thirds} ({pattern}, p = {p_value:.2g}, {n_samples:,} samples)",
-            thirds=_thirds(pairs),
-            pattern=_PATTERNS[pattern],
-            p_value=p_value,
-            n_samples=n,
+            thirds=_thirds(pairs), pattern=_PATTERNS[pattern], p_value=p_value, n_samples=n,
         ),
-    )
+    )  # fmt: skip
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
@@ -154,12 +138,6 @@ def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
     return [sorted(strata[key]) for key in sorted(strata)]
 
 
-def _largest(linear: float, edges: float) -> PatternName:
-    if edges > abs(linear):
-        return "middle_collapse"
-    return "recency" if linear > 0.0 else "primacy"
-
-
 def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
     """The mean score in each third of the depths that has scores."""
     bounds = ((0.0, 1.0 / 3.0), (1.0 / 3.0, 2.0 / 3.0), (2.0 / 3.0, 1.0))
@@ -177,12 +155,7 @@ def _untested(pattern: PatternName | None, n: int, reason: Note) -> PositionPatt
 
 
 def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:
-    """One point for each depth (0 the start of the text, 1 its end) that was scored, shallowest first.
-
-    Only scored samples with a depth count, and the repeats of one question count once. The interval is two-sided, as
-    that of a length. Where one depth was scored at shorter lengths than another, the profile shows that difference
-    too; only `position_pattern` separates it from the effect of the depth.
-    """
+    """One point for each depth that was scored, shallowest first; the repeats of a question count once."""
     scores: defaultdict[float, list[float]] = defaultdict(list)
     for group in groups:
         by_depth: defaultdict[float, list[ScoredSample]] = defaultdict(list)
@@ -191,21 +164,13 @@ def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -
                 by_depth[sample.sample.depth].append(sample)
         for depth, samples in by_depth.items():
             scores[depth] += [item.score for item in items_of(samples) if item.score is not None]
-    return tuple(
-        _point(depth, tuple(sorted(scores[depth])), confidence, binary=binary)
-        for depth in sorted(scores)
-        if scores[depth]
-    )
-
-
-def _point(depth: float, scores: tuple[float, ...], confidence: float, *, binary: bool) -> DepthPoint:
-    ci_low, ci_high = shown_interval(scores, confidence, binary=binary)
-    return DepthPoint(depth=depth, n_samples=len(scores), mean=mean_of(scores), ci_low=ci_low, ci_high=ci_high)
-
-
-def _has_profile(report: Report) -> bool:
-    finding = report.analysis.finding(PositionProfile)
-    return finding is not None and len(finding.profile) >= 2
+    points = []
+    for depth, found in sorted(scores.items()):
+        if found:
+            low, high = shown_interval(tuple(sorted(found)), confidence, binary=binary)
+            mean = mean_of(sorted(found))
+            points.append(DepthPoint(depth=depth, n_samples=len(found), mean=mean, ci_low=low, ci_high=high))
+    return tuple(points)
 
 
 class PositionFinding(Finding[PositionProfile]):
@@ -219,7 +184,9 @@ class PositionFinding(Finding[PositionProfile]):
         FigureOf(
             name="depth_profile",
             caption="Score by depth",
-            has_data=_has_profile,
+            has_data=lambda report: any(
+                len(each.profile) >= 2 for each in [report.analysis.finding(PositionProfile)] if each
+            ),
             draw=from_finding(PositionProfile, lambda report, finding: profile_figure(report, finding)),
         ),
     )
@@ -231,50 +198,37 @@ class PositionFinding(Finding[PositionProfile]):
         )
 
     def look(self, report: Report) -> tuple[Line, ...]:
-        finding = self.of(report)
-        if finding is None or finding.position.pattern in (None, "stable"):
-            return ()
-        return (Line(label=self.title, text=finding.position.reason),)
+        position = self.of(report).position
+        return () if position.pattern in (None, "stable") else (Line(label=self.title, text=position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None or (finding.position.pattern is None and not finding.profile):
+        if finding.position.pattern is None and not finding.profile:
             return ()
         position, points = finding.position, finding.profile
-        columns = (
-            Column(title="depth", cells=tuple(f"{point.depth:.3g}" for point in points)),
-            Column(title="n", cells=tuple(phrases.whole(point.n_samples) for point in points)),
-            Column(title="score", cells=tuple(phrases.score(point.mean) for point in points)),
-            Column(title="interval", cells=tuple(phrases.interval(point.ci_low, point.ci_high) for point in points)),
+        cells = columns(
+            points,
+            ("depth", lambda point: f"{point.depth:.3g}"),
+            ("n", lambda point: phrases.whole(point.n_samples)),
+            ("score", lambda point: phrases.score(point.mean)),
+            ("interval", lambda point: phrases.interval(point.ci_low, point.ci_high)),
         )
-        table = (Table(columns=columns),) if points else ()
+        table = (Table(columns=cells),) if points else ()
         return (Pairs(rows=(("Pattern", position.reason),)), Image(figure="depth_profile"), *table)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        if finding is not None:
-            yield Measurement(key="position/p_value", value=finding.position.p_value)
+        yield Measurement(key="position/p_value", value=self.of(report).position.p_value)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        finding = self.of(report)
-        if finding is None or finding.position.pattern is None:
-            return {}
-        return {"position_pattern": finding.position.pattern}
+        pattern = self.of(report).position.pattern
+        return {} if pattern is None else {"position_pattern": pattern}
 
 
 def _in_short(position: PositionPattern) -> Note:
     p = "" if position.p_value is None else Note(" ({p_value})", p_value=phrases.p_value(position.p_value))
-    match position.pattern:
-        case None:
-            return Note("not tested")
-        case "stable":
-            return Note("stable{p}", p=p)
-        case "recency":
-            return Note("recency{p}", p=p)
-        case "primacy":
-            return Note("primacy{p}", p=p)
-        case "middle_collapse":
-            return Note("middle collapse{p}", p=p)
+    said = {"stable": Note("stable{p}", p=p), "recency": Note("recency{p}", p=p), "primacy": Note("primacy{p}", p=p)}
+    said["middle_collapse"] = Note("middle collapse{p}", p=p)
+    return Note("not tested") if position.pattern is None else said[position.pattern]
 
 
 _WIDTH, _HEIGHT = 7.0, 3.2
@@ -285,33 +239,26 @@ _LOW, _HIGH = -0.04, 1.04
 def profile_figure(report: Report, finding: PositionProfile) -> Figure:
     """Draw a profile of two depths or more: mean score over depth, with what the test found in the title."""
     points = sorted(finding.profile, key=lambda point: point.depth)
-    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    figure, axes = drawing.blank(width=_WIDTH, height=_HEIGHT)
     depths = [point.depth for point in points]
     inches = [_WIDTH * (depth - _LOW) / (_HIGH - _LOW) for depth in depths]
     axes.set_xlim(_LOW, _HIGH)
-    scores_on_y(axes)
-    labels = depth_labels(depths)
-    kept = legible(inches, gap=DIGIT * (max(map(len, labels)) + 1))
-    axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=SMALL)
+    drawing.scores_on_y(axes)
+    labels = drawing.depth_labels(depths)
+    kept = drawing.legible(inches, gap=drawing.DIGIT * (max(map(len, labels)) + 1))
+    axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=drawing.SMALL)
     axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)
-    interval_bars(
-        axes,
-        places=depths,
-        lows=[point.ci_low for point in points],
-        highs=[point.ci_high for point in points],
+    drawing.interval_bars(
+        axes, places=depths, lows=[point.ci_low for point in points], highs=[point.ci_high for point in points],
         label="interval",
+    )  # fmt: skip
+    axes.plot(depths, [point.mean for point in points], "o-", color=drawing.BLUE, markersize=5, linewidth=1.6, zorder=4)
+    above = drawing.counts_above(
+        axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], drawing.GREY)]
     )
-    axes.plot(depths, [point.mean for point in points], "o-", color=BLUE, markersize=5, linewidth=1.6, zorder=4)
-    above = counts_above(axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], GREY)])
     is_tested = finding.position.pattern is not None
     pattern = f", {_in_short(finding.position)}" if is_tested else ""
     untested = "" if is_tested else f"; no pattern was tested: {finding.position.reason}"
-    heading(
-        axes,
-        title=f"Score by depth{pattern}: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Mean score over all lengths, with its"
-        f" {interval_words(report)}{untested}",
-        inches=_WIDTH,
-        above=above + 4,
-    )
+    words = f"Mean score over all lengths, with its {interval_words(report)}{untested}"
+    drawing.run_heading(axes, report.run, f"Score by depth{pattern}", words, inches=_WIDTH, above=above + 4)
     return figure

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import drawable
 from contextcliff.findings.finding import Block, Column, Line, Lines, Table, Text
-from contextcliff.records.asked_length import same_length
 from contextcliff.records.published import PublishedCurve
+from contextcliff.records.sample import same_length
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,7 @@ def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:
     if not curves:
         return ()
     lengths = sorted({point.tokens for curve in curves for point in curve.points})
+    scores = [{point.tokens: f"{point.score:.3f}" for point in curve.points} for curve in curves]
     return (
         Text(
             text="Thin lines in the figure, as their sources print them: other prompts, other samples, often another "
@@ -36,11 +37,10 @@ def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:
                 Column(title="published", cells=tuple(curve.model for curve in curves), words=True),
                 Column(title="table", cells=tuple(curve.table for curve in curves), words=True),
                 Column(
-                    title="effective length",
-                    cells=tuple(curve.effective_said or phrases.MISSING for curve in curves),
+                    title="effective length", cells=tuple(curve.effective_said or phrases.MISSING for curve in curves)
                 ),
                 *(
-                    Column(title=f"{tokens:,}", cells=tuple(_score(curve, tokens) for curve in curves))
+                    Column(title=f"{tokens:,}", cells=tuple(each.get(tokens, phrases.MISSING) for each in scores))
                     for tokens in lengths
                 ),
             )
@@ -56,10 +56,6 @@ def sources(curves: Sequence[PublishedCurve]) -> tuple[str, ...]:
         f"{name}: {'; '.join(part for part in (curve.metric, curve.asked) if part)}. {curve.source}"
         for name, curve in tables.items()
     )
-
-
-def _score(curve: PublishedCurve, tokens: int) -> str:
-    return next((f"{point.score:.3f}" for point in curve.points if point.tokens == tokens), phrases.MISSING)
 
 
 def published_ends(curves: Sequence[PublishedCurve]) -> list[int]:
@@ -84,38 +80,24 @@ def published_lines(
     """Draws them on axes that are `height` inches high. At the scores `taken` other words stand at the right."""
     for place, curve in enumerate(curves):
         axes.plot(
-            [point.tokens for point in curve.points],
-            [point.score for point in curve.points],
-            linestyle=_STROKES[place % len(_STROKES)],
-            marker="" if len(curve.points) > 1 else ".",
-            color=_COLOURS[place % len(_COLOURS)],
-            linewidth=0.9,
-            zorder=1.5,
+            [point.tokens for point in curve.points], [point.score for point in curve.points],
+            linestyle=_STROKES[place % len(_STROKES)], marker="" if len(curve.points) > 1 else ".",
+            color=_COLOURS[place % len(_COLOURS)], linewidth=0.9, zorder=1.5,
             label=LABEL if place == 0 else "_nolegend_",
-        )
+        )  # fmt: skip
     low, high = axes.get_ylim()
     gap = _GAP_INCHES * (high - low) / height
     ends = [curve.points[-1].score for curve in curves]
     for place, at in enumerate(spread(ends, taken=taken, gap=gap)):
         axes.annotate(
-            drawable(f"{curves[place].model} ({curves[place].table})"),
-            xy=(1, at),
-            xycoords=("axes fraction", "data"),
-            xytext=(6, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=_SIZE,
-            color=_COLOURS[place % len(_COLOURS)],
-            annotation_clip=False,
-            parse_math=False,
-        )
+            drawable(f"{curves[place].model} ({curves[place].table})"), xy=(1, at), xycoords=("axes fraction", "data"),
+            xytext=(6, 0), textcoords="offset points", va="center", fontsize=_SIZE,
+            color=_COLOURS[place % len(_COLOURS)], annotation_clip=False, parse_math=False,
+        )  # fmt: skip
 
 
 def spread(places: Sequence[float], *, taken: Sequence[float], gap: float) -> list[float]:
-    """The places in their order, moved down until they are `gap` apart from each other and two gaps from those `taken`.
-
-    Each moves as little as those above it allow.
-    """
+    """The places, moved down until they are `gap` apart from each other and two gaps from those `taken`."""
     order = sorted(range(len(places)), key=lambda index: -places[index])
     found: dict[int, float] = {}
     above: float | None = None

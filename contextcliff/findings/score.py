@@ -7,38 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.findings import phrases
-from contextcliff.findings.drawing import (
-    ABOVE,
-    BELOW,
-    BLUE,
-    DIGIT,
-    GREY,
-    LINE,
-    PURPLE,
-    RED,
-    SMALL,
-    LengthAxis,
-    ScoreColours,
-    bin_bars,
-    blank,
-    counts_above,
-    depth_labels,
-    heading,
-    legend_below,
-    length_label,
-    length_ticks,
-    lengths_on_x,
-    line_across,
-    or_nan,
-    score_colours,
-    scores_on_y,
-    side_of,
-    silent_points,
-    told_bins,
-    write_above,
-)
-from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text
+from contextcliff.findings import drawing, phrases
+from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text, measured
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
 from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
@@ -73,18 +43,14 @@ class ScoreFinding(Finding[None]):
     title = "Score by length"
     figures = (
         FigureOf(
-            name="score_by_length",
-            caption="Score by length",
-            has_data=lambda report: bool(report.analysis.bins),
+            name="score_by_length", caption="Score by length", has_data=lambda report: bool(report.analysis.bins),
             draw=lambda report, _: score_figure(report),
         ),
         FigureOf(
-            name="heatmap",
-            caption="Score by depth and length",
-            has_data=lambda report: bool(report.analysis.cells),
+            name="heatmap", caption="Score by depth and length", has_data=lambda report: bool(report.analysis.cells),
             draw=lambda report, _: heatmap_figure(report),
         ),
-    )
+    )  # fmt: skip
 
     def short(self, report: Report) -> tuple[Block, ...]:
         """Of writing, whose health is tested and not its score, the writing has the table."""
@@ -104,12 +70,15 @@ class ScoreFinding(Finding[None]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.bins:
-            for key, value in _figures(each):
-                yield Measurement(key=f"by_length/{key}", value=value, step=each.asked_tokens)
+            step = each.asked_tokens
+            yield Measurement(key="by_length/score", value=each.mean, step=step)
+            yield from measured("by_length/score_", each, "ci_low", "ci_high", "tested_low", step=step)
+            yield from measured("by_length/", each, "std", "n_samples", "n_unscored", "rolling_variance", step=step)
         for cell in report.analysis.cells:
             yield Measurement(key=f"by_depth/score_at_depth_{cell.depth:.2f}", value=cell.mean, step=cell.asked_tokens)
-        yield Measurement(key="score/mean", value=report.analysis.mean)
-        yield Measurement(key="score/successes", value=report.analysis.successes)
+        yield from measured("score/", report.analysis, "mean", "successes")
+        for each in report.analysis.bins:
+            yield from measured("by_length/", each, "instability", "within_item_variance", step=each.asked_tokens)
 
 
 def _few(bins: Sequence[Bin], *, cap: int | None) -> tuple[int, ...]:
@@ -132,17 +101,6 @@ def _overall(report: Report) -> Note:
         return Note("no sample was scored")
     return Note("mean score {mean:.3f}; full score in {n:,} of {scored:,} samples", mean=analysis.mean,
                 n=analysis.successes, scored=scored)  # fmt: skip
-
-
-def _figures(each: Bin) -> Iterator[tuple[str, float | None]]:
-    yield "score", each.mean
-    yield "score_ci_low", each.ci_low
-    yield "score_ci_high", each.ci_high
-    yield "score_tested_low", each.tested_low
-    yield "std", each.std
-    yield "n_samples", each.n_samples
-    yield "n_unscored", each.n_unscored
-    yield "rolling_variance", each.rolling_variance
 
 
 def _columns(report: Report) -> tuple[Column, ...]:
@@ -177,27 +135,21 @@ def _columns(report: Report) -> tuple[Column, ...]:
 
 
 def score_figure(report: Report) -> Figure:
-    """Draws the curve of a report that has bins, with zones, threshold and cap.
-
-    A length that was asked for is a point, and a line joins them. A bin of documents is a bar from its shortest prompt
-    to its longest.
-    """
+    """Draws the curve of a report that has bins, with zones, threshold and cap."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.42 * len(bins)))
-    figure, axes = blank(width=width, height=_HEIGHT)
+    figure, axes = drawing.blank(width=width, height=_HEIGHT)
     cap, answer = report.analysis.safe_cap.tokens, phrases.headline(report.analysis.safe_cap)
-    axis = lengths_on_x(
-        axes,
-        lengths=ticks_with(length_ticks(bins), report.run.published),
+    axis = drawing.lengths_on_x(
+        axes, lengths=ticks_with(drawing.length_ticks(bins), report.run.published),
         shown=[
             *(b.median_tokens for b in bins),
             *([] if cap is None else [cap]),
             *published_ends(report.run.published),
         ],
-        inches=width,
-        label=length_label(bins),
-    )
-    scores_on_y(axes)
+        inches=width, label=drawing.length_label(bins),
+    )  # fmt: skip
+    drawing.scores_on_y(axes)
     threshold = phrases.threshold_score(report)
     taken = () if threshold is None else (threshold,)
     published_lines(axes, report.run.published, height=_HEIGHT, taken=taken)
@@ -208,19 +160,13 @@ def score_figure(report: Report) -> Figure:
     above = _counts(axes, bins, axis=axis)
     if cap is not None:
         _cap(axes, report, tokens=cap, axis=axis, above=above)
-        above += LINE
-    heading(
-        axes,
-        title=f"Score by length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Safe cap: {answer}",
-        inches=width,
-        above=above + 4,
-    )
-    legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
+        above += drawing.LINE
+    drawing.run_heading(axes, report.run, "Score by length", f"Safe cap: {answer}", inches=width, above=above + 4)
+    drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
     return figure
 
 
-def _zones(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
+def _zones(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
     for zone in report.analysis.zones:
         low, high = max(zone.min_tokens, axis.low), min(zone.max_tokens, axis.high)
         if zone.name == "degraded" and not report.run.published:
@@ -239,26 +185,30 @@ def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
     """The points, joined; a length without a score breaks the line."""
     confidence = phrases.percent(cap.confidence)
     tokens = [max(1, b.median_tokens) for b in bins]
-    means = [or_nan(b.mean) for b in bins]
-    lows, highs = [or_nan(b.ci_low) for b in bins], [or_nan(b.ci_high) for b in bins]
-    tested = [or_nan(b.tested_low) for b in bins]
+    means = [drawing.or_nan(b.mean) for b in bins]
+    lows, highs = [drawing.or_nan(b.ci_low) for b in bins], [drawing.or_nan(b.ci_high) for b in bins]
+    tested = [drawing.or_nan(b.tested_low) for b in bins]
     if any(math.isfinite(mean) for mean in means):
         is_natural = any(b.natural_lengths for b in bins)
         if is_natural:
-            bin_bars(axes, bins, values=means, colour=BLUE, label="mean score, shortest to longest prompt")
+            drawing.bin_bars(
+                axes, bins, values=means, colour=drawing.BLUE, label="mean score, shortest to longest prompt"
+            )
         else:
-            axes.fill_between(tokens, lows, highs, color=BLUE, alpha=0.15, linewidth=0)
+            axes.fill_between(tokens, lows, highs, color=drawing.BLUE, alpha=0.15, linewidth=0)
         # The band has no width under a point with no scored neighbour; its own bar shows it.
-        axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=2 if is_natural else 1,
+        axes.vlines(tokens, lows, highs, color=drawing.BLUE, alpha=0.45, linewidth=2 if is_natural else 1,
                     label=f"{confidence} interval")  # fmt: skip
         style, label = ("o", "median prompt") if is_natural else ("o-", "mean score")
-        (line,) = axes.plot(tokens, means, style, color=BLUE, markersize=5, linewidth=1.6, label=label, zorder=4)
-        told_bins(line, bins)
+        (line,) = axes.plot(
+            tokens, means, style, color=drawing.BLUE, markersize=5, linewidth=1.6, label=label, zorder=4
+        )
+        drawing.told_bins(line, bins)
         if any(math.isfinite(bound) for bound in tested):
             label = f"{phrases.bound_name(cap)} (one-sided, {confidence})"
             axes.plot(tokens, tested, linestyle="none", marker="_", markersize=11, markeredgewidth=2, color="black",
                       label=label, zorder=5)  # fmt: skip
-    silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
+    drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
 
 
 def _threshold(axes: Axes, report: Report) -> None:
@@ -267,10 +217,10 @@ def _threshold(axes: Axes, report: Report) -> None:
         return
     relative = report.analysis.safe_cap.relative_to_baseline
     basis = f"\n({phrases.percent(report.analysis.safe_cap.threshold)} of baseline)" if relative else ""
-    line_across(axes, score=value, text=f"threshold {value:.2f}{basis}", colour=RED)
+    drawing.line_across(axes, score=value, text=f"threshold {value:.2f}{basis}", colour=drawing.RED)
 
 
-def _fitted(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
+def _fitted(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
     """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
     fitted = report.analysis.finding(FittedLengths)
     lengths = () if fitted is None else (fitted.x80, fitted.x50)
@@ -284,29 +234,26 @@ def _fitted(axes: Axes, report: Report, *, axis: LengthAxis) -> None:
             label = "_nolegend_"
 
 
-def _counts(axes: Axes, bins: Sequence[Bin], *, axis: LengthAxis) -> float:
+def _counts(axes: Axes, bins: Sequence[Bin], *, axis: drawing.LengthAxis) -> float:
     """Rows of n, and of unscored samples if there are any, above the points; their height in points."""
-    rows = [("n", [b.n_samples for b in bins], GREY)]
+    rows = [("n", [b.n_samples for b in bins], drawing.GREY)]
     if any(b.n_unscored for b in bins):
-        rows.append(("unscored", [b.n_unscored for b in bins], RED))
+        rows.append(("unscored", [b.n_unscored for b in bins], drawing.RED))
     tokens = [max(1, b.median_tokens) for b in bins]
-    return counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
+    return drawing.counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
 
 
-def _cap(axes: Axes, report: Report, *, tokens: int, axis: LengthAxis, above: float) -> None:
-    axes.axvline(tokens, color=PURPLE, linewidth=1.8, zorder=3)
+def _cap(axes: Axes, report: Report, *, tokens: int, axis: drawing.LengthAxis, above: float) -> None:
+    axes.axvline(tokens, color=drawing.PURPLE, linewidth=1.8, zorder=3)
     beyond = " (no cliff up to the longest test)" if report.analysis.safe_cap.censored else ""
-    align = side_of(axis.inches_at(max(1, tokens)) / axis.inches)
-    write_above(axes, f"safe cap {tokens:,}{beyond}", x=tokens, above=above, align=align, colour=PURPLE, bold=True)
+    align = drawing.side_of(axis.inches_at(max(1, tokens)) / axis.inches)
+    drawing.write_above(
+        axes, f"safe cap {tokens:,}{beyond}", x=tokens, above=above, align=align, colour=drawing.PURPLE, bold=True
+    )
 
 
 def heatmap_figure(report: Report) -> Figure:
-    """Draws a report that has cells: depth downwards from the start of the text, length to the right.
-
-    Cells are equally wide and high whatever their lengths and depths. The two sides of the threshold have different
-    hues, and only what was not measured is grey. A cell that can't show a cliff by its controls has a frame. The number
-    of samples stands over a column whose cells have equally many, else in each cell.
-    """
+    """Draws a report that has cells: depth downwards from the start of the text, length to the right."""
     import numpy as np
 
     cells = report.analysis.cells
@@ -319,14 +266,14 @@ def heatmap_figure(report: Report) -> Figure:
         grid[depths.index(cell.depth), lengths.index(cell.asked_tokens)] = math.nan if cell.mean is None else cell.mean
 
     threshold = phrases.threshold_score(report)
-    colours = score_colours(threshold)
-    figure, axes = blank(width=width, height=height)
+    colours = drawing.score_colours(threshold)
+    figure, axes = drawing.blank(width=width, height=height)
     axes.set_facecolor(_UNMEASURED)
     image = axes.imshow(np.ma.masked_invalid(grid), cmap=colours.colormap, norm=colours.norm, aspect="auto")
-    axes.set_yticks(range(len(depths)), labels=depth_labels(depths), fontsize=SMALL)
+    axes.set_yticks(range(len(depths)), labels=drawing.depth_labels(depths), fontsize=drawing.SMALL)
     axes.set_ylabel("depth", fontsize=9)
-    tilted = DIGIT * (len(f"{max(lengths):,}") + 1) > width / len(lengths)
-    axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=SMALL)
+    tilted = drawing.DIGIT * (len(f"{max(lengths):,}") + 1) > width / len(lengths)
+    axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=drawing.SMALL)
     if tilted:
         axes.tick_params(axis="x", rotation=45)
         for label in axes.get_xticklabels():
@@ -347,30 +294,22 @@ def heatmap_figure(report: Report) -> Figure:
         ink = "black" if cell.mean is None else colours.ink(cell.mean)
         if not cell.informative:
             axes.add_patch(_frame(column, row, colour=ink))
-        words = _words_of_cell(cell, counted=cell.asked_tokens not in counts)
+        mean = phrases.score(cell.mean)
+        words = mean if cell.asked_tokens in counts else f"{mean}\nn={cell.n_samples:,}"
         axes.text(column, row, words, ha="center", va="center", fontsize=7, linespacing=1.15, color=ink)
     _scale(figure, image, threshold=threshold, width=width, height=height)
     _heatmap_legend(
-        axes,
-        gaps=bool(np.isnan(grid).any()),
-        blind=any(not cell.informative for cell in cells),
+        axes, gaps=bool(np.isnan(grid).any()), blind=any(not cell.informative for cell in cells),
         drop=(0.95 if tilted else 0.55) / height,
-    )
-    heading(
-        axes,
-        title=f"Score by depth and length: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. Depth 0 is the start of the text"
-        f"{_sides(colours, threshold)}",
-        inches=width,
-        above=18,
-    )
+    )  # fmt: skip
+    sides = ""
+    if threshold is not None and colours.is_split:
+        sides = (
+            f"; {drawing.BELOW} is below the threshold {threshold_figure(threshold)}, {drawing.ABOVE} at it or above"
+        )
+    words = f"Depth 0 is the start of the text{sides}"
+    drawing.run_heading(axes, report.run, "Score by depth and length", words, inches=width, above=18)
     return figure
-
-
-def _sides(colours: ScoreColours, threshold: float | None) -> str:
-    if threshold is None or not colours.is_split:
-        return ""
-    return f"; {BELOW} is below the threshold {threshold_figure(threshold)}, {ABOVE} at it or above"
 
 
 def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: float, height: float) -> None:
@@ -391,8 +330,8 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
         axes.axhline(threshold, color="black", linewidth=2.0)
     places = sorted(labels)
     bar.set_ticks(places, labels=[labels[place] for place in places])
-    axes.tick_params(labelsize=SMALL)
-    axes.set_title("score", fontsize=SMALL)
+    axes.tick_params(labelsize=drawing.SMALL)
+    axes.set_title("score", fontsize=drawing.SMALL)
 
 
 def _heatmap_legend(axes: Axes, *, gaps: bool, blind: bool, drop: float) -> None:
@@ -408,7 +347,7 @@ def _heatmap_legend(axes: Axes, *, gaps: bool, blind: bool, drop: float) -> None
     if handles:
         axes.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(0.0, -drop), borderaxespad=0.0, ncols=2, frameon=False,
-            fontsize=SMALL, handlelength=1.8, columnspacing=1.6,
+            fontsize=drawing.SMALL, handlelength=1.8, columnspacing=1.6,
         )  # fmt: skip
 
 
@@ -426,8 +365,3 @@ def _counts_of_cells(cells: Sequence[DepthCell]) -> Mapping[int, int]:
     for cell in cells:
         of_length[cell.asked_tokens].add(cell.n_samples)
     return {tokens: min(counts) for tokens, counts in of_length.items() if len(counts) == 1}
-
-
-def _words_of_cell(cell: DepthCell, *, counted: bool) -> str:
-    mean = phrases.MISSING if cell.mean is None else f"{cell.mean:.2f}"
-    return f"{mean}\nn={cell.n_samples:,}" if counted else mean

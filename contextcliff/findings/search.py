@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import GREY, RED, SMALL, blank, heading
+from contextcliff.findings.drawing import GREY, RED, SMALL, blank, run_heading
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     Image,
     Measurement,
     Table,
     Text,
+    columns,
     from_finding,
+    measured,
 )
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -71,33 +72,32 @@ class SearchFinding(Finding[Search]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         search = self.of(report)
-        if search is None or not search.tested:
+        if not search.tested:
             return ()
         below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
-        columns = (
-            Column(title="order", cells=tuple(str(order) for order in range(1, len(search.tested) + 1))),
-            Column(title="asked tokens", cells=tuple(phrases.whole(each.context_tokens) for each in search.tested)),
-            Column(title="α", cells=tuple(f"{each.alpha:.3g}" for each in search.tested)),
-            Column(title="decision", cells=tuple(_DECISIONS[each.decision] for each in search.tested), words=True),
-            Column(title="blocks", cells=tuple(phrases.whole(each.n_blocks) for each in search.tested)),
-            Column(title="samples", cells=tuple(phrases.whole(_samples(each, search)) for each in search.tested)),
-            Column(title="e-value above", cells=tuple(_e_value(each, above=True) for each in search.tested)),
-            Column(title="e-value below", cells=tuple(_e_value(each, above=False) for each in search.tested)),
+        table = columns(
+            enumerate(search.tested, start=1),
+            ("order", lambda each: str(each[0])),
+            ("asked tokens", lambda each: phrases.whole(each[1].context_tokens)),
+            ("α", lambda each: f"{each[1].alpha:.3g}"),
+            ("decision", lambda each: _DECISIONS[each[1].decision]),
+            ("blocks", lambda each: phrases.whole(each[1].n_blocks)),
+            ("samples", lambda each: phrases.whole(each[1].n_blocks * search.plan.block)),
+            ("e-value above", lambda each: _e_value(each[1].blocks[-1].e_above) if each[1].blocks else "-"),
+            ("e-value below", lambda each: _e_value(each[1].blocks[-1].e_below) if each[1].blocks else "-"),
+            words=("decision",),
         )
-        return (Text(text=f"{_MEANING} {below_at:.3g}."), Table(columns=columns), Image(figure="search_evidence"))
+        return (Text(text=f"{_MEANING} {below_at:.3g}."), Table(columns=table), Image(figure="search_evidence"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         search = self.of(report)
-        if search is None:
-            return
         yield Measurement(key="search/lengths_tested", value=len(search.tested))
         yield Measurement(key="search/lengths_passed", value=sum(each.decision == "passed" for each in search.tested))
-        yield Measurement(key="search/samples", value=sum(_samples(each, search) for each in search.tested))
+        yield Measurement(key="search/samples", value=sum(each.n_blocks for each in search.tested) * search.plan.block)
         for each in search.tested:
             yield Measurement(key="search/alpha", value=each.alpha, step=each.context_tokens)
             if each.blocks:
-                yield Measurement(key="search/e_above", value=each.blocks[-1].e_above, step=each.context_tokens)
-                yield Measurement(key="search/e_below", value=each.blocks[-1].e_below, step=each.context_tokens)
+                yield from measured("search/", each.blocks[-1], "e_above", "e_below", step=each.context_tokens)
 
 
 def standing_line(standing: Iterable[LengthStanding]) -> Note:
@@ -114,27 +114,7 @@ def standing_line(standing: Iterable[LengthStanding]) -> Note:
     return Note("{lengths:·}", lengths=lengths)
 
 
-def _standing(report: Report, search: Search) -> Iterator[LengthStanding]:
-    bins = {each.asked_tokens: each for each in report.analysis.bins}
-    for tested in search.tested:
-        length = bins.get(tested.context_tokens)
-        yield LengthStanding(
-            context_tokens=tested.context_tokens,
-            decision=tested.decision,
-            score_sum=0.0 if length is None or length.mean is None else length.mean * length.n_samples,
-            answered=0 if length is None else length.n_samples + length.n_unscored,
-        )
-
-
-def _samples(tested: TestedLength, search: Search) -> int:
-    return tested.n_blocks * search.plan.block
-
-
-def _e_value(tested: TestedLength, *, above: bool) -> str:
-    if not tested.blocks:
-        return "-"
-    last = tested.blocks[-1]
-    value = last.e_above if above else last.e_below
+def _e_value(value: float) -> str:
     return f"{value:,.0f}" if 100.0 <= value < 1e6 else f"{value:.2g}"
 
 
@@ -161,20 +141,23 @@ def search_figure(report: Report, search: Search) -> Figure:
         for each, colour in zip(tested, colours, strict=True):
             _curve(axes, each, colour=colour, above=is_above)
         _axes(axes, longest=max(each.blocks[-1].n for each in tested))
-    _thresholds(above, sorted({each.alpha for each in tested}, reverse=True))
+    alphas = sorted({each.alpha for each in tested}, reverse=True)
+    for alpha in alphas:  # a length passes at 1/α, and after each failure α is halved
+        above.axhline(1.0 / alpha, color=GREY, linestyle="--", linewidth=1.0)
+    first, last = (1.0 / alpha for alpha in (alphas[0], alphas[-1]))
+    text = f"1/α = {first:.4g}" if first == last else f"1/α = {first:.4g} … {last:.4g}"
+    above.lines[-1].set_label(f"{text}: passed")
     below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
     below.axhline(below_at, color=RED, linestyle="--", linewidth=1.0, label=f"{below_at:.3g}: below")
     below.tick_params(axis="y", labelleft=False)
     above.set_ylabel("e-value", fontsize=9)
-    _title(above, "against “at most the threshold”")
-    _title(below, "against “at least the threshold”")
-    heading(
-        above,
-        title=f"Evidence by block: {report.run.model}",
-        subtitle=f"{report.run.task}, KV policy {report.run.kv_policy}. A point is a look, at the end of a block",
-        inches=_WIDTH,
-        above=24,
-    )
+    for axes, text in ((above, "against “at most the threshold”"), (below, "against “at least the threshold”")):
+        axes.annotate(
+            text, xy=(0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", fontsize=9,
+            color="0.2",
+        )  # fmt: skip
+    words = "A point is a look, at the end of a block"
+    run_heading(above, report.run, "Evidence by block", words, inches=_WIDTH, above=24)
     _legend(figure, (above, below), tested, colours)
     return figure
 
@@ -190,25 +173,16 @@ def _colours(count: int) -> list[tuple[float, float, float, float]]:
 def _curve(axes: Axes, tested: TestedLength, *, colour: tuple[float, float, float, float], above: bool) -> None:
     looks: Sequence[BlockEvidence] = tested.blocks
     samples = [0, *(look.n for look in looks)]
-    values = [1.0, *(_within(look.e_above if above else look.e_below) for look in looks)]
+    values = [1.0, *(look.e_above if above else look.e_below for look in looks)]
+    values = [min(_HIGHEST, max(_LOWEST, value)) for value in values]
     axes.plot(samples, values, "-", color=colour, linewidth=1.4, marker=".", markersize=4, zorder=3)
     decides = above if tested.decision == "passed" else not above
     mark = _MARKS.get(tested.decision, "D")
     axes.plot(
-        samples[-1:],
-        values[-1:],
-        mark,
-        color=colour,
+        samples[-1:], values[-1:], mark, color=colour,
         markersize=8 if decides or tested.decision in ("unsettled", "unscorable", "open") else 0,
-        markeredgecolor="black",
-        markeredgewidth=0.6,
-        zorder=4,
-        clip_on=False,
-    )
-
-
-def _within(value: float) -> float:
-    return min(_HIGHEST, max(_LOWEST, value))
+        markeredgecolor="black", markeredgewidth=0.6, zorder=4, clip_on=False,
+    )  # fmt: skip
 
 
 def _axes(axes: Axes, *, longest: int) -> None:
@@ -225,27 +199,6 @@ def _axes(axes: Axes, *, longest: int) -> None:
     axes.axhline(1.0, color="0.6", linewidth=0.8)
     axes.grid(axis="y", color="0.92", linewidth=0.8)
     axes.set_axisbelow(True)
-
-
-def _thresholds(axes: Axes, alphas: Sequence[float]) -> None:
-    """One line for each α of the search: a length passes at 1/α, and after each failure α is halved."""
-    for alpha in alphas:
-        axes.axhline(1.0 / alpha, color=GREY, linestyle="--", linewidth=1.0)
-    first, last = (1.0 / alpha for alpha in (alphas[0], alphas[-1]))
-    text = f"1/α = {first:.4g}" if first == last else f"1/α = {first:.4g} … {last:.4g}"
-    axes.lines[-1].set_label(f"{text}: passed")
-
-
-def _title(axes: Axes, text: str) -> None:
-    axes.annotate(
-        text,
-        xy=(0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 5),
-        textcoords="offset points",
-        fontsize=9,
-        color="0.2",
-    )
 
 
 def _legend(
@@ -270,14 +223,7 @@ def _legend(
     # Beside the lines they would stand on the curves.
     limits = [handle for axes in both for handle in axes.get_legend_handles_labels()[0]]
     figure.legend(
-        handles=[*lines, *ends, *limits],
-        loc="upper left",
-        bbox_to_anchor=(0.0, -0.55 / _HEIGHT),
-        bbox_transform=both[0].transAxes,
-        borderaxespad=0.0,
-        ncols=6,
-        frameon=False,
-        fontsize=SMALL,
-        handlelength=1.8,
+        handles=[*lines, *ends, *limits], loc="upper left", bbox_to_anchor=(0.0, -0.55 / _HEIGHT),
+        bbox_transform=both[0].transAxes, borderaxespad=0.0, ncols=6, frameon=False, fontsize=SMALL, handlelength=1.8,
         columnspacing=1.6,
-    )
+    )  # fmt: skip

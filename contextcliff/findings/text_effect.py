@@ -12,9 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from contextcliff.analysis.items import Item
+from contextcliff.analysis.lengths import Item
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Column, Finding, Line, Measurement, Table, Text
+from contextcliff.findings.finding import Block, Finding, Line, Measurement, Table, Text, columns, measured
 from contextcliff.findings.phrases import interval, score, whole
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -63,14 +63,10 @@ def _by_text(items: Iterable[Item]) -> dict[str, list[float]]:
 
 def _at_length(context_tokens: int, texts: dict[str, list[float]], effect: TextEffect | None) -> TextEffectAtLength:
     return TextEffectAtLength(
-        context_tokens=context_tokens,
-        texts=len(texts),
-        samples=sum(map(len, texts.values())),
-        correlation=None if effect is None else effect.correlation,
-        ci_low=None if effect is None else effect.low,
-        ci_high=None if effect is None else effect.high,
-        design_effect=None if effect is None else effect.design_effect,
-    )
+        context_tokens=context_tokens, texts=len(texts), samples=sum(map(len, texts.values())),
+        correlation=None if effect is None else effect.correlation, ci_low=None if effect is None else effect.low,
+        ci_high=None if effect is None else effect.high, design_effect=None if effect is None else effect.design_effect,
+    )  # fmt: skip
 
 
 def _meaning(effect: TextEffect, texts: Note, also: Note | str, *, n_lengths: int, confidence: float) -> Note:
@@ -86,21 +82,10 @@ def _meaning(effect: TextEffect, texts: Note, also: Note | str, *, n_lengths: in
         " {size:.1f} samples of a {texts:one} show as much as {worth:.1f} independent ones (design effect"
         " {design_effect:.1f}); the tests take {assumed:.0%} at least, whatever the estimate, and the claim is about"
         " {texts} of this kind and not these {n:,} alone",
-        correlation=effect.correlation,
-        texts=texts,
-        also=also,
-        confidence=confidence,
-        low=effect.low,
-        high=effect.high,
-        n=effect.texts,
-        samples=effect.samples,
-        lengths=n_lengths,
-        doubt=doubt,
-        size=effect.size,
-        worth=effect.size / effect.design_effect,
-        design_effect=effect.design_effect,
-        assumed=ASSUMED_CORRELATION,
-    )
+        correlation=effect.correlation, texts=texts, also=also, confidence=confidence, low=effect.low, high=effect.high,
+        n=effect.texts, samples=effect.samples, lengths=n_lengths, doubt=doubt, size=effect.size,
+        worth=effect.size / effect.design_effect, design_effect=effect.design_effect, assumed=ASSUMED_CORRELATION,
+    )  # fmt: skip
 
 
 _MEANING = (
@@ -133,52 +118,39 @@ class TextEffectFinding(Finding[TextEffects]):
         also = Note(", also because those of one bin differ in length") if differ else ""
         n_lengths = sum(each.correlation is not None for each in lengths)
         return TextEffects(
-            correlation=pooled.correlation,
-            ci_low=pooled.low,
-            ci_high=pooled.high,
-            design_effect=pooled.design_effect,
-            texts=pooled.texts,
-            samples=pooled.samples,
+            correlation=pooled.correlation, ci_low=pooled.low, ci_high=pooled.high, design_effect=pooled.design_effect,
+            texts=pooled.texts, samples=pooled.samples,
             in_short=Note(
                 "{correlation:.0%} of the variance of the scores lies between {texts}{also} ({low:.0%}-{high:.0%},"
                 " {n:,} {texts})",
-                correlation=pooled.correlation,
-                texts=shared_by,
-                also=also,
-                low=pooled.low,
-                high=pooled.high,
+                correlation=pooled.correlation, texts=shared_by, also=also, low=pooled.low, high=pooled.high,
                 n=pooled.texts,
             ),
             meaning=_meaning(pooled, shared_by, also, n_lengths=n_lengths, confidence=study.confidence),
             lengths=lengths,
-        )
+        )  # fmt: skip
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding = self.of(report)
-        return () if finding is None or finding.ci_low <= 0.0 else (Line(label=self.title, text=finding.in_short),)
+        return () if finding.ci_low <= 0.0 else (Line(label=self.title, text=finding.in_short),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
-        rows = finding.lengths
-        columns = (
-            Column(title="asked tokens", cells=tuple(whole(row.context_tokens) for row in rows)),
-            Column(title="texts", cells=tuple(whole(row.texts) for row in rows)),
-            Column(title="n", cells=tuple(whole(row.samples) for row in rows)),
-            Column(title="correlation", cells=tuple(score(row.correlation) for row in rows)),
-            Column(title="interval", cells=tuple(interval(row.ci_low, row.ci_high) for row in rows)),
-            Column(title="design effect", cells=tuple(score(row.design_effect) for row in rows)),
+        table = columns(
+            finding.lengths,
+            ("asked tokens", lambda row: whole(row.context_tokens)),
+            ("texts", lambda row: whole(row.texts)),
+            ("n", lambda row: whole(row.samples)),
+            ("correlation", lambda row: score(row.correlation)),
+            ("interval", lambda row: interval(row.ci_low, row.ci_high)),
+            ("design effect", lambda row: score(row.design_effect)),
         )
-        return (Text(text=finding.meaning), Text(text=_MEANING), Table(columns=columns))
+        return (Text(text=finding.meaning), Text(text=_MEANING), Table(columns=table))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is None:
-            return
         yield Measurement(key="texts/icc", value=finding.correlation)
-        yield Measurement(key="texts/icc_ci_low", value=finding.ci_low)
-        yield Measurement(key="texts/icc_ci_high", value=finding.ci_high)
+        yield from measured("texts/icc_", finding, "ci_low", "ci_high")
         yield Measurement(key="texts/design_effect", value=finding.design_effect)
         for each in finding.lengths:
             yield Measurement(key="by_length/icc_of_texts", value=each.correlation, step=each.context_tokens)

@@ -31,8 +31,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.analysis.bins import Group, is_failure
-from contextcliff.analysis.items import Item, evidence_of, items_of
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Text
 from contextcliff.findings.latency import (
@@ -109,18 +108,13 @@ def score_warnings(study: Study) -> tuple[EarlyWarning, ...]:
 
 def _warning(name: WarningName, begins: Bin, reason: Note, **figures: float) -> EarlyWarning:
     return EarlyWarning(
-        name=name,
-        context_tokens=begins.asked_tokens,
-        median_tokens=begins.median_tokens,
-        figures=figures,
+        name=name, context_tokens=begins.asked_tokens, median_tokens=begins.median_tokens, figures=figures,
         reason=reason,
-    )
+    )  # fmt: skip
 
 
 def _where_wider(spreads: Sequence[float], distances: Sequence[Sequence[float]], confidence: float) -> int | None:
-    """The place of the first length whose spread is large enough against the first one's, and shown to be larger.
-
-    `spreads` are those of the lengths, `distances` of their values from the median."""
+    """The place of the first length whose spread is large enough against the first one's, and shown to be larger."""
     first, *longer = distances
     corrected = holm([p_larger(each, first) for each in longer])
     for place, p_value in enumerate(corrected, start=1):
@@ -142,11 +136,8 @@ def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confid
     reason = Note(
         "at {tokens:,} tokens scores vary more: their standard deviation is {std:.2f}, against {baseline_std:.2f} up to"
         " {baseline_tokens:,}",
-        tokens=begins.bin.median_tokens,
-        std=std,
-        baseline_std=base_std,
-        baseline_tokens=baseline.bin.max_tokens,
-    )
+        tokens=begins.bin.median_tokens, std=std, baseline_std=base_std, baseline_tokens=baseline.bin.max_tokens,
+    )  # fmt: skip
     return _warning("score_spread", begins.bin, reason, std=std, baseline_std=base_std)
 
 
@@ -191,13 +182,9 @@ def _rising_share(
         reason = Note(
             "at {tokens:,} tokens {rises}{most_often}, against {baseline_share} of {baseline_n:,} up to"
             " {baseline_tokens:,}",
-            tokens=each.bin.median_tokens,
-            rises=rises[kind],
-            most_often=_most_often(kind, each),
-            baseline_share=percent(base_share),
-            baseline_n=len(base.scores),
-            baseline_tokens=baseline.bin.max_tokens,
-        )
+            tokens=each.bin.median_tokens, rises=rises[kind], most_often=_most_often(kind, each),
+            baseline_share=percent(base_share), baseline_n=len(base.scores), baseline_tokens=baseline.bin.max_tokens,
+        )  # fmt: skip
         return _warning(kind, each.bin, reason, share=share, baseline_share=base_share)
     return None
 
@@ -228,7 +215,6 @@ def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) ->
 
 
 def _independent(evidence: Evidence) -> tuple[float, ...]:
-    """The independent values: the means of texts, where items share some."""
     return tuple(c.total / c.scored for c in evidence.clusters) or evidence.scores
 
 
@@ -276,12 +262,9 @@ def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
             "from {tokens:,} tokens on the first token takes {ratio:.1f} times as long as the time to read the prompt"
             " predicts ({ttft} against {predicted}, typical times of {n:requests}): memory or cache may be short,"
             " whatever the score; another load on the server at that time looks the same",
-            tokens=begins.length.median_tokens,
-            ratio=ratio,
-            ttft=milliseconds(ttft_ms),
-            predicted=milliseconds(predicted_ms),
-            n=len(begins.rates),
-        )
+            tokens=begins.length.median_tokens, ratio=ratio, ttft=milliseconds(ttft_ms),
+            predicted=milliseconds(predicted_ms), n=len(begins.rates),
+        )  # fmt: skip
         return _warning(
             "latency_canary", begins.length, reason, ttft_ms=ttft_ms, predicted_ms=predicted_ms, ratio=ratio
         )
@@ -302,12 +285,9 @@ def _wider_times(times: Sequence[Times], confidence: float) -> EarlyWarning | No
     reason = Note(
         "at {tokens:,} tokens the time to the first token is unsteady: its quartiles are {spread} of the median apart"
         " ({n:requests}), against {baseline_spread} at {baseline_tokens:,}",
-        tokens=begins.median_tokens,
-        spread=percent(spreads[place]),
-        n=len(ratios[place]),
-        baseline_spread=percent(spreads[0]),
-        baseline_tokens=first.median_tokens,
-    )
+        tokens=begins.median_tokens, spread=percent(spreads[place]), n=len(ratios[place]),
+        baseline_spread=percent(spreads[0]), baseline_tokens=first.median_tokens,
+    )  # fmt: skip
     return _warning("latency_spread", begins, reason, spread=spreads[place], baseline_spread=spreads[0])
 
 
@@ -352,14 +332,11 @@ class WarningsFinding(Finding[EarlyWarnings]):
 
     def _lines(self, report: Report) -> Iterator[tuple[Line, int]]:
         """Every warning as a line, with the length where it begins."""
-        finding = self.of(report)
-        for each in () if finding is None else finding.warnings:
+        for each in self.of(report).warnings:
             yield Line(label=_TITLES[each.name], text=each.reason, mood="doubtful"), each.median_tokens
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if finding is None:
-            return ()
         confidence = percent(report.analysis.safe_cap.confidence)
         blocks: list[Block] = []
         if finding.warnings:
@@ -373,8 +350,6 @@ class WarningsFinding(Finding[EarlyWarnings]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        if finding is None:
-            return
         yield Measurement(key="warnings/count", value=len(finding.warnings))
         for each in finding.warnings:
             yield Measurement(key=f"warnings/{each.name}_tokens", value=each.median_tokens)
@@ -390,5 +365,5 @@ class WarningsFinding(Finding[EarlyWarnings]):
                 yield Measurement(key="by_length/within_latency_slo", value=share, step=within.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        finding = self.of(report)
-        return {"warnings": ", ".join(each.name for each in finding.warnings)} if finding and finding.warnings else {}
+        names = ", ".join(each.name for each in self.of(report).warnings)
+        return {"warnings": names} if names else {}

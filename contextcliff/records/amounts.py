@@ -75,3 +75,15 @@ def counted(count: SampleCount, *, scored: bool = False, each_length: bool = Fal
     if each_length:
         return Note("{n:{noun}} a length{shared}", n=count.n, noun=noun, shared=shared)
     return Note("{n:{noun}}{shared}", n=count.n, noun=noun, shared=shared)
+
+
+def are_unscored(n: int, total: int) -> Note:
+    """`3 of 20 samples are unscored`."""
+    return Note("{samples} {n:is/are} unscored", samples=portion(n, total, "samples"), n=n)
+
+
+def none_scored(n: int, noun: Unit) -> Note:
+    """`none of 20 samples was scored`."""
+    if n == 1:
+        return Note("the only {noun:one} was not scored", noun=Note(noun))
+    return Note("none of {n:,} {noun} was scored", n=n, noun=Note(noun))

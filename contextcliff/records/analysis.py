@@ -15,6 +15,8 @@ ShapeName = Literal["flat", "slope", "cliff", "below", "rising"]
 EvidenceName = Literal["settled", "unsettled"]
 VerdictName = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 ZoneName = Literal["stable", "transition", "degraded"]
+CAP_RULES = ("walk_up", "any_depth", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency")
+"""Every rule of `caps`, in the order of the report."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,11 +64,7 @@ class Bin:
 
     @property
     def clears_up_to(self) -> int:
-        """The length in tokens that clears where this bin does, if the score does not rise with length.
-
-        The longest prompt of a length that was asked for. Of natural lengths the shortest: their mean may clear by the
-        shorter prompts alone.
-        """
+        """The length that clears where this bin does: its longest prompt, or of documents the shortest."""
         return self.min_tokens if self.natural_lengths else self.max_tokens
 
     @property

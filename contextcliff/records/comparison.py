@@ -14,10 +14,7 @@ CandidateVerdict = Literal["worse", "better", "not_worse", "unknown"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoredPair:
-    """One sample as both runs answered it.
-
-    Their outcomes, 0 to 1, are scores, or whether a round of writing is healthy; None where the run has none.
-    """
+    """One sample as both runs answered it; its outcomes are scores, 0 to 1, or whether a round is healthy."""
 
     sample_id: str
     context_tokens: int

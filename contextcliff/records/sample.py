@@ -77,11 +77,7 @@ class Prompt:
 
     @property
     def sha256(self) -> str:
-        """Digest of all messages; equal prompts pair across models and KV policies.
-
-        Earlier turns add to the digest of the other two messages, each text with its length, so that no two
-        conversations run together.
-        """
+        """Digest of all messages; equal prompts pair across models and KV policies."""
         digest = hashlib.sha256()
         for part in (self.system, self.user):
             digest.update(b"\0" if part is None else b"\1" + part.encode())
@@ -170,3 +166,11 @@ class Sample:
     def is_ordinary(self) -> bool:
         """Whether its score counts: it is neither a control nor a pilot."""
         return self.control is None and not self.pilot
+
+
+_SHARE = 15 / 16
+
+
+def same_length(shorter: int, longer: int) -> bool:
+    """Whether the shorter is the longer but for a sixteenth: 131,072 tokens are 127,800 in a window of 128,000."""
+    return shorter >= _SHARE * longer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,10 +39,7 @@ class SearchPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replay:
-    """The samples that a search asks beside its own, so that its run stays paired with another (`task.like`).
-
-    No decision of the search looks at them.
-    """
+    """The samples that a search asks beside its own, so that its run stays paired with another (`task.like`)."""
 
     run_id: str
     """The run that is paired with."""
@@ -109,3 +106,22 @@ class Search:
     def of(self, context_tokens: int) -> TestedLength | None:
         """How this length was decided; None where it was not tested."""
         return next((each for each in self.tested if each.context_tokens == context_tokens), None)
+
+
+CLAIMS = 1 + len(THIRDS)
+"""The mean and each third: "one of them is below" errs no more often than stated where each errs a CLAIMS-th of it."""
+
+
+def third_sizes(n_depths: int) -> tuple[int, int, int]:
+    """How many of so many depths each third has: 11 are 4, 3 and 4; 10 are 3, 4 and 3."""
+    each, over = divmod(n_depths, 3)
+    return (each + (over == 2), each + (over == 1), each + (over == 2))
+
+
+def depth_thirds(depths: Iterable[float | None]) -> tuple[frozenset[float], ...]:
+    """The different depths in three parts, from the start of the text to its end; empty below three depths."""
+    ordered = sorted({depth for depth in depths if depth is not None})
+    if len(ordered) < len(THIRDS):
+        return ()
+    first, middle, last = third_sizes(len(ordered))
+    return tuple(map(frozenset, (ordered[:first], ordered[first : first + middle], ordered[-last:])))

@@ -122,14 +122,9 @@ class _Page:
                 self.heading(text)
             case Pairs(rows=rows):
                 self.pairs(rows)
-            case Lines(lines=lines, bullets=True):
-                print_rows(
-                    console, [("-", self._labelled(named(line.label, self.language), line.text)) for line in lines]
-                )
             case Lines(lines=lines):
-                for line in lines:
-                    said = self._labelled(named(line.label, self.language), line.text)
-                    _line(console, f"  {said}", style=_STYLES.get(line.mood, ""))
+                said = (self._labelled(named(line.label, self.language), line.text) for line in lines)
+                print_rows(console, (("-", line) for line in said))
             case Table(columns=columns, on_console=rows):
                 console.print(
                     fitted([self._named(column, rows) for column in columns], console=console), highlight=False
@@ -137,7 +132,7 @@ class _Page:
                 left_out = len(columns[0].cells) - len(rows or columns[0].cells)
                 if left_out:
                     more = Note("{n:further lengths} {n:is/are} in the report", n=left_out)
-                    _line(console, self._labelled("", more))
+                    _line(console, text_of(more, self.language))
             case Code(text=text):
                 _line(console, f"  {text}", whole=True)
 

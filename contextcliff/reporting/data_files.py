@@ -154,6 +154,18 @@ def read_rows(path: Path, made_of: Callable[[Any], tuple[str, _T]]) -> dict[str,
     return found
 
 
+def write_rows(rows: Iterable[Mapping[str, object]], *, path: Path) -> Path:
+    """Write gzipped JSON Lines, one row in memory at a time, the file whole or not at all; returns `path`.
+
+    The same rows make the same bytes: the archive holds neither a time nor a name.
+    """
+    with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
+        for row in rows:
+            text = json.dumps(row, ensure_ascii=False).translate(LINE_ENDS)
+            stream.write(f"{text}\n".encode("utf-8", errors="backslashreplace"))
+    return path
+
+
 def read_contexts(path: Path) -> dict[str, str]:
     """The prompts that `write_contexts` left, as one text each, by `sample_id`; see `read_rows`."""
 
@@ -165,24 +177,22 @@ def read_contexts(path: Path) -> dict[str, str]:
 
 
 def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path:
-    """Write sample ids and their prompts, one prompt in memory at a time, the file whole or not at all.
+    """Write sample ids and their prompts, as `write_rows` does.
 
     A line is an object with `sample_id`, `prompt_sha256`, `system` (null: none) and `user`; that of a conversation has
-    its earlier `turns` too, a list of objects with `user` and `assistant`. The same prompts make the same bytes: the
-    archive holds neither a time nor a name. Returns `path`.
+    its earlier `turns` too, a list of objects with `user` and `assistant`. Returns `path`.
     """
-    with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-        for sample_id, prompt in prompts:
-            line = {
-                "sample_id": sample_id,
-                "prompt_sha256": prompt.sha256,
-                "system": prompt.system,
-                "user": prompt.user,
-                **({"turns": [asdict(turn) for turn in prompt.turns]} if prompt.turns else {}),
-            }
-            text = json.dumps(line, ensure_ascii=False).translate(LINE_ENDS)
-            stream.write(f"{text}\n".encode("utf-8", errors="backslashreplace"))
-    return path
+    rows = (
+        {
+            "sample_id": sample_id,
+            "prompt_sha256": prompt.sha256,
+            "system": prompt.system,
+            "user": prompt.user,
+            **({"turns": [asdict(turn) for turn in prompt.turns]} if prompt.turns else {}),
+        }
+        for sample_id, prompt in prompts
+    )
+    return write_rows(rows, path=path)
 
 
 SAMPLES_NAME = "samples.jsonl"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 
 from contextcliff.findings.finding import PAGE_NAME, FinishedRun, sections_of
@@ -19,64 +18,6 @@ from contextcliff.reporting.schema import flatten
 CONTROLS_NAME = "controls.jsonl"
 FIGURES = "figures"
 _SAMPLES = "samples"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SampleLine:
-    """A line of `samples.jsonl`. What only a generation can tell is None where there was none.
-
-    Fields with a default are left out of all lines where every sample has it.
-    """
-
-    sample_id: str
-    task: str
-    context_tokens: int
-    """The length asked for."""
-    prompt_tokens: int | None
-    """The server's count."""
-    depth: float | None
-    trial: int
-    document_id: str
-    question: str
-    answers: tuple[str, ...]
-    prediction: str
-    score: float | None
-    failure: str | None
-    finish_reason: str | None
-    ttft_ms: float | None
-    latency_ms: float | None
-    cached_tokens: int | None
-    prompt_sha256: str
-    seed: int
-    cluster: str = ""
-    """What it shares with other samples of its length; empty: nothing."""
-    evidence_distance_tokens: int | None = None
-    """Tokens between neighbouring pieces of evidence, where there are several."""
-    metadata: Mapping[str, str | int | float] = field(default_factory=dict)
-    judge_rating: int | None = None
-    level: int | None = None
-    """1 a single piece of evidence, 2 several; None where the task has no levels."""
-    em: float | None = None
-    f1: float | None = None
-    contains_reference: bool | None = None
-    """Whether an accepted answer stands in what the model said, alone or among further words; None: not looked at."""
-    false_refusal: bool | None = None
-    """Whether a model said that the text doesn't tell, though it does; None where that isn't looked at."""
-    output: str | None = None
-    """What the model said, whole."""
-    completion_tokens: int | None = None
-    """The server's count of the answer, reasoning included."""
-    retries: int = 0
-    """Failed attempts after which it was tried again."""
-    item: str = ""
-    """The question that it repeats; empty: the sample itself."""
-    repeat: int = 0
-    block: int | None = None
-    """Its block of a search, from 0; None where its length has a fixed number of samples."""
-    replayed: bool = False
-    """Whether it was asked only to stay paired with another run: no figure of the report counts it."""
-    figures: Mapping[str, float] = field(default_factory=dict)
-    """What else the task measured of the answer, without what has a column of its own."""
 
 
 def write_report_files(
@@ -144,74 +85,71 @@ def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ..
 
 
 def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSample] = ()) -> list[dict[str, object]]:
-    """A row a sample with the keys of `SampleLine`, for `samples.jsonl` and for the tracking table.
+    """A row a sample for `samples.jsonl` and for the tracking table.
 
     All rows have the same keys: what no sample of the run has is left out.
     """
-    lines = [*map(sample_line, scored), *(sample_line(item, replayed=True) for item in replayed)]
-    keys = [name for name in _KEYS if name not in _DEFAULTS or any(getattr(x, name) != _DEFAULTS[name] for x in lines)]
-    # `answers` becomes a list, so that a row equals what reading its line gives back.
-    return [{**{name: getattr(line, name) for name in keys}, "answers": list(line.answers)} for line in lines]
+    rows = [*map(_sample_row, scored), *(_sample_row(item) | {"replayed": True} for item in replayed)]
+    absent = {name for name, usual in _USUAL.items() if all(row[name] == usual for row in rows)}
+    return [{name: value for name, value in row.items() if name not in absent} for row in rows]
 
 
-def sample_line(scored: ScoredSample, *, replayed: bool = False) -> SampleLine:
-    """What `samples.jsonl` says of one sample."""
-    sample, generation = scored.sample, scored.generation
+_USUAL: Mapping[str, object] = {
+    **{"cluster": "", "evidence_distance_tokens": None, "metadata": {}, "judge_rating": None, "level": None},
+    **{"em": None, "f1": None, "contains_reference": None, "false_refusal": None, "output": None},
+    **{"completion_tokens": None, "retries": 0, "item": "", "repeat": 0, "block": None, "replayed": False},
+    "figures": {},
+}
+"""Keys that are left out of all lines where every sample has this value."""
+_COLUMNS = frozenset({"em", "f1", "contains_reference", "false_refusal"})
+"""Details of a score that have a key of their own."""
+
+
+def _sample_row(scored: ScoredSample) -> dict[str, object]:
+    """What `samples.jsonl` says of one sample. What only a generation can tell is None where there was none."""
+    sample, generation, details = scored.sample, scored.generation, scored.details
     level = sample.metadata.get("level")
     distance = sample.metadata.get("evidence_distance_tokens")
-    return SampleLine(
-        sample_id=sample.sample_id,
-        task=sample.task,
-        context_tokens=sample.context_tokens,
-        prompt_tokens=generation.prompt_tokens if generation else None,
-        depth=sample.depth,
-        trial=sample.trial,
-        document_id=sample.document_id,
-        question=sample.question,
-        answers=sample.answers,
-        prediction=scored.prediction,
-        score=scored.score,
-        failure=scored.failure,
-        finish_reason=generation.finish_reason if generation else None,
-        ttft_ms=generation.ttft_ms if generation else None,
-        latency_ms=generation.latency_ms if generation else None,
-        cached_tokens=generation.cached_tokens if generation else None,
-        prompt_sha256=scored.prompt_sha256,
-        seed=sample.seed,
-        cluster=sample.cluster,
-        evidence_distance_tokens=distance if isinstance(distance, int) else None,
-        metadata=dict(sample.metadata),
-        judge_rating=scored.judge_rating,
-        level=level if isinstance(level, int) else None,
-        em=scored.details.get("em"),
-        f1=scored.details.get("f1"),
-        contains_reference=_flag(scored, "contains_reference"),
-        false_refusal=_flag(scored, "false_refusal"),
-        output=None if generation is None else generation.text,
-        completion_tokens=None if generation is None else generation.completion_tokens,
-        retries=scored.retries,
-        item=sample.item,
-        repeat=sample.repeat,
-        block=sample.block,
-        replayed=replayed,
-        figures={
-            name: value for name, value in scored.details.items() if name not in _COLUMNS and math.isfinite(value)
-        },
-    )
-
-
-_KEYS = tuple(each.name for each in fields(SampleLine))
-_DEFAULTS: Mapping[str, object] = {
-    each.name: each.default if each.default is not MISSING else {}
-    for each in fields(SampleLine)
-    if each.default is not MISSING or each.default_factory is not MISSING
-}
-
-_COLUMNS = frozenset({"em", "f1", "contains_reference", "false_refusal"})
-
-
-def _flag(scored: ScoredSample, name: str) -> bool | None:
-    return bool(scored.details[name]) if name in scored.details else None
+    return {
+        "sample_id": sample.sample_id,
+        "task": sample.task,
+        "context_tokens": sample.context_tokens,  # as asked for
+        "prompt_tokens": generation.prompt_tokens if generation else None,
+        "depth": sample.depth,
+        "trial": sample.trial,
+        "document_id": sample.document_id,
+        "question": sample.question,
+        "answers": list(sample.answers),
+        "prediction": scored.prediction,
+        "score": scored.score,
+        "failure": scored.failure,
+        "finish_reason": generation.finish_reason if generation else None,
+        "ttft_ms": generation.ttft_ms if generation else None,
+        "latency_ms": generation.latency_ms if generation else None,
+        "cached_tokens": generation.cached_tokens if generation else None,
+        "prompt_sha256": scored.prompt_sha256,
+        "seed": sample.seed,
+        "cluster": sample.cluster,  # what it shares with other samples of its length
+        # Between neighbouring pieces of evidence, where there are several.
+        "evidence_distance_tokens": distance if isinstance(distance, int) else None,
+        "metadata": dict(sample.metadata),
+        "judge_rating": scored.judge_rating,
+        "level": level if isinstance(level, int) else None,  # 1 a single piece of evidence, 2 several
+        "em": details.get("em"),
+        "f1": details.get("f1"),
+        # Whether an accepted answer stands in what the model said, alone or among further words; None: not looked at.
+        "contains_reference": bool(details["contains_reference"]) if "contains_reference" in details else None,
+        # Whether the model said that the text doesn't tell, though it does; None: not looked at.
+        "false_refusal": bool(details["false_refusal"]) if "false_refusal" in details else None,
+        "output": generation.text if generation else None,
+        "completion_tokens": generation.completion_tokens if generation else None,  # reasoning included
+        "retries": scored.retries,
+        "item": sample.item,  # the question that it repeats
+        "repeat": sample.repeat,
+        "block": sample.block,  # of a search, from 0
+        "replayed": False,  # asked only to stay paired with another run: no figure of the report counts it
+        "figures": {name: v for name, v in details.items() if name not in _COLUMNS and math.isfinite(v)},
+    }
 
 
 def _lines(rows: Iterable[Mapping[str, object]]) -> str:

@@ -21,9 +21,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import DataclassSchema, WithDefaultSchema
 
-from contextcliff.analysis.other_rules import RULES
 from contextcliff.findings.finding import FINDINGS, Finding, sections_with
-from contextcliff.records.analysis import Analysis
+from contextcliff.records.analysis import CAP_RULES, Analysis
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
 
 REQUIRED_FINDINGS = ("half_life",)
@@ -111,8 +110,8 @@ def as_text(schema: dict[str, object]) -> str:
 
 def _caps(caps: JsonSchemaValue, *, further: Sequence[str]) -> JsonSchemaValue:
     """Every rule by its name, where the record has a mapping; `further` rules are those that findings may add."""
-    rules = dict.fromkeys((*RULES, *further), caps["additionalProperties"])
-    return {**caps, "properties": rules, "required": [*RULES], "additionalProperties": False}
+    rules = dict.fromkeys((*CAP_RULES, *further), caps["additionalProperties"])
+    return {**caps, "properties": rules, "required": [*CAP_RULES], "additionalProperties": False}
 
 
 def _finding(section: Finding[Any], written: JsonSchemaValue) -> JsonSchemaValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -34,13 +34,7 @@ class RunFacts:
     label: str | None = None
 
 
-_TELLING: tuple[Callable[[RunFacts], str | None], ...] = (
-    lambda run: run.task,
-    lambda run: run.kv_policy,
-    lambda run: run.rope,
-    lambda run: run.dataset,
-    lambda run: run.label,
-)
+_TELLING = ("task", "kv_policy", "rope", "dataset", "label")
 
 
 def facts_of(report: Report) -> RunFacts:
@@ -64,20 +58,14 @@ def parameters_of_findings(report: Report) -> dict[str, str]:
 
 def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
     """A name for each run: its model, and those other facts in which the runs differ. Runs alike in all share one."""
-    differing = [fact for fact in _TELLING if len({fact(run) for run in runs} - {None}) > 1]
+    differing = [name for name in _TELLING if len({getattr(run, name) for run in runs} - {None}) > 1]
     texts = {run.dataset: {other.text for other in runs if other.dataset == run.dataset} for run in runs}
-    return tuple(
-        _BETWEEN.join(
-            part
-            for part in (
-                run.model,
-                *(fact(run) for fact in differing),
-                run.text if len(texts[run.dataset] - {None}) > 1 else None,
-            )
-            if part
-        )
-        for run in runs
-    )
+
+    def parts(run: RunFacts) -> tuple[str | None, ...]:
+        text = run.text if len(texts[run.dataset] - {None}) > 1 else None
+        return (run.model, *(getattr(run, name) for name in differing), text)
+
+    return tuple(_BETWEEN.join(part for part in parts(run) if part) for run in runs)
 
 
 def unique_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from contextcliff.findings.finding import Finding, absent_keys, sections_of, sections_with
+from contextcliff.findings.finding import Finding, absent_keys, sections_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.note import Note
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
@@ -52,11 +52,9 @@ def unflatten(flat: object) -> Report:
     """
     if not isinstance(flat, Mapping):
         raise ValueError("a report is an object")
-    findings = {}
-    for section in sections_with([name for name, value in flat.items() if value is not None]):
-        finding = _finding(section, flat)
-        if finding is not None:
-            findings[section.key] = finding
+    sections = sections_with([name for name, value in flat.items() if value is not None])
+    found = {section.key: _finding(section, flat) for section in sections}
+    findings = {key: finding for key, finding in found.items() if finding is not None}
     return Report(
         run=_adapter(RunRecord).validate_python(_present(RunRecord, flat)),
         analysis=_adapter(Analysis).validate_python({**_present(Analysis, flat), "notes": (), "findings": findings}),
@@ -83,8 +81,8 @@ def plain(value: object) -> object:
 
 def _findings(report: Report) -> dict[str, object]:
     flat: dict[str, object] = {}
-    for section in sections_of(report):
-        finding = section.of(report)
+    for section in sections_with(report.analysis.findings):
+        finding = None if section.record is None else report.analysis.finding(section.record)
         if section.inline and finding is not None:
             flat |= {each.name: getattr(finding, each.name) for each in fields(finding)}
         elif section.record is not None:

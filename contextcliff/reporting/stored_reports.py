@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -32,26 +32,23 @@ class StoredReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PassedOver:
-    """A report that can't be read, and why."""
-
-    file: Path
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class StoredReports:
-    """What the folders of an experiment hold, the oldest first, and what of it can't be read."""
+    """What the folders of an experiment hold, the oldest first, and why what can't be read is passed over, by file."""
 
     found: tuple[StoredReport, ...]
-    passed_over: tuple[PassedOver, ...]
+    passed_over: Mapping[Path, str]
 
 
 def read_report(file: Path) -> Report:
     """A run's `report.json`. Raises `UnreadableReport`."""
     try:
         content = json_of(file)
-        _check_schema(content)
+        version = content.get("schema_version") if isinstance(content, Mapping) else None
+        if isinstance(version, int) and version > SCHEMA_VERSION:
+            raise NewerReport(
+                f"is of schema {version}, this ContextCliff reads {SCHEMA_VERSION}: upgrade, or make it anew with "
+                "action=analyze"
+            )
         return unflatten(content)
     except (UnreadableFile, ValueError, RecursionError, OverflowError) as error:
         raise UnreadableReport("can't be read as a report of this version; make it anew with action=analyze") from error
@@ -60,21 +57,21 @@ def read_report(file: Path) -> Report:
 def stored_reports(experiment: Path) -> StoredReports:
     """Every report of an experiment's folder."""
     readable: list[StoredReport] = []
-    passed_over: list[PassedOver] = []
+    passed_over: dict[Path, str] = {}
     for file in sorted(experiment.glob(f"*/{REPORT_NAME}")):
         try:
             readable.append(StoredReport(folder=file.parent, report=read_report(file)))
         except UnreadableReport as error:
-            passed_over.append(PassedOver(file=file, reason=str(error)))
+            passed_over[file] = str(error)
     readable.sort(key=lambda stored: (stored.report.run.created_at, stored.report.run.run_id))
-    return StoredReports(found=tuple(readable), passed_over=tuple(passed_over))
+    return StoredReports(found=tuple(readable), passed_over=passed_over)
 
 
-def told_passed_over(passed_over: Sequence[PassedOver]) -> str:
+def told_passed_over(passed_over: Mapping[Path, str]) -> str:
     """A sentence on the reports that were passed over: how many, and what is wrong with the first."""
-    first = passed_over[0]
+    file, reason = next(iter(passed_over.items()))
     several = f"{len(passed_over):,} reports, the first of them " if len(passed_over) > 1 else ""
-    return f"left out: {several}{first.file} {first.reason}"
+    return f"left out: {several}{file} {reason}"
 
 
 def folder_of(report: Report, *, experiment: Path) -> Path:
@@ -104,12 +101,3 @@ def folder_of(report: Report, *, experiment: Path) -> Path:
         except UnreadableReport:
             return folder
     raise AssertionError("numbers have no end")
-
-
-def _check_schema(content: object) -> None:
-    version = content.get("schema_version") if isinstance(content, Mapping) else None
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise NewerReport(
-            f"is of schema {version}, this ContextCliff reads {SCHEMA_VERSION}: upgrade, or make it anew with "
-            "action=analyze"
-        )

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.asked_length import same_length
+from contextcliff.records.sample import same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid_blocks import GridBlocks, Maker

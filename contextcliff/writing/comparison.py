@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Image, Line, Lines, Table
+from contextcliff.findings.finding import Block, Image, Line, Lines, Table, columns_of
 from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
     ComparedRun,
@@ -330,15 +330,11 @@ def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
 def _blocks(runs: Sequence[WrittenRun], contests: Sequence[WritingContest]) -> tuple[Block, ...]:
     if not contests:
         return ()
-    texts = tuple(f"{run.run.folder}/writing.html" if run.run.report else phrases.MISSING for run in runs)
+    head = ("run", "verdict", "texts to read")
+    texts = (f"{run.run.folder}/writing.html" if run.run.report else phrases.MISSING for run in runs)
+    rows = [(run.name, str(run.writing.verdict), text) for run, text in zip(runs, texts, strict=True)]
     return (
-        Table(
-            columns=(
-                Column(title="run", cells=tuple(run.name for run in runs), words=True),
-                Column(title="verdict", cells=tuple(str(run.writing.verdict) for run in runs), words=True),
-                Column(title="texts to read", cells=texts, words=True),
-            )
-        ),
+        Table(columns=columns_of(head, rows, words=head)),
         Image(figure=_CORE),
         Lines(lines=tuple(Line(text=contest_sentence(contest)) for contest in contests)),
         Image(figure=_MEASURES),

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from contextcliff.analysis.items import Item
+from contextcliff.analysis.lengths import Item
 from contextcliff.datasets.local_files import checked_file, refuse_large
 from contextcliff.errors import ConfigError
 from contextcliff.records.note import Note

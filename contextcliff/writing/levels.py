@@ -23,8 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contextcliff.analysis.bins import median_tokens
-from contextcliff.analysis.items import Item, items_of
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import Item, LengthResult, items_of
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.generation import ScoredSample
 from contextcliff.seeding import seed_of

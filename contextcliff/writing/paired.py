@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from contextcliff.analysis.paired_units import unit_names, units_of
+from contextcliff.analysis.paired import unit_names, units_of
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Heading, Table, Text
+from contextcliff.findings.finding import Block, Heading, Table, Text, columns_of
 from contextcliff.records.comparison import ScoredPair
 from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
@@ -260,10 +260,7 @@ def difference_blocks(known: Differences, *, baseline: str) -> tuple[Block, ...]
 
 def _of_candidate(name: str, rows: Sequence[MeasureDifference], baseline: str) -> tuple[Block, ...]:
     shown = [_cells(one) for one in rows]
-    columns = tuple(
-        Column(title=head, cells=tuple(row[place] for row in shown), words=head in _WORDS)
-        for place, head in enumerate(_HEAD)
-    )
+    columns = columns_of(_HEAD, shown, words=_WORDS)
     reasons = dict.fromkeys(str(one.reason) for one in rows if one.reason is not None)
     return (
         Heading(text=f"{name} against {baseline}, pair by pair"),

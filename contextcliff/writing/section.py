@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import (
     Block,
-    Column,
     FigureOf,
     Finding,
     FinishedRun,
@@ -21,6 +20,7 @@ from contextcliff.findings.finding import (
     Pairs,
     Table,
     Text,
+    columns_of,
     from_finding,
 )
 from contextcliff.records.report import Report
@@ -79,23 +79,16 @@ def _trends(writing: Writing) -> tuple[Block, ...]:
         for trend in writing.trends
     ]
     head = ("measure", "which way is worse", "shortest", "longest", "change", "p", "corrected", "tested")
-    return (Heading(text=_TRENDS), _table(head, rows, words={0, 1, len(head) - 1}), Text(text=_TREND_TEST))
+    return (
+        Heading(text=_TRENDS),
+        Table(columns=columns_of(head, rows, words=(*head[:2], head[-1]))),
+        Text(text=_TREND_TEST),
+    )
 
 
 def _measures(writing: Writing) -> tuple[Block, ...]:
     head, rows = tables.measure_table(writing)
-    return (Heading(text="Every measure"), _table(head, rows, words={0})) if rows else ()
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: set[int]) -> Table:
-    """`words` are the columns of text, counted from 0; the others are numbers."""
-    cells = zip(*rows, strict=True)
-    return Table(
-        columns=tuple(
-            Column(title=name, cells=tuple(column), words=position in words)
-            for position, (name, column) in enumerate(zip(head, cells, strict=True))
-        )
-    )
+    return (Heading(text="Every measure"), Table(columns=columns_of(head, rows, words=head[:1]))) if rows else ()
 
 
 def _has_tiers(report: Report) -> bool:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from contextcliff.analysis.items import Item
+from contextcliff.analysis.lengths import Item
 from contextcliff.findings.phrases import percent
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note

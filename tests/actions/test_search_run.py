@@ -12,7 +12,7 @@ import pytest
 
 from contextcliff.actions.annotate_run import annotate
 from contextcliff.actions.prepare_run import search_rule
-from contextcliff.analysis.search_threshold import searched
+from contextcliff.analysis.walk import searched
 from contextcliff.execution.store import Store
 from contextcliff.records.search_record import Search
 from tests.actions.test_run import kept

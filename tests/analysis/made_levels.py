@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from contextcliff.analysis.items import Item
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import Item, LengthResult
 from contextcliff.records.analysis import Bin
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import is_binary, lower_bound, shown_interval

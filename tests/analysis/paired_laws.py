@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, follow
 from contextcliff.records.comparison import Matching, PairedDecision, ScoredPair
 from contextcliff.records.search_record import SearchPlan

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.calibration.calibrating import FIXED, SEARCHES, DesignName, calibrate_laws, simulate
 from contextcliff.analysis.calibration.laws import FEWEST_PLACES, HIGHEST, LOWEST, Law, laws_of
-from contextcliff.analysis.calibration.outcomes import Outcomes, calibrated
+from contextcliff.analysis.calibration.simulated_runs import Outcomes, calibrated
 from contextcliff.statistics.power import sequential_power
 from tests.analysis.calibration_plans import LAWS, LENGTHS, plan_of
 from tests.statistics.simulated_walks import most_errors

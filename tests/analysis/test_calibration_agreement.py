@@ -10,10 +10,9 @@ import pytest
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.calibration.calibrating import FIXED, DesignName
-from contextcliff.analysis.calibration.fixed_runs import SimulatedFixed
 from contextcliff.analysis.calibration.laws import Law
-from contextcliff.analysis.calibration.natural_runs import SimulatedNatural
 from contextcliff.analysis.calibration.sequential_runs import SimulatedSearches
+from contextcliff.analysis.calibration.simulated_runs import SimulatedFixed, SimulatedNatural
 from contextcliff.analysis.search import BlockKey, BlockScores, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.generation import ScoredSample

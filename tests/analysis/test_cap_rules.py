@@ -2,7 +2,7 @@
 
 import pytest
 
-from contextcliff.analysis import other_rules as rules
+from contextcliff.analysis.analyse import absolute_cap, blueprint_cap, relative_cap
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
 from tests.analysis.analysis_samples import analysed, curve, fractional
@@ -31,10 +31,10 @@ def test_walk_up_is_the_safe_cap() -> None:
 
 def test_absolute_and_relative_stop_before_the_first_low_mean() -> None:
     found = bins(curve({500: (18, 20), 1_000: (16, 20), 2_000: (15, 20), 4_000: (20, 20)}))
-    assert rules.absolute(found, 0.8) == 1_000
-    assert rules.absolute(found, 0.95) is None
-    assert rules.relative(found) == 1_000
-    assert rules.relative(found, 0.8) == 4_000
+    assert absolute_cap(found, 0.8) == 1_000
+    assert absolute_cap(found, 0.95) is None
+    assert relative_cap(found) == 1_000
+    assert relative_cap(found, 0.8) == 4_000
 
 
 def test_absolute_takes_a_relative_threshold_as_the_share_of_the_baseline_that_it_is() -> None:
@@ -51,13 +51,13 @@ def test_absolute_is_none_where_a_relative_threshold_is_no_score_or_a_score_of_0
 
 def test_a_length_without_a_score_fails_every_rule() -> None:
     found = bins(curve({500: (20, 20), 1_000: (0, 0, 20), 2_000: (20, 20)}))
-    assert (rules.absolute(found, 0.8), rules.relative(found), rules.blueprint(found)) == (500, 500, 1_000)
+    assert (absolute_cap(found, 0.8), relative_cap(found), blueprint_cap(found)) == (500, 500, 1_000)
 
 
 def test_without_a_baseline_there_is_nothing_to_fall_from() -> None:
     for samples in (curve({500: (0, 20), 1_000: (0, 20)}), curve({500: (0, 0, 3), 1_000: (20, 20)}), []):
-        assert rules.relative(bins(samples)) is None
-        assert rules.blueprint(bins(samples)) is None
+        assert relative_cap(bins(samples)) is None
+        assert blueprint_cap(bins(samples)) is None
 
 
 @pytest.mark.parametrize(
@@ -69,15 +69,15 @@ def test_without_a_baseline_there_is_nothing_to_fall_from() -> None:
 )
 def test_blueprint_caps_at_the_shortest_prompt_of_the_first_failing_length(second: list[float], why: str) -> None:
     found = bins(fractional({500: [0.6, 0.66] * 5, 1_000: second, 2_000: [0.6, 0.66] * 5}))
-    assert rules.blueprint(found) == 1_000, why
+    assert blueprint_cap(found) == 1_000, why
 
 
 def test_blueprint_gives_the_longest_prompt_where_none_fails() -> None:
-    assert rules.blueprint(bins(fractional({500: [0.6, 0.66] * 5, 1_000: [0.5, 0.55] * 5}))) == 1_000
+    assert blueprint_cap(bins(fractional({500: [0.6, 0.66] * 5, 1_000: [0.5, 0.55] * 5}))) == 1_000
 
 
 def test_blueprint_on_a_perfect_baseline_fires_on_any_failure() -> None:
-    assert rules.blueprint(bins(curve({500: (40, 40), 1_000: (39, 40)}))) == 1_000
+    assert blueprint_cap(bins(curve({500: (40, 40), 1_000: (39, 40)}))) == 1_000
 
 
 @pytest.mark.parametrize(("failed", "cap"), [(4, 2_000), (6, 1_000)])
@@ -88,4 +88,4 @@ def test_blueprint_failure_spike_is_more_than_twice_and_at_least_ten_points(fail
         return [1.0] * (20 - failures) + [0.9] * failures
 
     found = bins(fractional({500: level(2), 1_000: level(failed), 2_000: level(2)}))
-    assert rules.blueprint(found) == cap
+    assert blueprint_cap(found) == cap

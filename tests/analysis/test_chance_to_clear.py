@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.chance_to_clear import chance_to_clear
-from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.threshold import AbsoluteThreshold, RelativeThreshold
+from contextcliff.analysis.forecast import chance_to_clear
+from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.walk import AbsoluteThreshold, RelativeThreshold
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import clopper_pearson_low
 from tests.tasks.needles import build, niah

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.best_case import fewest_of_search
-from contextcliff.analysis.depth_thirds import depth_thirds, third_sizes
+from contextcliff.analysis.forecast import chance_to_pass, fewest_of_search
 from contextcliff.analysis.search import fewest_blocks
-from contextcliff.analysis.search_forecast import chance_to_pass
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import ConfigError
 from contextcliff.findings.every_depth import EveryDepth, EveryDepthFinding
 from contextcliff.records.analysis import Analysis
+from contextcliff.records.search_record import depth_thirds, third_sizes
 from tests.analysis.analysis_samples import analysed, finding, scored_sample
 from tests.analysis.searched_samples import DEPTHS, analysed_search, coin, plan_of, searched
 

@@ -22,8 +22,7 @@ from scipy import stats
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.items import Item
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import Item, LengthResult
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.fitted_length import FittedLength, estimates_of
 from tests.analysis.made_levels import counted

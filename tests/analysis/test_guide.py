@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, fixed_sequence_test
-from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.walk import AbsoluteThreshold, FixedSequenceTest, fixed_sequence_test
 from contextcliff.findings.finding import sections_with
 from contextcliff.findings.guide import Guide, operating_guide
 from contextcliff.findings.half_life import HalfLife, HalfLifeFits

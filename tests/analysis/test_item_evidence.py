@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.items import clusters_of, items_of, pooled_evidence
+from contextcliff.analysis.lengths import clusters_of, items_of, pooled_evidence
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Cluster, Evidence, pooled_design_effect, variance_of_mean

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.calibration.true_scores import CliffScore, SlopeScore, TrueScore
+from contextcliff.analysis.calibration.laws import CliffScore, SlopeScore, TrueScore
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import sections_with
 from contextcliff.records.analysis import Analysis

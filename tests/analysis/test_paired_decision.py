@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.records.comparison import Matching, PairedDecision, ScoredPair
 
 LENGTHS = (1_000, 2_000, 4_000, 8_000)

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.length_result import LengthResult
-from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.walk import AbsoluteThreshold
 from tests.analysis.repeated_samples import drawn_items, repeated
 
 pytestmark = pytest.mark.slow

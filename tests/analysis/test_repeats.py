@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.findings.judge import judgement_of
 from contextcliff.findings.position import position_pattern
 from contextcliff.models.sampling import Sampling

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from contextcliff.analysis.forecast import chance_to_pass, expected_blocks, most_blocks
 from contextcliff.analysis.search import (
     BlockKey,
     BlockScores,
@@ -24,7 +25,6 @@ from contextcliff.analysis.search import (
     follow,
     perfect_path,
 )
-from contextcliff.analysis.search_forecast import chance_to_pass, expected_blocks, most_blocks
 from contextcliff.records.search_record import Search, SearchPlan
 from contextcliff.statistics.power import sequential_power
 from contextcliff.statistics.sequential import decide

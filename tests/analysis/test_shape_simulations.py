@@ -10,12 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from contextcliff.analysis.fixed_sequence import FixedSequenceTest, fixed_sequence_test
-from contextcliff.analysis.length_result import LengthResult
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.reason import settling_samples
-from contextcliff.analysis.settled import evidence_of
-from contextcliff.analysis.shape import Shape, shape_of
-from contextcliff.analysis.threshold import AbsoluteThreshold
+from contextcliff.analysis.shape import Shape, evidence_of, shape_of
+from contextcliff.analysis.walk import AbsoluteThreshold, FixedSequenceTest, fixed_sequence_test
 from contextcliff.records.analysis import ShapeName
 from tests.analysis.made_levels import counted
 

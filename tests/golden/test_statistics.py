@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.analysis.search import BlockKey, BlockScores, SearchRule, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import sections_with

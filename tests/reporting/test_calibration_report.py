@@ -11,13 +11,14 @@ from rich.console import Console
 
 from contextcliff.analysis.calibration.calibrating import FIXED, SEARCHES, Calibration, DesignName, calibrate_laws
 from contextcliff.reporting.calibration_report import (
+    DESIGN_TITLES,
+    LAW_TITLES,
+    calibration_figure,
     calibration_markdown,
     conclusions,
     render_calibration,
     write_calibration,
 )
-from contextcliff.reporting.calibration_words import DESIGN_TITLES, LAW_TITLES
-from contextcliff.reporting.figures.calibration_figure import calibration_figure
 from tests.analysis.calibration_plans import LAWS, plan_of
 from tests.reporting.figure_texts import overlaps, words
 

@@ -11,12 +11,19 @@ import pytest
 from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.comparison import CandidateVerdict
 from contextcliff.records.kv_cache import CachedLayers, CacheFacts
-from contextcliff.reporting.comparison.kv_comparison import PolicyRow, overrides_of, recommended
-from contextcliff.reporting.figures.verdict_figures import ParetoPoint, frontier, pareto_figure
+from contextcliff.reporting.comparison.kv_comparison import (
+    PolicyRow,
+    frontier,
+    overrides_of,
+    pareto_figure,
+    recommended,
+)
 from tests.analysis.test_kv_limits import CACHE
 
 
-def row(policy: str, size: float, verdict: CandidateVerdict | None = None, **facts: Any) -> PolicyRow:
+def row(
+    policy: str, size: float, verdict: CandidateVerdict | None = None, cap: int | None = None, **facts: Any
+) -> PolicyRow:
     made = CacheFacts(
         **{
             "policy": policy,
@@ -27,7 +34,8 @@ def row(policy: str, size: float, verdict: CandidateVerdict | None = None, **fac
         }
     )
     cache: KVCache = replace(CACHE, facts=made)
-    run = SimpleNamespace(report=None)
+    safe_cap = SimpleNamespace(tokens=cap)
+    run = SimpleNamespace(report=SimpleNamespace(analysis=SimpleNamespace(safe_cap=safe_cap)))
     decided = None if verdict is None else SimpleNamespace(decision=SimpleNamespace(verdict=verdict))
     return PolicyRow(run=run, cache=cache, decided=decided)  # type: ignore[arg-type]
 
@@ -61,23 +69,13 @@ def test_the_overrides_ask_for_the_policy_of_the_run() -> None:
     assert overrides_of(mixed) == "kv_policy=q8_0 kv_policy.key_type=q8_0 kv_policy.value_type=q4_0"
 
 
-def point(name: str, size: float, cap: int | None, **changes: Any) -> ParetoPoint:
-    return ParetoPoint(
-        name=name,
-        bytes_per_token=size,
-        cap_tokens=cap,
-        verdict=changes.get("verdict"),
-        is_baseline=name == "none",
-        is_chosen=changes.get("is_chosen", False),
-    )
-
-
 def test_the_frontier_has_what_no_other_policy_beats_in_both() -> None:
-    points = [point("none", 100, 4_000), point("q8_0", 50, 4_000), point("q4_0", 25, 1_000), point("bad", 60, 900)]
-    assert [each.name for each in frontier(points)] == ["q4_0", "q8_0"]
+    caps = {"none": (100.0, 4_000), "q8_0": (50.0, 4_000), "q4_0": (25.0, 1_000), "bad": (60.0, 900)}
+    rows = [row(name, size, cap=cap) for name, (size, cap) in caps.items()]
+    assert [each.facts.policy for each in frontier(rows)] == ["q4_0", "q8_0"]
 
 
 def test_a_policy_without_a_cap_is_drawn_on_the_axis() -> None:
-    figure = pareto_figure([point("none", 100, None), point("q4_0", 25, None, verdict="worse")])
+    figure = pareto_figure([BASE, row("q4_0", 25.0, "worse")])
     lows, highs = figure.axes[0].get_ylim()
     assert (lows, highs) == (0.0, 1.25)

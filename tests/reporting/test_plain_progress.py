@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextcliff.reporting.plain_progress import PlainProgress
-from contextcliff.reporting.progress import progress_bar
+from contextcliff.reporting.progress import PlainProgress, progress_of
 
 
 class Clock:
@@ -62,7 +61,7 @@ def test_fast_samples_write_no_line_each() -> None:
 
 
 def test_a_pipe_has_the_title_and_what_it_came_to(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_bar("niah · m", total_tokens=3_000, total_samples=3, shown=True) as progress:
+    with progress_of("niah · m", total_tokens=3_000, total_samples=3, shown=True) as progress:
         for _ in range(3):
             progress.advance(1_000)
     told = capsys.readouterr().err

@@ -15,9 +15,8 @@ from contextcliff.records.note import as_it_is
 from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.page.excerpts import Excerpt, excerpts_of, read_excerpts, write_excerpts
-from contextcliff.reporting.page.markup import markup_of
-from contextcliff.reporting.page.page_samples import page_samples
-from contextcliff.reporting.svg import svg_of
+from contextcliff.reporting.page.markup import markup_of, svg_of
+from contextcliff.reporting.page.report_page import page_samples
 from tests.analysis.analysis_samples import scored_sample
 from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
 from tests.simulated_reports import (

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from contextcliff.findings.search import standing_line
 from contextcliff.records.search_record import Decision, LengthStanding
-from contextcliff.reporting.progress import drawn_search, search_progress
+from contextcliff.reporting.progress import drawn, progress_of
 
 TITLE = "niah_multi_static · a/model-with-a-name-that-is-as-long-as-they-come-8b-instruct-q4_k_m · kv q8_0"
 
@@ -40,7 +40,7 @@ def test_a_line_has_the_walk_and_what_was_refined_in_the_order_of_testing() -> N
 def test_nothing_is_cut_on_a_terminal_of_eighty_columns() -> None:
     written = io.StringIO()
     console = Console(file=written, width=80, height=25, force_terminal=True, color_system=None, legacy_windows=False)
-    with drawn_search(TITLE, console) as progress:
+    with drawn(TITLE, console) as progress:
         progress.lengths(WALK)
         for _ in range(1234):
             progress.advance(98_765)
@@ -57,7 +57,7 @@ def test_nothing_is_cut_on_a_terminal_of_eighty_columns() -> None:
 def test_a_pipe_gets_a_line_for_each_decided_length_and_no_control_characters(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with search_progress(TITLE, shown=True) as progress:
+    with progress_of(TITLE, shown=True) as progress:
         for shown in range(1, len(WALK) + 1):
             for _ in range(50):
                 progress.advance(1000)
@@ -72,7 +72,7 @@ def test_a_search_says_about_how_long_it_will_take_at_any_width() -> None:
     for width in (40, 64, 120):
         written = io.StringIO()
         console = Console(file=written, width=width, force_terminal=True, color_system=None, legacy_windows=False)
-        with drawn_search("niah", console) as progress:
+        with drawn("niah", console) as progress:
             progress.advance(1_000)
             progress.expect(1_000_000_000)
         last = written.getvalue().rpartition("\x1b[2K")[2]
@@ -83,7 +83,7 @@ def test_a_search_says_about_how_long_it_will_take_at_any_width() -> None:
 
 
 def test_nothing_is_shown_where_nothing_is_to_be(capsys: pytest.CaptureFixture[str]) -> None:
-    with search_progress(TITLE, shown=False) as progress:
+    with progress_of(TITLE, shown=False) as progress:
         progress.advance(1)
         progress.lengths(WALK)
     assert capsys.readouterr().err == ""

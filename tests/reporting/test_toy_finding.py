@@ -55,7 +55,6 @@ class LargestFallFinding(Finding[LargestFall]):
         FigureOf(
             name="largest_fall",
             caption="The largest fall",
-            has_data=lambda report: report.analysis.finding(LargestFall) is not None,
             draw=from_finding(LargestFall, _figure),
         ),
     )
@@ -71,23 +70,19 @@ class LargestFallFinding(Finding[LargestFall]):
         return {"before_largest_fall": found.from_tokens}
 
     def short(self, report):
-        found = self.of(report)
-        return () if found is None else (Text(text=Note("most is lost at {to:,} tokens", to=found.to_tokens)),)
+        return (Text(text=Note("most is lost at {to:,} tokens", to=self.of(report).to_tokens)),)
 
     def look(self, report):
-        found = self.of(report)
-        return () if found is None else (Line(text=Note("the score falls by {fall:.2f}", fall=found.fall)),)
+        return (Line(text=Note("the score falls by {fall:.2f}", fall=self.of(report).fall)),)
 
     def show(self, report):
-        found = self.of(report)
-        return () if found is None else (Pairs(rows=(("To", f"{found.to_tokens:,}"),)), Image(figure="largest_fall"))
+        return (Pairs(rows=(("To", f"{self.of(report).to_tokens:,}"),)), Image(figure="largest_fall"))
 
     def metrics(self, report):
-        found = self.of(report)
-        yield Measurement(key="largest_fall", value=None if found is None else found.fall)
+        yield Measurement(key="largest_fall", value=self.of(report).fall)
 
     def tags(self, report):
-        return {"has_largest_fall": str(self.of(report) is not None).lower()}
+        return {"has_largest_fall": "true"}
 '''
 LINE = Listed(path="toy_largest_fall.LargestFallFinding")
 

@@ -11,12 +11,18 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.records.comparison import Matching, PairedDecision
 from contextcliff.reporting.comparison.comparison import Comparison, DecidedRun
 from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
-from contextcliff.reporting.comparison.verdicts import answer, gate_line, matching_notes, method_notes, points
-from contextcliff.reporting.figures.verdict_figures import forest_figure
+from contextcliff.reporting.comparison.verdicts import (
+    answer,
+    forest_figure,
+    gate_line,
+    matching_notes,
+    method_notes,
+    points,
+)
 from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
 from tests.reporting.compared_reports import run_of
 from tests.reporting.figure_texts import overlaps, words

@@ -10,7 +10,7 @@ from typing import Any
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.items import Item
+from contextcliff.analysis.lengths import Item
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, ScoredSample

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from contextcliff.analysis.paired_decision import decide
+from contextcliff.analysis.paired import decide
 from contextcliff.findings.finding import Table
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun, parts_with

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtr
 
-from contextcliff.analysis.fixed_sequence import fixed_sequence_test
-from contextcliff.analysis.items import Item
-from contextcliff.analysis.threshold import make_threshold
+from contextcliff.analysis.lengths import Item
+from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.writing.levels import DrawnTier
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
 from contextcliff.writing.tests import against_author, against_shortest, writing_trends

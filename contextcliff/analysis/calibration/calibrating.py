@@ -6,11 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.calibration.fixed_runs import SimulatedFixed
 from contextcliff.analysis.calibration.laws import TEXT_SAMPLES, Law
-from contextcliff.analysis.calibration.natural_runs import SimulatedNatural
-from contextcliff.analysis.calibration.outcomes import Calibrated, Outcomes, calibrated
 from contextcliff.analysis.calibration.sequential_runs import SimulatedSearches
+from contextcliff.analysis.calibration.simulated_runs import (
+    Calibrated,
+    Outcomes,
+    SimulatedFixed,
+    SimulatedNatural,
+    calibrated,
+)
 from contextcliff.analysis.search import SearchRule
 from contextcliff.records.search_record import SearchPlan
 
@@ -53,13 +57,10 @@ class CalibrationPlan:
         by_text = law.evidence == "texts"
         block = TEXT_SAMPLES if law.shares_text else self.block
         return SearchPlan(
-            lengths=self.lengths,
-            block=block,
-            block_evidence=1 if by_text else block,
-            most_blocks=(self.max_text_trials if by_text else self.max_trials) // block,
-            refine=refine,
+            lengths=self.lengths, block=block, block_evidence=1 if by_text else block,
+            most_blocks=(self.max_text_trials if by_text else self.max_trials) // block, refine=refine,
             resolution=self.resolution,
-        )
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

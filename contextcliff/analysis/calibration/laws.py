@@ -1,24 +1,180 @@
 """The laws of simulated models that a calibration goes through.
 
 Most of them are at the border of the null hypothesis or close to it: that is where a test errs most often. `name` is
-the key of a law; `reporting/calibration_words.py` says what each is.
+the key of a law; `reporting/calibration_report.py` says what each is.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from contextcliff.analysis.calibration.score_draws import (
-    Graded,
-    HopelessDepths,
-    OneDepthLow,
-    RightOrWrong,
-    ScoreDraw,
-    SharedTexts,
-)
-from contextcliff.analysis.calibration.true_scores import CliffScore, FlatScore, SlopeScore, SteppedScore, TrueScore
+import numpy as np
+from numpy.typing import NDArray
+
+_PER_OCTAVE = 40.0
+"""Steepness of a cliff: it falls from a tenth above its foot to a tenth below its top within 0.11 octaves."""
+
+
+class TrueScore(Protocol):
+    """The true mean score at each length, and where it crosses the threshold."""
+
+    @property
+    def crossing(self) -> float | None:
+        """The first length in tokens at which the mean is not above the threshold; 0: at every one, None: at none."""
+        ...
+
+    def at(self, tokens: float) -> float:
+        """The true mean score of prompts of this length."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FlatScore:
+    """The same at every length."""
+
+    mean: float
+    threshold: float
+
+    @property
+    def crossing(self) -> float | None:
+        return None if self.mean > self.threshold else 0.0
+
+    def at(self, tokens: float) -> float:  # noqa: ARG002 - the same at every length
+        return self.mean
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CliffScore:
+    """A logistic fall over a tenth of an octave, with exactly the threshold at `crossing`."""
+
+    high: float
+    low: float
+    threshold: float
+    crossing: float
+
+    def at(self, tokens: float) -> float:
+        odds = (self.high - self.threshold) / (self.threshold - self.low)
+        exponent = min(_PER_OCTAVE * math.log2(tokens / self.crossing), 700.0)
+        return self.low + (self.high - self.low) / (1.0 + odds * math.exp(exponent))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SlopeScore:
+    """A straight fall over `octaves` octaves of length, with exactly the threshold at `crossing`."""
+
+    high: float
+    low: float
+    threshold: float
+    crossing: float
+    octaves: float
+
+    def at(self, tokens: float) -> float:
+        fallen = (self.high - self.low) / self.octaves * math.log2(tokens / self.crossing)
+        return min(self.high, max(self.low, self.threshold - fallen))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SteppedScore:
+    """`high` before `crossing`, exactly the threshold from there on, and `low` from `foot` on."""
+
+    high: float
+    low: float
+    threshold: float
+    crossing: float
+    foot: float | None = None
+    """None: the threshold at every length from `crossing` on."""
+
+    def at(self, tokens: float) -> float:
+        if tokens < self.crossing:
+            return self.high
+        return self.threshold if self.foot is None or tokens < self.foot else self.low
+
+
+Parts = NDArray[np.uint8]
+Shape = tuple[int, int, int]
+
+
+class ScoreDraw(Protocol):
+    """A distribution of scores in [0, 1] with a given mean."""
+
+    @property
+    def parts(self) -> int:
+        """The highest score, in parts."""
+        ...
+
+    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+        """Scores in parts; their mean over a block is `mean` times `parts` on average."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RightOrWrong:
+    """Independent 0/1 scores, equally often right at every depth."""
+
+    parts: int = 1
+
+    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+        return (rng.random(shape) < mean).astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OneDepthLow:
+    """Independent 0/1 scores; the middle depth has a true score of `low`, and the others make up the mean."""
+
+    low: float
+    parts: int = 1
+
+    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+        places = shape[-1]
+        rates = np.full(places, (places * mean - self.low) / (places - 1))
+        rates[places // 2] = self.low
+        return (rng.random(shape) < rates).astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HopelessDepths:
+    """0/1 scores; the first depths are always right and the last never, with one between that makes up the mean."""
+
+    parts: int = 1
+
+    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+        places = shape[-1]
+        rates = np.asarray(np.clip(places * mean - np.arange(places), 0.0, 1.0))
+        return (rng.random(shape) < rates).astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SharedTexts:
+    """0/1 scores whose samples of a block share a text. The true score of a text is drawn from a beta distribution."""
+
+    correlation: float
+    """Intra-class correlation: the variance between texts as a share of the whole."""
+    parts: int = 1
+
+    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+        runs, blocks, _ = shape
+        if self.correlation == 0.0:
+            return (rng.random(shape) < mean).astype(np.uint8)
+        weight = (1.0 - self.correlation) / self.correlation
+        rates = np.asarray(rng.beta(weight * mean, weight * (1.0 - mean), (runs, blocks, 1)))
+        return (rng.random(shape) < rates).astype(np.uint8)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Graded:
+    """Graded scores: the share of `parts` parts that are right, by a beta distribution of this weight (a + b)."""
+
+    weight: float
+    parts: int = 20
+
+    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+        rates = rng.beta(self.weight * mean, self.weight * (1.0 - mean), shape)
+        right: Parts = rng.binomial(self.parts, rates).astype(np.uint8)
+        return right
+
 
 HIGH, LOW = 0.98, 0.05
 """True scores before and after a fall."""
@@ -149,32 +305,23 @@ def _shared_texts(threshold: float) -> tuple[Law, ...]:
     null = FlatScore(mean=threshold, threshold=threshold)
     by_text = [
         Law(
-            name=f"texts_{name}",
-            true_score=null,
-            draw=SharedTexts(correlation=correlation),
-            evidence="texts",
+            name=f"texts_{name}", true_score=null, draw=SharedTexts(correlation=correlation), evidence="texts",
             shares_text=True,
         )
         for name, correlation in _CORRELATIONS.items()
-    ]
+    ]  # fmt: skip
     ignored = [
         Law(
-            name=f"ignored_{name}",
-            true_score=null,
-            draw=SharedTexts(correlation=correlation),
-            shares_text=True,
+            name=f"ignored_{name}", true_score=null, draw=SharedTexts(correlation=correlation), shares_text=True,
             is_valid=False,
         )
         for name, correlation in _CORRELATIONS.items()
         if correlation
-    ]
+    ]  # fmt: skip
     power = Law(
-        name="texts_95",
-        true_score=FlatScore(mean=0.95, threshold=threshold),
-        draw=SharedTexts(correlation=_CORRELATIONS["15"]),
-        evidence="texts",
-        shares_text=True,
-    )
+        name="texts_95", true_score=FlatScore(mean=0.95, threshold=threshold),
+        draw=SharedTexts(correlation=_CORRELATIONS["15"]), evidence="texts", shares_text=True,
+    )  # fmt: skip
     return (*by_text, power, *ignored)
 
 
@@ -192,13 +339,11 @@ def _relative(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
     """Against a share of the shortest length's score; at the null exactly that share from the second length on."""
     nulls = tuple(
         Law(
-            name=name,
-            true_score=SteppedScore(high=base, low=LOW, threshold=share * base, crossing=lengths[0] + 1.0),
-            draw=_RIGHT_OR_WRONG,
-            evidence="pairs",
+            name=name, true_score=SteppedScore(high=base, low=LOW, threshold=share * base, crossing=lengths[0] + 1.0),
+            draw=_RIGHT_OR_WRONG, evidence="pairs",
         )
         for name, base in _BASELINES.items()
-    )
+    )  # fmt: skip
     base = _BASELINES["relative_95"]
     crossing = _between(lengths, len(lengths) // 2, 0.5)
     fall = CliffScore(high=base, low=LOW, threshold=share * base, crossing=crossing)

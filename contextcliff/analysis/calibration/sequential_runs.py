@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.analysis.calibration.laws import Law
-from contextcliff.analysis.calibration.outcomes import Outcomes
-from contextcliff.analysis.calibration.score_draws import Parts
-from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule, best_gain
+from contextcliff.analysis.calibration.laws import Law, Parts
+from contextcliff.analysis.calibration.simulated_runs import Outcomes
+from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO, SearchRule
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.betting import HOPED, Bets
@@ -78,11 +77,9 @@ class SimulatedSearches:
         searched = [self._search(run) for run in range(self.runs)]
         caps = np.array([cap for cap, _ in searched])
         return Outcomes(
-            caps=caps,
-            tokens=np.array([tokens for _, tokens in searched]),
-            whole_range=caps == self.plan.lengths[-1],
+            caps=caps, tokens=np.array([tokens for _, tokens in searched]), whole_range=caps == self.plan.lengths[-1],
             longest=np.full(self.runs, self.plan.lengths[-1]),
-        )
+        )  # fmt: skip
 
     def _search(self, run: int) -> tuple[int, float]:
         """The cap of a run, 0 for none, and the tokens that it asked."""
@@ -163,14 +160,14 @@ class SimulatedSearches:
             outcomes = scores.astype(np.intp) * (parts + 1) + self.scores(self.plan.lengths[0])
             values = [score / parts for score in range(parts + 1)]
             gains = paired_block(tuple(itertools.product(values, values)), self.rule.threshold)
-            return _evidence_of(outcomes, gains, above=SHARE_ABOVE, below=SHARE_BELOW, best_gain=best_gain(self.rule))
+            return _evidence_of(outcomes, gains, above=SHARE_ABOVE, below=SHARE_BELOW, best_gain=self.rule.best_gain)
         if self.plan.block_evidence < self.plan.block:
             outcomes = scores.sum(axis=2, keepdims=True, dtype=np.intp)
             parts *= self.plan.block
         else:
             outcomes = scores.astype(np.intp)
         gains = clustered_block([(score / parts,) for score in range(parts + 1)], self.rule.threshold)
-        return _evidence_of(outcomes, gains, above=ABOVE, below=BELOW, best_gain=best_gain(self.rule))
+        return _evidence_of(outcomes, gains, above=ABOVE, below=BELOW, best_gain=self.rule.best_gain)
 
 
 def _evidence_of(outcomes: NDArray[np.intp], gains: Block, *, above: Bets, below: Bets, best_gain: float) -> _Evidence:

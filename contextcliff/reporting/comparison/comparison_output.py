@@ -20,12 +20,17 @@ from contextcliff.findings.finding import Column, Image, columns_of
 from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison.comparison import PARTS, ComparedFigure, ComparedRun, Comparison
-from contextcliff.reporting.comparison.verdicts import answer, decision_data, verdict_blocks, verdict_columns
+from contextcliff.reporting.comparison.verdicts import (
+    answer,
+    decision_data,
+    forest_figure,
+    verdict_blocks,
+    verdict_columns,
+)
 from contextcliff.reporting.console import folding, print_rows
 from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.figures.run_curves import curves_figure
-from contextcliff.reporting.figures.verdict_figures import forest_figure
 from contextcliff.reporting.markdown import Chapter, bullets, escape, image, joined, markdown_of_all, table
 from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.markup import page_of

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.findings import phrases
+from contextcliff.findings.drawing import SMALL, blank, drawable, heading
 from contextcliff.findings.finding import Block, Code, Image, Table, Text, columns_of
 from contextcliff.findings.kv_cache import KVCache, memory_words, rate
 from contextcliff.kv.policy import KVPolicy
@@ -25,10 +27,12 @@ from contextcliff.reporting.comparison.comparison import (
     DecidedRun,
     PartResult,
 )
-from contextcliff.reporting.comparison.verdicts import WORDS, interval, points
-from contextcliff.reporting.figures.verdict_figures import ParetoPoint, pareto_figure
+from contextcliff.reporting.comparison.verdicts import LOOKS, WORDS, interval, points, verdict_legend
 
-_FIGURE = "memory"
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FIGURE, _WIDTH, _HEIGHT = "memory", 7.0, 3.6
 _policy = TypeAdapter(KVPolicy)
 _GOOD: tuple[CandidateVerdict, ...] = ("not_worse", "better")
 
@@ -177,13 +181,12 @@ def _table(rows: Sequence[PolicyRow]) -> Table:
 def _cells(row: PolicyRow) -> tuple[str, ...]:
     decision = None if row.decided is None else row.decided.decision
     size, longest = row.facts.bytes_per_token, row.cache.lengths[-1] if row.cache.lengths else None
-    no_verdict = "baseline" if row.decided is None else "no verdict"
     return (
         row.facts.policy,
         row.run.cap,
         phrases.MISSING if decision is None else points(decision.overall.mean),
         phrases.MISSING if decision is None else interval(decision.overall),
-        no_verdict if row.verdict is None else WORDS[row.verdict],
+        _look(row)[2],
         phrases.MISSING if size is None else f"{size:,.0f}",
         phrases.MISSING if row.gib_at_cap is None else memory_words(row.gib_at_cap),
         rate(longest.prefill_tokens_per_s if longest else None),
@@ -193,22 +196,11 @@ def _cells(row: PolicyRow) -> tuple[str, ...]:
 
 def _figures(rows: Sequence[PolicyRow], chosen: PolicyRow) -> tuple[ComparedFigure, ...]:
     """Memory against safe cap, where two runs have both."""
-    drawn = tuple(
-        ParetoPoint(
-            name=row.facts.policy,
-            bytes_per_token=row.facts.bytes_per_token,
-            cap_tokens=row.cap_tokens,
-            verdict=row.verdict,
-            is_baseline=row.decided is None,
-            is_chosen=row is chosen,
-        )
-        for row in rows
-        if row.facts.bytes_per_token is not None
-    )
+    drawn = [row for row in rows if row.facts.bytes_per_token is not None]
     if len(drawn) < 2:
         return ()
     caption = "Memory of the KV cache and safe cap"
-    return (ComparedFigure(name=_FIGURE, caption=caption, draw=lambda: pareto_figure(drawn)),)
+    return (ComparedFigure(name=_FIGURE, caption=caption, draw=lambda: pareto_figure(drawn, chosen=chosen)),)
 
 
 def _data(row: PolicyRow) -> dict[str, object]:
@@ -227,3 +219,77 @@ def _data(row: PolicyRow) -> dict[str, object]:
         "gib_at_cap": row.gib_at_cap,
         "limits": row.cache.limits.binding,
     }
+
+
+def pareto_figure(rows: Sequence[PolicyRow], *, chosen: PolicyRow | None = None) -> Figure:
+    """Draw at least two policies, each of a known size; one without a cap stands on the axis."""
+    from matplotlib.lines import Line2D
+
+    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    top, widest = max(_cap(row) for row in rows), 1.25 * max(map(_size, rows))
+    axes.set_xlim(0.0, widest)
+    axes.set_ylim(0.0, 1.25 * max(1, top))
+    best = frontier(rows)
+    axes.step(
+        [0.0, *map(_size, best), widest],
+        [0, *map(_cap, best), top],
+        where="post",
+        color="0.8",
+        linewidth=1.2,
+        zorder=1,
+    )
+    for row in rows:
+        colour, mark, _ = _look(row)
+        at = (_size(row), _cap(row))
+        axes.plot(*at, mark, color=colour, markersize=8, zorder=3, clip_on=False)
+        if row is chosen:
+            axes.plot(*at, "o", markersize=16, markerfacecolor="none", markeredgecolor=colour, zorder=2, clip_on=False)
+    for place, row in enumerate(sorted(rows, key=lambda each: (_cap(each), _size(each)))):
+        axes.annotate(
+            drawable(row.facts.policy),
+            (_size(row), _cap(row)),
+            xytext=(10, 9 if place % 2 or not row.cap_tokens else -13),  # never over the axis
+            textcoords="offset points",
+            fontsize=SMALL,
+            fontweight="bold" if row is chosen else "normal",
+        )
+    axes.set_xlabel("bytes of KV cache a token", fontsize=9)
+    axes.set_ylabel("safe cap, tokens", fontsize=9)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.tick_params(labelsize=SMALL)
+    axes.spines[["top", "right"]].set_visible(False)
+    heading(
+        axes,
+        title="Memory and safe cap",
+        subtitle="Left is less memory, up is more context; the line joins the policies that no other one beats in both."
+        " A ring marks the one to use. Two caps are bounds: the verdict compares the answers, pair by pair",
+        inches=_WIDTH,
+        above=10,
+    )
+    handles = [
+        Line2D([], [], color=colour, marker=mark, linestyle="none", markersize=7, label=word)
+        for colour, mark, word in dict.fromkeys(map(_look, rows))
+    ]
+    verdict_legend(axes, handles, height=_HEIGHT, columns=5)
+    return figure
+
+
+def frontier(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, ...]:
+    """Those that none beats in memory and cap together, by memory ascending."""
+    best: list[PolicyRow] = []
+    for row in sorted(rows, key=lambda each: (_size(each), -_cap(each))):
+        if not best or _cap(row) > _cap(best[-1]):
+            best.append(row)
+    return tuple(best)
+
+
+def _cap(row: PolicyRow) -> int:
+    return row.cap_tokens or 0
+
+
+def _look(row: PolicyRow) -> tuple[str, str, str]:
+    """Colour, mark and word."""
+    if row.decided is None:
+        return ("black", "D", "baseline")
+    return ("0.45", "x", "no verdict") if row.verdict is None else (*LOOKS[row.verdict], WORDS[row.verdict])

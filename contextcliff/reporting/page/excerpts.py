@@ -6,8 +6,6 @@ that a later analysis, which has no documents, can show them too.
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -17,7 +15,7 @@ from typing import Any
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Sample, Words
-from contextcliff.reporting.data_files import LINE_ENDS, read_rows, replacing
+from contextcliff.reporting.data_files import read_rows, write_rows
 
 EXCERPTS_NAME = "evidence.jsonl.gz"
 _AROUND = 160
@@ -98,15 +96,13 @@ def _text(piece: Words | Passage, documents: Mapping[str, Document]) -> str:
 
 
 def write_excerpts(excerpts: Mapping[str, tuple[Excerpt, ...]], *, path: Path) -> Path:
-    """Write them by `sample_id`, a line a sample that has some, the file whole or not at all; the same bytes for the
-    same excerpts. Returns `path`."""
-    with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
-        for sample_id, of_sample in excerpts.items():
-            if of_sample:
-                kept = [[each.before, each.evidence, each.after] for each in of_sample]
-                line = json.dumps({"sample_id": sample_id, "excerpts": kept}, ensure_ascii=False).translate(LINE_ENDS)
-                stream.write(f"{line}\n".encode("utf-8", errors="backslashreplace"))
-    return path
+    """Write them by `sample_id`, a line a sample that has some, as `write_rows` does. Returns `path`."""
+    rows = (
+        {"sample_id": sample_id, "excerpts": [[each.before, each.evidence, each.after] for each in of_sample]}
+        for sample_id, of_sample in excerpts.items()
+        if of_sample
+    )
+    return write_rows(rows, path=path)
 
 
 def read_excerpts(places: Iterable[Path]) -> dict[str, tuple[Excerpt, ...]]:

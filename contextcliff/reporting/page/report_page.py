@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,106 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.markdown import chapters
+from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.page.excerpts import Excerpt
 from contextcliff.reporting.page.markup import page_of
-from contextcliff.reporting.page.page_samples import page_samples
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+_MOST_CHARACTERS = 9_000_000
+"""Of all texts together: the page stays under 15 MB in letters of one byte."""
+_LIMITS = (50_000, 20_000, 8_000, 4_000, 2_000, 1_000, 500, 250, 100, 40)
+_MOST_PROMPT = 200_000
+"""Characters of one prompt."""
+
+COLUMNS = (
+    *("id", "asked", "tokens", "depth", "trial", "score", "failure", "document", "question", "answers", "prediction"),
+    *("output", "excerpts", "ttft_ms", "latency_ms", "prompt"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PageSamples:
+    """Rows of `COLUMNS`, with every text tamed for a reader."""
+
+    rows: tuple[tuple[object, ...], ...]
+    cut_after: int | None
+    """Characters that are shown of each text; None: all of them."""
+    n_prompts: int = 0
+    """Samples whose prompt is on the page."""
+    columns: tuple[str, ...] = field(default=COLUMNS)
+
+
+def page_samples(
+    scored: Sequence[ScoredSample],
+    *,
+    excerpts: Mapping[str, Sequence[Excerpt]],
+    prompts: Mapping[str, str],
+) -> PageSamples:
+    """The rows in the order of the samples, with texts cut so that all of them fit on a page.
+
+    `prompts` are those that were kept. They fill the room that is left, those of wrong answers first.
+    """
+    sizes = [size for item in scored for size in _texts(item, excerpts.get(item.sample.sample_id, ()))]
+    rooms = {limit: _MOST_CHARACTERS - sum(min(size, limit) for size in sizes) for limit in _LIMITS}
+    limit = next((limit for limit, room in rooms.items() if room >= 0), _LIMITS[-1])
+    shown = _prompts_in(rooms[limit], scored, prompts)
+    longest = max(sizes, default=0)
+    return PageSamples(
+        rows=tuple(
+            _row(item, excerpts.get(item.sample.sample_id, ()), limit=limit, prompt=shown.get(item.sample.sample_id))
+            for item in scored
+        ),
+        cut_after=limit if longest > limit else None,
+        n_prompts=len(shown),
+    )
+
+
+def _texts(item: ScoredSample, excerpts: Sequence[Excerpt]) -> tuple[int, ...]:
+    """How long each text of a row is."""
+    output = "" if item.generation is None or item.generation.text == item.prediction else item.generation.text
+    pieces = (len(part) for each in excerpts for part in (each.before, each.evidence, each.after))
+    return (len(item.sample.question), *map(len, item.sample.answers), len(item.prediction), len(output), *pieces)
+
+
+def _prompts_in(room: int, scored: Sequence[ScoredSample], prompts: Mapping[str, str]) -> dict[str, str]:
+    taken: dict[str, str] = {}
+    for item in sorted(scored, key=lambda each: (each.score is None, each.score or 0.0)):
+        prompt = prompts.get(item.sample.sample_id)
+        if prompt is not None and len(prompt) <= min(room, _MOST_PROMPT):
+            taken[item.sample.sample_id] = prompt
+            room -= len(prompt)
+    return taken
+
+
+def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt: str | None) -> tuple[object, ...]:
+    sample, generation = item.sample, item.generation
+
+    def cut(text: str) -> str:
+        return tame(text if len(text) <= limit else f"{text[:limit]}…")
+
+    output = None if generation is None else generation.text
+    return (
+        sample.sample_id,
+        sample.context_tokens,
+        item.measured_tokens,
+        sample.depth,
+        sample.trial,
+        item.score,
+        None if item.failure is None else tame(item.failure),
+        tame(sample.document_id),
+        cut(sample.question),
+        [cut(answer) for answer in sample.answers],
+        cut(item.prediction),
+        # Most answers are short and are the prediction: once is enough.
+        None if output is None or output == item.prediction else cut(output),
+        [[cut(each.before), cut(each.evidence), cut(each.after)] for each in excerpts],
+        None if generation is None else round(generation.ttft_ms, 1),
+        None if generation is None else round(generation.latency_ms, 1),
+        None if prompt is None else tame(prompt),
+    )
 
 
 def write_pages(

@@ -1,10 +1,10 @@
-"""Published tables from files: YAML as those of `conf/published/`, or a CSV with a row for each model and length."""
+"""Curves from published tables: YAML as that of `conf/published/`, or a CSV with a row for each model and length."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.datasets.local_files import UnreadableFile, opened, whole
 from contextcliff.errors import ConfigError
-from contextcliff.reporting.published.table import PublishedTable
+from contextcliff.records.published import PublishedCurve
+from contextcliff.reporting.published.table import PublishedRow, PublishedTable, by_default
 from contextcliff.shipped_folder import conf_dir
 
 COLUMNS = ("model", "length", "score", "source")
@@ -36,6 +37,43 @@ class _WithoutAliases(yaml.SafeLoader):  # type: ignore[misc]
         if len(node.value) > _LONGEST_NUMBER and not node.tag.endswith(":str"):
             raise yaml.YAMLError("a number is too long")
         return node
+
+
+_ALL = "all"
+
+
+def published_curves(chosen: Sequence[str], *, key: str) -> tuple[PublishedCurve, ...]:
+    """The curves that a list of names asks for, each once. Raises `ConfigError`, whose line begins with `key`.
+
+    `TABLE` is the table's own choice of a few models, `TABLE:MODEL` one of them and `TABLE:all` every one; a table is a
+    name or a file.
+    """
+    curves: dict[tuple[str, str], PublishedCurve] = {}
+    for name in chosen:
+        shown = f"{key}={name}"
+        place, model = _parted(name)
+        table = read_table(place, shown=shown)
+        for row in _rows(table, model, shown):
+            curves.setdefault((place, row.chosen_by), table.curve(row))
+    return tuple(curves.values())
+
+
+def _parted(name: str) -> tuple[str, str]:
+    """Table and model; the colon of a drive (`C:\\mine.csv`) parts nothing."""
+    place, colon, model = name.rpartition(":")
+    return (place, model) if colon and len(place) > 1 and not model.endswith((".csv", ".yaml", ".yml")) else (name, "")
+
+
+def _rows(table: PublishedTable, model: str, shown: str) -> tuple[PublishedRow, ...]:
+    if not model:
+        return by_default(table)
+    if model == _ALL:
+        return table.rows
+    found = tuple(row for row in table.rows if model in (row.chosen_by, row.model))
+    if not found:
+        keys = ", ".join(sorted(row.chosen_by for row in table.rows))
+        raise ConfigError(f"{shown}: {table.title} has no such model; there are {keys}, and {_ALL}")
+    return found
 
 
 def known_tables() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a search will ask, before it asks: the blocks to expect of a model, and the most that it can ask.
+"""Before anything is sent: what a search is expected to ask, and the cap that the best possible answers would give.
 
 The chances are those of the search's own tests, exact for 0/1 scores against a fixed threshold, and drawn with a fixed
 seed against a share of the baseline (`statistics/power.py`). A text that several samples share counts as one
@@ -7,13 +7,18 @@ sample that is right or wrong as a whole, which is the hardest case.
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from contextcliff.analysis.depth_thirds import CLAIMS
+from contextcliff.analysis.analyse import sequence_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.bins import group
+from contextcliff.analysis.lengths import LengthResult, if_perfect, planned_at
+from contextcliff.analysis.reason import threshold_name
 from contextcliff.analysis.search import (
     BASELINE_SAMPLES,
     BlockKey,
@@ -25,8 +30,28 @@ from contextcliff.analysis.search import (
     resolution_between,
     third_evidence,
 )
-from contextcliff.records.search_record import SearchPlan, TestedLength
-from contextcliff.statistics.power import SequentialPower, sequential_power, share_power
+from contextcliff.analysis.walk import (
+    AbsoluteThreshold,
+    FixedSequenceTest,
+    RelativeThreshold,
+    SearchThreshold,
+    Threshold,
+)
+from contextcliff.records.amounts import Quantity, SampleCount, counted
+from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
+from contextcliff.records.sample import Sample
+from contextcliff.records.search_record import CLAIMS, SearchPlan, TestedLength
+from contextcliff.statistics import sample_size
+from contextcliff.statistics.clusters import Evidence
+from contextcliff.statistics.intervals import binomial_above
+from contextcliff.statistics.power import (
+    SequentialPower,
+    fewest_perfect,
+    fewest_perfect_share,
+    sequential_power,
+    share_power,
+)
 
 RateAt = Callable[[int], float]
 """The true score of a model at a length in tokens."""
@@ -66,7 +91,7 @@ def most_blocks(plan: SearchPlan, rule: SearchRule, known: Mapping[BlockKey, Blo
     best, _ = perfect_path(plan, rule, known)
     in_reach = sum(each.decision in _PASSED and not each.refined for each in best.tested)
     costs = [
-        {length: _left(plan, tested.get(length)) for length in lengths}
+        {length: plan.most_blocks - (tested[length].n_blocks if length in tested else 0) for length in lengths}
         for lengths in _paths(plan, rule, followed.search.tested, in_reach)
     ]
     return max(costs, key=lambda cost: sum(length * blocks for length, blocks in cost.items()), default={})
@@ -102,11 +127,6 @@ def _middles(low: int, high: int, resolution: int) -> tuple[int, ...]:
     return tuple(middles)
 
 
-def _left(plan: SearchPlan, tested: TestedLength | None) -> int:
-    """Blocks that a length may still ask for."""
-    return plan.most_blocks - (0 if tested is None else tested.n_blocks)
-
-
 def _power(
     plan: SearchPlan,
     rule: SearchRule,
@@ -124,25 +144,13 @@ def _power(
         if rule.relative:
             share = rule.threshold
             return share_power(
-                rate,
-                baseline,
-                share=share,
-                alpha=alpha,
-                block=size,
-                most=most,
-                below_at=below_at,
+                rate, baseline, share=share, alpha=alpha, block=size, most=most, below_at=below_at,
                 gives_up=failures > 0,
-            )
+            )  # fmt: skip
         return sequential_power(
-            rate,
-            threshold=rule.threshold,
-            alpha=alpha,
-            block=size,
-            most=most,
-            below_at=below_at,
-            before=(seen[0], seen[1]),
-            gives_up=failures > 0,
-        )
+            rate, threshold=rule.threshold, alpha=alpha, block=size, most=most, below_at=below_at,
+            before=(seen[0], seen[1]), gives_up=failures > 0,
+        )  # fmt: skip
 
     sizes = third_evidence(plan) if rule.every_depth else ()
     if not sizes:
@@ -158,11 +166,9 @@ def _of_all(parts: Sequence[tuple[int, SequentialPower]], block: int) -> Sequent
     above = math.prod(power.above for _, power in parts)
     below = min(1.0 - above, 1.0 - math.prod(1.0 - power.below for _, power in parts))
     return SequentialPower(
-        above=above,
-        below=below,
-        open=1.0 - above - below,
+        above=above, below=below, open=1.0 - above - below,
         expected_samples=max(power.expected_samples / size for size, power in parts) * block,
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -232,3 +238,160 @@ class _Forecast:
     @cached_property
     def _tested(self) -> Mapping[int, TestedLength]:
         return {each.context_tokens: each for each in follow(self.plan, self.rule, self.known).search.tested}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BestCase:
+    """The walk of a perfect model over the planned samples."""
+
+    sequence: FixedSequenceTest
+    threshold: Threshold
+    """Without the decisions of a search."""
+    asked: float
+    """The threshold as it is configured."""
+    confidence: float
+    fewest: int | None
+    """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
+    is_shown: Callable[[LengthResult], bool]
+    """Whether a length is shown above the threshold."""
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether a perfect model's cap is the whole range, and more than the baseline that it is a share of."""
+        return self.sequence.stop is None and not self.is_baseline_alone
+
+    @property
+    def is_baseline_alone(self) -> bool:
+        """Whether no length is left that could be compared with the baseline."""
+        return isinstance(self.threshold, RelativeThreshold) and len(self.threshold.members) == len(
+            self.sequence.results
+        )
+
+    @property
+    def samples(self) -> SampleCount:
+        """What a length has where the test stops, or at its end."""
+        return planned_at(self._at)
+
+    @property
+    def items(self) -> int:
+        """Pieces of evidence there."""
+        return self._at.planned
+
+    @property
+    def has_shared_draws(self) -> bool:
+        """Whether samples there are one draw (temperature 0, or a seed for all), so that more of them show no more."""
+        return self._at.noun == "distinct samples"
+
+    @property
+    def _at(self) -> LengthResult:
+        return self.sequence.stop or self.sequence.results[-1]
+
+    def shortfall(self) -> Note:
+        """What cap is out of reach and why. The best case must not be enough."""
+        sequence, threshold = self.sequence, self.threshold
+        if self.is_baseline_alone and sequence.cleared:
+            return Note("no safe cap can be tested: there is no length beyond the baseline to compare with it")
+        if sequence.cleared == 0 and isinstance(threshold, RelativeThreshold):
+            return Note(
+                "no safe cap is possible: {planned} at the shortest length {n:is/are} no baseline, which takes at least"
+                " {fewest}",
+                planned=counted(planned_at(threshold.baseline)), n=threshold.baseline.planned, fewest=BASELINE_SAMPLES,
+            )  # fmt: skip
+        tested = (
+            sequence.results[len(threshold.members) :] if isinstance(threshold, RelativeThreshold) else sequence.results
+        )
+        failing = [result for result in tested if not self.is_shown(result)]
+        if len(failing) == len(tested):
+            return Note("no safe cap is possible: {short}", short=self._short(self._at, each_length=True))
+        cap, others = sequence.cap_tokens, len(failing) - 1
+        return Note(
+            "no safe cap{beyond} is possible: at {tokens:,} tokens {short}{others}",
+            beyond="" if cap is None else Note(" beyond {tokens:,} tokens", tokens=cap),
+            tokens=failing[0].bin.median_tokens,
+            short=self._short(failing[0]),
+            others=Note(", nor those at {n:longer lengths}", n=others) if others else "",
+        )
+
+    def _short(self, result: LengthResult, *, each_length: bool = False) -> Note:
+        """That the samples of a length cannot show the threshold."""
+        threshold = self.threshold
+        return Note(
+            "{planned} cannot show {threshold} at {confidence:percent} confidence even if {perfect}",
+            planned=counted(planned_at(result), each_length=each_length),
+            threshold=threshold_name(self.asked, threshold, in_full=False),
+            confidence=self.confidence,
+            perfect=if_perfect(result, threshold.quantity),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchToJudge:
+    """The search whose decisions a best case rests on."""
+
+    plan: SearchPlan
+    rule: SearchRule
+
+
+def best_case(
+    planned: Sequence[Sample],
+    settings: AnalysisSettings,
+    *,
+    designed_lengths: bool,
+    relative_by_default: bool,
+    perfect_score: float,
+    search: SearchToJudge | None = None,
+    quantity: Quantity = "score",
+) -> BestCase:
+    """Test at least one planned sample, every one of them at `perfect_score`, or 1 in another `quantity`.
+
+    Of a search, `planned` are the blocks that a perfect model is asked.
+    """
+    scored = [
+        ScoredSample(
+            sample=sample, prompt_sha256="", score=perfect_score, failure=None, prediction="", generation=None,
+            details={quantity: 1.0},
+        )
+        for sample in planned
+    ]  # fmt: skip
+    groups = group(scored, designed_lengths=designed_lengths, bins=settings.bins)
+    relative = settings.is_relative(by_default=relative_by_default)
+    decided = None
+    if search is not None:
+        decided, _ = perfect_path(search.plan, search.rule, {}, perfect_score=perfect_score)
+    sequence, threshold = sequence_of(groups, settings, relative=relative, search=decided, quantity=quantity)
+    return BestCase(
+        sequence=sequence, threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,
+        asked=settings.threshold, confidence=settings.confidence,
+        fewest=sample_size.fewest_all_right(settings.threshold, settings.confidence)
+        if search is None
+        else fewest_of_search(search.plan, search.rule),
+        is_shown=threshold.is_shown_above,
+    )  # fmt: skip
+
+
+def fewest_of_search(plan: SearchPlan, rule: SearchRule) -> int | None:
+    """Pieces of evidence, in whole blocks, by which a perfect model passes a length; None where no number is enough."""
+    fewest = fewest_perfect_share if rule.relative else fewest_perfect
+    parts = (third_evidence(plan) if rule.every_depth else ()) or (plan.block_evidence,)
+    # The smallest part of a block is the last to be shown.
+    needed = fewest(rule.threshold, alpha=alpha_of(plan, rule), block=min(parts))
+    return None if needed is None else needed // min(parts) * plan.block_evidence
+
+
+def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) -> float | None:
+    """For independent 0/1 scores with a true score of `rate`: exact, by the test that the cap is made with.
+
+    None where samples share texts or the threshold is a share of the baseline: the chance then depends on how alike
+    the samples of a text are, or on the baseline.
+    """
+    if planned.sharing or not isinstance(threshold, AbsoluteThreshold):
+        return None
+    n = planned.planned
+
+    def right_of(right: int) -> Evidence:
+        return Evidence(scores=(0.0,) * (n - right) + (1.0,) * right, binary=True)
+
+    fewest = bisect.bisect_left(
+        range(n + 1), True, key=lambda right: threshold.could_be_shown_above(planned, right_of(right))
+    )
+    return binomial_above(fewest - 1, n, rate)

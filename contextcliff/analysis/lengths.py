@@ -1,4 +1,4 @@
-"""Samples as evidence: the repeats of one question, or of one draw, are one piece of it, an item.
+"""Samples of one length as evidence: the repeats of one question, or of one draw, are one piece of it, an item.
 
 A question that is put three times at temperature 0 is answered the same three times, or nearly so; counted as three
 samples it would make every interval too short. Its score, and each other figure of its answers, is the mean over its
@@ -8,12 +8,15 @@ repeats. How much the repeats differ is a measure of its own: near its limit a m
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from contextcliff.records.amounts import Unit
+from contextcliff.records.amounts import Quantity, SampleCount, SharedBy, Unit, counted
+from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.statistics.clusters import Cluster, Evidence, are_clustered, clusters_from
 from contextcliff.statistics.descriptive import mean_of
 
@@ -88,30 +91,21 @@ def _alone(scored: ScoredSample) -> Item:
     """What `_item` makes of one sample, at a tenth of the time: most samples are alone."""
     sample = scored.sample
     return Item(
-        cluster=sample.cluster,
-        document=sample.document_id,
-        score=scored.score,
-        repeats=() if scored.score is None else (scored.score,),
-        unscored=int(scored.score is None),
-        noun="questions" if sample.repeat else "samples",
-        samples=(scored,),
+        cluster=sample.cluster, document=sample.document_id, score=scored.score,
+        repeats=() if scored.score is None else (scored.score,), unscored=int(scored.score is None),
+        noun="questions" if sample.repeat else "samples", samples=(scored,),
         details={name: value for name, value in scored.details.items() if math.isfinite(value)},
-    )
+    )  # fmt: skip
 
 
 def _item(group: tuple[ScoredSample, ...]) -> Item:
     repeats = tuple(sorted(scored.score for scored in group if scored.score is not None))
     sample = group[0].sample
     return Item(
-        cluster=sample.cluster,
-        document=sample.document_id,
-        score=mean_of(repeats) if repeats else None,
-        repeats=repeats,
-        unscored=len(group) - len(repeats),
-        noun=_noun(group),
-        samples=group,
+        cluster=sample.cluster, document=sample.document_id, score=mean_of(repeats) if repeats else None,
+        repeats=repeats, unscored=len(group) - len(repeats), noun=_noun(group), samples=group,
         details=_mean_details(group),
-    )
+    )  # fmt: skip
 
 
 def _mean_details(group: Sequence[ScoredSample]) -> dict[str, float]:
@@ -224,3 +218,112 @@ def _pooled_clusters(lengths: Sequence[Sequence[Item]], overall: float) -> tuple
     if not are_clustered(shared.values()):
         return ()
     return clusters_from((*shared.values(), *alone))
+
+
+_NOUNS: tuple[Unit, ...] = ("questions", "distinct samples", "samples")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LengthResult:
+    """The result of one length: its bin, and the items behind it.
+
+    `binary` is whether every item of the whole run is right or wrong. It is not decided for each bin: fractional
+    scores that happen to be all 1 are no binomial sample. It chooses the interval that is shown. The test is the same
+    either way, since Gaffke's bound is Clopper and Pearson's where all scores are 0 or 1.
+    """
+
+    bin: Bin
+    items: tuple[Item, ...]
+    binary: bool
+
+    @cached_property
+    def scores(self) -> tuple[float, ...]:
+        """The score of each item that has one, ascending, so that nothing depends on the samples' order."""
+        return scores_of(self.items)
+
+    @cached_property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """The clusters of samples that share a text; none where the samples are independent."""
+        return clusters_of(self.items)
+
+    @property
+    def planned(self) -> int:
+        """Number of items, scored or not."""
+        return len(self.items)
+
+    @property
+    def noun(self) -> Unit:
+        """What its items are called: `samples`, repeated `questions`, or `distinct samples`."""
+        return min((item.noun for item in self.items), key=_NOUNS.index)
+
+    @property
+    def texts(self) -> SharedBy:
+        """What its samples share: whole `texts`, or several `contexts` of one text."""
+        return "texts" if all(item.cluster in ("", item.document) for item in self.items) else "contexts"
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What was scored."""
+        return evidence_of(self.items, binary=self.binary)
+
+    @property
+    def if_unscored_wrong(self) -> Evidence:
+        """The worst case for "this length is good": every unscored sample would have scored 0."""
+        return completed_evidence(self.items, 0.0, binary=self.binary)
+
+    @property
+    def if_unscored_right(self) -> Evidence:
+        """The worst case for "this length is bad": every unscored sample would have scored 1."""
+        return completed_evidence(self.items, 1.0, binary=self.binary)
+
+    @property
+    def if_scored_right(self) -> Evidence:
+        """The best case for the scored samples: all of them right, and the unscored ones wrong."""
+        return completed_evidence([item.if_scored_right for item in self.items], 0.0, binary=self.binary)
+
+    @property
+    def if_all_right(self) -> Evidence:
+        """The best case for all samples: every one right, the unscored ones too."""
+        return completed_evidence([item.if_right for item in self.items], 1.0, binary=self.binary)
+
+    @property
+    def sharing(self) -> int:
+        """Number of texts of its planned samples, scored or not; 0 where no two samples share one."""
+        names = Counter(item.cluster for item in self.items)
+        alone = names.pop("", 0)
+        return len(names) + alone if any(n > 1 for n in names.values()) else 0
+
+    def texts_for(self, n: int) -> int:
+        """Number of texts that `n` samples need with as many samples a text as now."""
+        return min(n, max(2, round(n * self.sharing / self.planned)))
+
+    def all_right(self, n: int) -> Evidence:
+        """The evidence of `n` right samples; where samples share texts, in texts of as many samples as now."""
+        shared: tuple[Cluster, ...] = ()
+        if self.sharing:
+            k = self.texts_for(n)
+            sizes = (n // k + (i < n % k) for i in range(k))
+            shared = tuple(Cluster(total=float(size), scored=size) for size in sizes)
+        return Evidence(scores=(1.0,) * n, binary=self.binary, clusters=shared)
+
+
+def if_perfect(result: LengthResult, quantity: Quantity) -> Note:
+    """What the best answers of a length would be."""
+    if quantity == "healthy":
+        return Note("it is healthy") if result.planned == 1 else Note("all are healthy")
+    perfect = Note("right") if result.binary else Note("as good as can be")
+    if result.planned == 1:
+        return Note("it is {perfect}", perfect=perfect)
+    return Note("all are {perfect}", perfect=perfect)
+
+
+def planned_at(result: LengthResult) -> SampleCount:
+    """How many samples a length has, scored or not, and in how many texts where they share some."""
+    return SampleCount(n=result.planned, unit=result.noun, n_shared=result.sharing, shared_by=result.texts)
+
+
+def in_as_many_texts(result: LengthResult, n: int, *, scored: bool = False, each_length: bool = False) -> Note:
+    """So many samples, in as many a text as now."""
+    shared = result.texts_for(n) if result.sharing else 0
+    count = SampleCount(n=n, unit=result.noun, n_shared=shared, shared_by=result.texts)
+    return counted(count, scored=scored, each_length=each_length)

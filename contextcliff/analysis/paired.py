@@ -1,0 +1,321 @@
+"""Is a candidate worse than the baseline? The verdict on each of several candidates.
+
+Worse is tested in two ways that share α: over all lengths together, and at some length. The first finds what is a
+little worse everywhere, the second a fall at one length that a mean over all lengths dilutes. Each candidate's p-value
+is twice the smaller of both (of a single length they are one), corrected for the number of candidates by Holm. Better
+is the same toward the other side. Otherwise the lower end of the interval of the overall difference says whether the
+candidate is worse by less than the margin, also if every missing score told against it. What is left is unknown, with
+the pairs that would settle it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from contextcliff.records.comparison import (
+    CandidateVerdict,
+    Difference,
+    DirectionTest,
+    LengthDifference,
+    Matching,
+    PairedDecision,
+    ScoredPair,
+)
+from contextcliff.statistics.pairs import (
+    SEQUENTIAL,
+    MeanDifference,
+    Unit,
+    Units,
+    mean_difference,
+    p_better,
+    p_better_of_blocks,
+    p_worse,
+    p_worse_of_blocks,
+    pairs_for_non_inferiority,
+    pairs_for_worse,
+    sequential_difference,
+    weighted,
+)
+from contextcliff.statistics.ranks import holm, is_significant
+
+
+def decide(matchings: Sequence[Matching], *, confidence: float, margin: float) -> tuple[PairedDecision | None, ...]:
+    """The decision on each candidate, given how its samples match the baseline's; None where no pair is scored.
+
+    `margin` is the fall in mean score that would not matter, 0 to 1. Candidates without a pair count for no correction.
+    """
+    tests = [
+        sequential_tests(each, confidence) if each.searched else fixed_tests(each, confidence) for each in matchings
+    ]
+    known = [each for each in tests if each is not None]
+    worse = iter(_shifts(known, confidence, worse=True))
+    better = iter(_shifts(known, confidence, worse=False))
+    return tuple(
+        None if of is None else _decided(of, matching, next(worse), next(better), confidence, margin)
+        for of, matching in zip(tests, matchings, strict=True)
+    )
+
+
+def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> list[DirectionTest]:
+    overall = [each.overall.p_worse if worse else each.overall.p_better for each in tests]
+    corrected = [each.corrected_worse if worse else each.corrected_better for each in tests]
+    somewhere = [min(each) for each in corrected]
+    both = [min(1.0, each.sharing * min(pair)) for each, *pair in zip(tests, overall, somewhere, strict=True)]
+    return [
+        DirectionTest(
+            p_overall=overall[place], p_somewhere=somewhere[place], p=both[place], p_of_all=p_of_all,
+            lengths=tuple(
+                tokens
+                for tokens, p in zip(each.lengths, corrected[place], strict=True)
+                if is_significant(each.sharing * p, confidence)
+            ),
+        )
+        for place, (each, p_of_all) in enumerate(zip(tests, holm(both), strict=True))
+    ]  # fmt: skip
+
+
+def _decided(
+    tests: PairedTests,
+    matching: Matching,
+    worse: DirectionTest,
+    better: DirectionTest,
+    confidence: float,
+    margin: float,
+) -> PairedDecision:
+    overall = _difference(tests.overall.difference, tests.overall)
+    verdict = _verdict(worse, better, min(overall.low, tests.worst_low), confidence, margin)
+    area = area_difference(tests)
+    return PairedDecision(
+        verdict=verdict, confidence=confidence, margin=margin, quantity=matching.quantity, sequential=matching.searched,
+        worse=worse, better=better, overall=overall, worst_low=tests.worst_low,
+        area=None if area is None else _difference(area, tests.overall),
+        lengths=tuple(
+            LengthDifference(
+                context_tokens=tokens, difference=_difference(tested.difference, tested), p_worse=tested.p_worse,
+                p_worse_corrected=p_lower, p_better=tested.p_better, p_better_corrected=p_higher,
+            )
+            for (tokens, tested), p_lower, p_higher in zip(
+                tests.lengths.items(), tests.corrected_worse, tests.corrected_better, strict=True
+            )
+        ),
+        more_pairs=_more_pairs(tests, matching, confidence, margin) if verdict == "unknown" else None,
+        only_baseline=matching.only_baseline, only_candidate=matching.only_candidate,
+        other_prompt=matching.other_prompt, n_unscored=matching.n_unscored,
+    )  # fmt: skip
+
+
+def _verdict(
+    worse: DirectionTest, better: DirectionTest, low: float, confidence: float, margin: float
+) -> CandidateVerdict:
+    if is_significant(worse.p_of_all, confidence):
+        return "worse"
+    if is_significant(better.p_of_all, confidence):
+        return "better"
+    return "not_worse" if low > -margin else "unknown"
+
+
+def _difference(of: MeanDifference, tested: TestedPairs) -> Difference:
+    pairs = tested.pairs
+    return Difference(
+        mean=of.mean, low=of.low, high=of.high, method=of.method, n_pairs=len(pairs), n_units=len(tested.units.units),
+        baseline_mean=math.fsum(pair.baseline or 0.0 for pair in pairs) / len(pairs),
+        candidate_mean=math.fsum(pair.candidate or 0.0 for pair in pairs) / len(pairs), worse=tested.units.worse,
+        better=tested.units.better,
+    )  # fmt: skip
+
+
+def _more_pairs(tests: PairedTests, matching: Matching, confidence: float, margin: float) -> int | None:
+    """Planned for half of the difference that was seen, which chance may have enlarged, and then for all of it."""
+    units = tests.overall.units
+    n, seen = units.n_pairs, units.mean
+    largest_spread = math.fsum(unit.total**2 for unit in units.units)
+    variance = (largest_spread + 2.0) / (n + 2.0) - (0.0 if abs(seen) >= 1.0 else seen * seen)
+    times = SEQUENTIAL if matching.searched else 1.0
+    for difference in (0.5 * seen, seen):
+        needed = pairs_for_non_inferiority(
+            variance=variance, margin=margin, difference=difference, confidence=confidence
+        ) or pairs_for_worse(variance=variance, difference=difference, confidence=confidence)
+        if needed is not None and math.ceil(times * needed) > n:
+            return math.ceil(times * needed) - n
+    return None
+
+
+WALK_SHARE = 0.75
+"""Part of the error "at some length" that the lengths of a search's walk share; refined ones share the rest."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TestedPairs:
+    """Pairs that were tested together, and what came out."""
+
+    __test__ = False  # not a class of tests
+
+    pairs: Sequence[ScoredPair]
+    units: Units
+    difference: MeanDifference
+    p_worse: float
+    p_better: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PairedTests:
+    """All tests of one candidate; `lengths` in ascending order, corrected p-values in theirs."""
+
+    overall: TestedPairs
+    worst_low: float
+    lengths: Mapping[int, TestedPairs]
+    corrected_worse: Sequence[float]
+    corrected_better: Sequence[float]
+    sharing: int = 2
+    """How many tests share the error: that over all lengths and those at each; of a single length they are one."""
+
+
+def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
+    """The exact tests of a design of fixed numbers of samples; None where no pair is scored on both sides."""
+    if not matching.scored:
+        return None
+    name = unit_names(matching.pairs)
+
+    def tested(pairs: Sequence[ScoredPair]) -> TestedPairs:
+        units = units_of(pairs, name)
+        return TestedPairs(
+            pairs=pairs, units=units, difference=mean_difference(units, confidence), p_worse=p_worse(units),
+            p_better=p_better(units),
+        )  # fmt: skip
+
+    lengths = {tokens: tested(pairs) for tokens, pairs in by_length(matching.scored).items()}
+    overall = tested(matching.scored)
+    worst = overall.difference.low
+    if matching.n_unscored:
+        worst = mean_difference(units_of(map(worst_case, matching.pairs), name), confidence).low
+    return PairedTests(
+        overall=overall, worst_low=worst, lengths=lengths,
+        corrected_worse=holm([each.p_worse for each in lengths.values()]),
+        corrected_better=holm([each.p_better for each in lengths.values()]), sharing=1 if len(lengths) == 1 else 2,
+    )  # fmt: skip
+
+
+def sequential_tests(matching: Matching, confidence: float) -> PairedTests | None:
+    """The bets on whole blocks of a search; None where both runs have none of them scored."""
+    name = unit_names(matching.pairs)
+    blocks = {
+        tokens: [block for block in of_length if any(pair.is_scored for pair in block)]
+        for tokens, of_length in whole_blocks(matching).items()
+    }
+
+    def tested(of_blocks: Sequence[Sequence[ScoredPair]]) -> TestedPairs:
+        units = [units_of(block, name) for block in of_blocks]
+        return TestedPairs(
+            pairs=[pair for block in of_blocks for pair in block if pair.is_scored],
+            units=Units.of(unit for each in units for unit in each.units),
+            difference=sequential_difference(units, confidence),
+            p_worse=p_worse_of_blocks(units),
+            p_better=p_better_of_blocks(units),
+        )
+
+    everything = [block for of_length in blocks.values() for block in of_length]
+    if not everything:
+        return None
+    lengths = {tokens: tested(blocks[tokens]) for tokens in sorted(blocks) if blocks[tokens]}
+    shares = _shares(matching)
+    overall = tested(everything)
+    worst = overall.difference.low
+    if any(not pair.is_scored for block in everything for pair in block):
+        units = [units_of(map(worst_case, block), name) for block in everything]
+        worst = sequential_difference(units, confidence).low
+    return PairedTests(
+        overall=overall, worst_low=worst, lengths=lengths,
+        corrected_worse=[min(1.0, each.p_worse / shares[tokens]) for tokens, each in lengths.items()],
+        corrected_better=[min(1.0, each.p_better / shares[tokens]) for tokens, each in lengths.items()],
+    )  # fmt: skip
+
+
+def area_difference(tests: PairedTests) -> MeanDifference | None:
+    """The difference of the areas under the score over log length, as a mean score; None below two lengths."""
+    tokens = list(tests.lengths)
+    if len(tokens) < 2:
+        return None
+    at = [math.log(each) for each in tokens]
+    steps = [high - low for low, high in itertools.pairwise(at)]
+    whole = at[-1] - at[0]
+    weights = [0.5 * (before + after) / whole for before, after in zip([0.0, *steps], [*steps, 0.0], strict=True)]
+    return weighted([each.difference for each in tests.lengths.values()], weights)
+
+
+def _shares(matching: Matching) -> Mapping[int, float]:
+    """Of each length of a search its part of the error, fixed before any answer: they sum to at most 1."""
+    walk, refined = matching.lengths[: matching.n_walk_lengths], matching.lengths[matching.n_walk_lengths :]
+    shares = dict.fromkeys(walk, WALK_SHARE / max(1, len(walk)))
+    return shares | {tokens: (1.0 - WALK_SHARE) / (k * (k + 1)) for k, tokens in enumerate(refined, 1)}
+
+
+Name = Callable[[ScoredPair], str]
+
+
+def unit_names(pairs: Sequence[ScoredPair]) -> Name:
+    """What names the unit of a pair: its text where several texts have several pairs each, else its question.
+
+    Where all pairs share one text they are independent given that text, and the claim is about it.
+    """
+    texts = Counter(pair.cluster for pair in pairs if pair.cluster)
+    share_texts = len(texts) > 1 and max(texts.values()) > 1
+
+    def name(pair: ScoredPair) -> str:
+        if share_texts and pair.cluster:
+            return f"text {pair.cluster}"
+        return f"question {pair.item}" if pair.item else f"sample {pair.sample_id}"
+
+    return name
+
+
+def units_of(pairs: Iterable[ScoredPair], name: Name) -> Units:
+    """The differences of pairs that are scored on both sides, those of one name as one unit."""
+    totals: defaultdict[str, list[float]] = defaultdict(list)
+    for pair in pairs:
+        if pair.baseline is not None and pair.candidate is not None:
+            totals[name(pair)].append(pair.candidate - pair.baseline)
+    return Units.of(Unit(total=_sum(each), pairs=len(each)) for each in totals.values())
+
+
+def worst_case(pair: ScoredPair) -> ScoredPair:
+    """The pair as if every missing score told against the candidate."""
+    return ScoredPair(
+        sample_id=pair.sample_id, context_tokens=pair.context_tokens,
+        baseline=1.0 if pair.baseline is None else pair.baseline,
+        candidate=0.0 if pair.candidate is None else pair.candidate, cluster=pair.cluster, item=pair.item,
+        block=pair.block,
+    )  # fmt: skip
+
+
+def by_length(pairs: Iterable[ScoredPair]) -> Mapping[int, Sequence[ScoredPair]]:
+    """Lengths ascending."""
+    lengths: defaultdict[int, list[ScoredPair]] = defaultdict(list)
+    for pair in pairs:
+        lengths[pair.context_tokens].append(pair)
+    return {tokens: lengths[tokens] for tokens in sorted(lengths)}
+
+
+def whole_blocks(matching: Matching) -> Mapping[int, Sequence[Sequence[ScoredPair]]]:
+    """Of each length in the order of testing the blocks that both runs have whole, from the first without a gap."""
+    blocks: defaultdict[tuple[int, int], list[ScoredPair]] = defaultdict(list)
+    for pair in matching.pairs:
+        if pair.block is not None:
+            blocks[pair.context_tokens, pair.block].append(pair)
+    whole: dict[int, Sequence[Sequence[ScoredPair]]] = {}
+    for tokens in matching.lengths:
+        of_length: list[Sequence[ScoredPair]] = []
+        while len(block := blocks.get((tokens, len(of_length)), [])) == matching.block_size > 0:
+            of_length.append(block)
+        if of_length:
+            whole[tokens] = of_length
+    return whole
+
+
+def _sum(differences: Sequence[float]) -> float:
+    # Sums of thirds and tenths come out a rounding off a whole number.
+    total = sum(differences)
+    return round(total) if abs(total - round(total)) < 1e-9 else total

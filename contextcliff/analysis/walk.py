@@ -1,0 +1,381 @@
+"""The safe cap: fixed-sequence testing against a threshold, from the shortest length up.
+
+At each length the hypothesis "the score here is below the threshold" is tested one-sided. The sequence stops at the
+first length where it cannot be rejected. Since the order is fixed beforehand and nothing is tested after the first
+failure, "every tested length up to the cap is above the threshold" holds at the stated confidence without a correction
+for the number of lengths (W. Maurer, L. A. Hothorn and W. Lehmacher 1995; P. H. Westfall and A. Krishen, J. Statist.
+Plann. Inference 99 (2001) 25-40). Between tested lengths it is assumed that the score falls monotonically.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.search import (
+    BASELINE_SAMPLES,
+    BlockScores,
+    SearchRule,
+    block_key,
+    blocks_used,
+    complete_blocks,
+    follow,
+)
+from contextcliff.analysis.server_counts import truncated
+from contextcliff.records.amounts import QUANTITIES, Quantity
+from contextcliff.records.generation import NOT_SENT, ScoredSample
+from contextcliff.records.note import Note
+from contextcliff.records.search_record import Decision, Search, SearchPlan, ThirdName
+from contextcliff.statistics import sample_size as observed_sample_size
+from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.statistics.ranks import is_significant
+from contextcliff.statistics.sequential import confidence_sequence, sequential_bounds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FixedSequenceTest:
+    """The result of the sequence of tests."""
+
+    results: tuple[LengthResult, ...]
+    """Every length, shortest first."""
+    cleared: int
+    """Number of lengths shown above the threshold before the sequence stopped."""
+    degraded: tuple[int, ...]
+    """Positions in `results` of the lengths that the walk from the longest one down shows to be below."""
+    is_open: bool = False
+    """Whether a search ended before the length at which it stood was decided."""
+    is_withheld: bool = False
+    """Whether what was cleared gives no cap: it is the baseline alone, or is compared with one that is hardly one."""
+
+    @property
+    def last_cleared(self) -> LengthResult | None:
+        """The longest length shown above the threshold; None where the shortest one is not."""
+        return self.results[self.cleared - 1] if self.cleared else None
+
+    @property
+    def stop(self) -> LengthResult | None:
+        """The length at which the sequence stopped; None where every length was shown above the threshold."""
+        return self.results[self.cleared] if self.cleared < len(self.results) else None
+
+    @property
+    def cap_tokens(self) -> int | None:
+        """The length up to which the last one shown above the threshold clears; None also where it is withheld."""
+        return None if self.last_cleared is None or self.is_withheld else self.last_cleared.bin.clears_up_to
+
+
+def fixed_sequence_test(
+    results: Sequence[LengthResult], threshold: Threshold, *, is_open: bool = False
+) -> FixedSequenceTest:
+    """Test the lengths from the shortest up until one is not shown above, and from the longest down likewise.
+
+    From the longest down each is tested for being below, one-sided at the same confidence: the second sequence of tests
+    is as fixed as the first, so that "every degraded length is below" holds at the confidence as a whole.
+
+    `is_open`: a search ended before it had decided its last length.
+    """
+    results = tuple(results)
+    cleared = 0
+    while cleared < len(results) and threshold.is_shown_above(results[cleared]):
+        cleared += 1
+    first_below = len(results)
+    while first_below > cleared and threshold.is_shown_below(results[first_below - 1]):
+        first_below -= 1
+    baseline = threshold.relative
+    is_alone = baseline is not None and cleared <= len(baseline.members)
+    is_low = baseline is not None and baseline.is_low
+    return FixedSequenceTest(
+        results=results, cleared=cleared, degraded=tuple(range(first_below, len(results))), is_open=is_open,
+        is_withheld=is_alone or is_low,
+    )  # fmt: skip
+
+
+def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
+    """Whether this length would be shown above the threshold if every scored sample were right."""
+    return threshold.could_be_shown_above(result, result.if_scored_right)
+
+
+def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
+    """Length by which the score is below the threshold: tested one-sided from the longest length down."""
+    ceiling = None
+    for result in reversed(sequence.results):
+        if not threshold.is_shown_below(result):
+            break
+        ceiling = result.bin.below_from
+    if ceiling is None or sequence.cap_tokens is None:
+        return ceiling
+    # Measured lengths of neighbouring bins can overlap; the crossing is above the cap all the same.
+    return max(ceiling, sequence.cap_tokens + 1)
+
+
+LOW_BASELINE = 0.2
+"""Below this score a baseline is hardly one: a share of next to nothing is easily kept."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AbsoluteThreshold:
+    """A fixed score, compared with the one-sided bound of each length."""
+
+    threshold: float
+    confidence: float
+    quantity: Quantity = "score"
+    every_depth: ClassVar[bool] = False
+    """Whether each third of the depths has to clear it by itself."""
+    is_sequential: ClassVar[bool] = False
+    """Whether a search decided the lengths, and not a test of a fixed number of samples."""
+
+    @property
+    def score(self) -> float | None:
+        """The threshold as a score; None where a relative threshold has no baseline."""
+        return self.threshold
+
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        """The comparison with a baseline; None where the threshold is a score."""
+        return None
+
+    def is_shown_above(self, result: LengthResult) -> bool:
+        """Whether "the score is below the threshold" is rejected, with every unscored sample counted against."""
+        return result.bin.tested_low is not None and result.bin.tested_low >= self.threshold
+
+    def is_shown_below(self, result: LengthResult) -> bool:
+        """Whether "the score is at the threshold or above" is rejected, every unscored sample counted for it."""
+        if not result.scores:
+            return False
+        return result.if_unscored_right.upper(self.confidence) < self.threshold
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
+        return None
+
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
+        """Whether this length would be shown above the threshold if `evidence` were its scores."""
+        return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
+
+    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        """Whether this length would be shown above the threshold if no sample were unscored."""
+        return self.could_be_shown_above(result, result.evidence)
+
+    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
+        """Samples, in texts as now, with which a true `score` is shown on its side with 80% power; None: too many."""
+        has_spread = not (result.binary or result.clusters)
+        return observed_sample_size.to_settle_against(
+            result.evidence, score, self.threshold, self.confidence, has_spread=has_spread
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelativeThreshold:
+    """A share of the shortest length's score. The test allows for the baseline being an estimate too.
+
+    In the worst case an unscored sample is wrong at the length in question and right at the baseline. The baseline
+    itself passes where it has five scored samples and a mean above zero. It can consist of several lengths: `baseline`
+    is all of them together, and `members` are the single ones.
+    """
+
+    share: float
+    confidence: float
+    baseline: LengthResult
+    members: tuple[LengthResult, ...]
+    quantity: Quantity = "score"
+    every_depth: ClassVar[bool] = False
+    is_sequential: ClassVar[bool] = False
+
+    @property
+    def score(self) -> float | None:
+        return None if self.baseline.bin.mean is None else self.share * self.baseline.bin.mean
+
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return self
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the baseline is hardly one."""
+        return self.baseline.bin.mean is not None and self.baseline.bin.mean < LOW_BASELINE
+
+    def is_shown_above(self, result: LengthResult) -> bool:
+        if not result.scores:
+            return False
+        if self._is_member(result):
+            return self._is_baseline(result.scores, of=result)
+        return self._exceeds(result.if_unscored_wrong)
+
+    def _is_member(self, result: LengthResult) -> bool:
+        return any(result is member for member in self.members)
+
+    def _is_baseline(self, scores: Sequence[float], *, of: LengthResult) -> bool:
+        return len(self.baseline.scores) - len(of.scores) + len(scores) >= BASELINE_SAMPLES and max(scores) > 0.0
+
+    def _exceeds(self, evidence: Evidence) -> bool:
+        return self._exceeds_share_of(self.baseline.if_unscored_right, evidence)
+
+    def _exceeds_share_of(self, baseline: Evidence, evidence: Evidence) -> bool:
+        p = p_at_most_share(evidence, baseline, self.share, self.confidence)
+        return is_significant(p, self.confidence)
+
+    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        if not result.scores or not self.baseline.scores:
+            return False
+        if self._is_member(result):
+            return self._is_baseline(result.scores, of=result)
+        return self._exceeds_share_of(self.baseline.evidence, result.evidence)
+
+    def is_shown_below(self, result: LengthResult) -> bool:
+        if self._is_member(result) or not result.scores or not self.baseline.scores:
+            return False
+        p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
+        return is_significant(p, self.confidence)
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
+        return None
+
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
+        if not evidence.scores:
+            return False
+        if self._is_member(result):
+            return self._is_baseline(evidence.scores, of=result)
+        return self._exceeds(evidence)
+
+    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
+        """The same number at the baseline, whose score is an estimate too."""
+        has_spread = not (result.binary or result.clusters or self.baseline.clusters)
+        return observed_sample_size.to_settle_against_share(
+            result.evidence, self.baseline.evidence, score, self.share, self.confidence, has_spread=has_spread,
+            least=BASELINE_SAMPLES,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchThreshold:
+    """The threshold that was asked for, and how the search decided each length."""
+
+    asked: Threshold
+    search: Search
+    every_depth: bool = False
+    """Whether each third of the depths has to clear the threshold by itself."""
+    is_sequential: ClassVar[bool] = True
+
+    @property
+    def score(self) -> float | None:
+        return self.asked.score
+
+    @property
+    def quantity(self) -> Quantity:
+        return self.asked.quantity
+
+    @property
+    def relative(self) -> RelativeThreshold | None:
+        return self.asked.relative
+
+    def decision(self, result: LengthResult) -> Decision:
+        """How a length was decided; `open` where it was not tested."""
+        tested = self.search.of(result.bin.asked_tokens)
+        return "open" if tested is None else tested.decision
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:
+        """The third of the depths by which a length is below; None where its mean is, or where it is not below."""
+        tested = self.search.of(result.bin.asked_tokens)
+        return None if tested is None else tested.third
+
+    def is_given_up(self, result: LengthResult) -> bool:
+        """Whether a length was left unsettled before it had asked all that it may."""
+        tested = self.search.of(result.bin.asked_tokens)
+        return tested is not None and tested.decision == "unsettled" and tested.n_blocks < self.search.plan.most_blocks
+
+    def is_shown_above(self, result: LengthResult) -> bool:
+        return self.decision(result) in ("passed", "baseline")
+
+    def is_shown_below(self, result: LengthResult) -> bool:
+        return self.decision(result) == "below"
+
+    def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002
+        """A search asks for as many samples as a length needs."""
+        return True
+
+    def is_shown_above_as_scored(self, result: LengthResult) -> bool:
+        return self.is_shown_above(result)
+
+    def samples_to_settle(self, result: LengthResult, score: float) -> int | None:  # noqa: ARG002 - a search knows none
+        """None: the search itself asks for more."""
+        return None
+
+
+Threshold = AbsoluteThreshold | RelativeThreshold | SearchThreshold
+
+
+def make_threshold(
+    results: Sequence[LengthResult],
+    *,
+    threshold: float,
+    relative: bool,
+    confidence: float,
+    baseline: LengthResult | None = None,
+    quantity: Quantity = "score",
+) -> Threshold:
+    """The threshold of at least one length. `baseline` is several short lengths as one; None: the shortest length."""
+    if relative:
+        whole = results[0] if baseline is None else baseline
+        members = tuple(result for result in results if result.bin.max_tokens <= whole.bin.max_tokens)
+        return RelativeThreshold(
+            share=threshold, confidence=confidence, baseline=whole, members=members or (whole,), quantity=quantity
+        )
+    return AbsoluteThreshold(threshold=threshold, confidence=confidence, quantity=quantity)
+
+
+def searched(
+    scored: Sequence[ScoredSample], plan: SearchPlan, rule: SearchRule
+) -> tuple[Search, tuple[ScoredSample, ...]]:
+    """How the search went over these samples, and those that count: what was asked ahead and not needed does not."""
+    followed = follow(plan, rule, complete_blocks(scored, plan))
+    used = blocks_used(followed.search, relative=rule.relative)
+    return followed.search, tuple(
+        truncated(item) if item.sample.context_tokens in followed.cut else item
+        for item in scored
+        if (key := block_key(item.sample)) in used or (key in followed.wanted and item.failure != NOT_SENT)
+    )
+
+
+def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, confidence: float) -> LengthResult:
+    """The result with the interval and the bound that hold though its length was asked until it was decided.
+
+    The interval is a confidence sequence at `confidence` over the complete blocks. The bound is the highest threshold
+    that the e-process would have passed, and the interval never ends above it; None where the length was compared with
+    a baseline. Where not one block is complete nothing is known of the mean: the interval is 0 to 1.
+    """
+    tested = threshold.search.of(result.bin.asked_tokens)
+    if tested is None or result.bin.mean is None:
+        return replace(result, bin=replace(result.bin, tested_low=None))
+    samples = [sample for item in result.items for sample in item.samples]
+    complete = complete_blocks(samples, threshold.search.plan)
+    if not complete:
+        return replace(result, bin=replace(result.bin, ci_low=0.0, ci_high=1.0, tested_low=None))
+    blocks = [complete[key] for key in sorted(complete)]
+    low = confidence_sequence(_values(blocks, unscored_as=0.0), confidence)[0]
+    high = confidence_sequence(_values(blocks, unscored_as=1.0), confidence)[1]
+    bound = None
+    if tested.n_blocks and threshold.relative is None:
+        bound, _ = sequential_bounds(_values(blocks[: tested.n_blocks], unscored_as=0.0), alpha=tested.alpha)
+    # The mean that is shown leaves unscored samples out, and has those of the block that was not completed.
+    ci_low, ci_high = min(low, result.bin.mean, 1.0 if bound is None else bound), max(high, result.bin.mean)
+    return replace(result, bin=replace(result.bin, ci_low=ci_low, ci_high=ci_high, tested_low=bound))
+
+
+def _values(blocks: Sequence[BlockScores], *, unscored_as: float) -> tuple[float, ...]:
+    """The mean score of each text, samples without a score counted as this one."""
+    return tuple(
+        math.fsum(unscored_as if score is None else score for score in text) / len(text)
+        for block in blocks
+        for text in block.texts
+    )
+
+
+def low_baseline(mean: float, tokens: int, quantity: Quantity = "score") -> Note:
+    """That a share of a baseline so low says nothing, whatever length keeps it."""
+    return Note(
+        "the baseline is a {what} of {mean:.2f} at {tokens:,} tokens, under {least:.2f}: this model hardly does the "
+        "task even with short prompts, and keeping a share of that makes no length safe; take an easier task or a "
+        "larger model",
+        what=QUANTITIES[quantity], mean=mean, tokens=tokens, least=LOW_BASELINE,
+    )  # fmt: skip
