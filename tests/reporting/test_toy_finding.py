@@ -1,4 +1,4 @@
-"""A finding is one file and one line in the list of findings; it is then wherever a report is."""
+"""A finding is one file and one line of `FINDINGS`; it is then wherever a report is."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from contextcliff.findings import finding
 from contextcliff.findings.finding import Listed
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
+from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import read_report
 from contextcliff.tracking.metrics import digest, measurements, tags
 from tests.simulated_reports import CLIFF, edited, simulated
 
-FINDING = '''
+FILE = '''
 """The largest fall of the mean score between neighbouring lengths."""
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from contextcliff.findings.drawing import blank
+from contextcliff.findings import drawing
 from contextcliff.findings.finding import FigureOf, Finding, Image, Line, Measurement, Pairs, Text, from_finding
+from contextcliff.records.note import Note
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,9 +40,9 @@ class LargestFall:
     fall: float
 
 
-def _figure(report, finding):
-    figure, axes = blank(width=3, height=2)
-    axes.plot([finding.from_tokens, finding.to_tokens], [finding.fall, 0.0])
+def _figure(report, found):
+    figure, axes = drawing.blank(width=3, height=2)
+    axes.plot([found.from_tokens, found.to_tokens], [found.fall, 0.0])
     return figure
 
 
@@ -53,49 +55,43 @@ class LargestFallFinding(Finding[LargestFall]):
         FigureOf(
             name="largest_fall",
             caption="The largest fall",
-            has_data=lambda report: report.analysis.finding(LargestFall) is not None,
             draw=from_finding(LargestFall, _figure),
         ),
     )
 
     def find(self, study):
-        scored = [b for b in study.bins if b.mean is not None]
         falls = [
             LargestFall(from_tokens=a.asked_tokens, to_tokens=b.asked_tokens, fall=a.mean - b.mean)
-            for a, b in pairwise(scored)
+            for a, b in pairwise(b for b in study.bins if b.mean is not None)
         ]
         return max(falls, key=lambda found: found.fall, default=None)
 
     def caps(self, found, study):
         return {"before_largest_fall": found.from_tokens}
 
+    def short(self, report):
+        return (Text(text=Note("most is lost at {to:,} tokens", to=self.of(report).to_tokens)),)
+
     def look(self, report):
-        finding = self.of(report)
-        text = "" if finding is None else f"the score falls by {finding.fall:.2f} at {finding.to_tokens:,} tokens"
-        return (Line(text=text, mood="doubtful"),) if text else ()
+        return (Line(text=Note("the score falls by {fall:.2f}", fall=self.of(report).fall)),)
 
     def show(self, report):
-        found = self.of(report)
-        return () if found is None else (Pairs(rows=(("To", f"{found.to_tokens:,}"),)), Image(figure="largest_fall"))
+        return (Pairs(rows=(("To", f"{self.of(report).to_tokens:,}"),)), Image(figure="largest_fall"))
 
     def metrics(self, report):
-        found = self.of(report)
-        yield Measurement(key="largest_fall", value=None if found is None else found.fall)
+        yield Measurement(key="largest_fall", value=self.of(report).fall)
 
     def tags(self, report):
-        return {"has_largest_fall": str(self.of(report) is not None).lower()}
+        return {"has_largest_fall": "true"}
 '''
-
 LINE = Listed(path="toy_largest_fall.LargestFallFinding")
 
 
 @pytest.fixture
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     """A run's report once the finding is there."""
-    modules = tmp_path / "modules"
-    modules.mkdir()
-    (modules / "toy_largest_fall.py").write_text(FINDING, encoding="utf-8")
-    monkeypatch.syspath_prepend(modules)
+    (tmp_path / "toy_largest_fall.py").write_text(FILE, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(finding, "FINDINGS", (*finding.FINDINGS, LINE))
     # Without the cache of the session: no other test may meet the finding.
     return simulated.__wrapped__(CLIFF)
@@ -114,17 +110,18 @@ def test_it_is_in_report_json_and_read_back(report: Report, tmp_path: Path) -> N
 def test_it_is_on_the_console_and_in_the_report_with_its_figure(report: Report, tmp_path: Path) -> None:
     out = io.StringIO()
     render_console(report, console=Console(file=out, width=80), folder=tmp_path, tracking_command=None)
-    assert "the score falls by 0.55 at 8,192 tokens" in out.getvalue().split("WARNINGS")[1]
-
-
-def test_it_is_on_the_page_with_its_figure_and_its_cap_rule(folder: Path) -> None:
-    page = (folder / "report.md").read_text(encoding="utf-8")
-    assert "| before_largest_fall | 4,096 | the length from which most is lost |" in page
-    section = page.split("## Largest fall")[1]
-    assert "Where most is lost." in section
-    assert "| To | 8,192 |" in section
-    assert "![The largest fall](figures/largest_fall.png)" in section
-    assert (folder / "figures" / "largest_fall.png").read_bytes().startswith(b"\x89PNG")
+    assert "most is lost at 8,192 tokens" in out.getvalue()
+    write_report_files(report, scored=(), manifest={}, folder=tmp_path, figures=True)
+    draw_figures(report, folder=tmp_path / "figures", dpi=40)
+    answer, _, rest = (tmp_path / "report.md").read_text(encoding="utf-8").partition("## Worth a look")
+    look, _, details = rest.partition("<details>")
+    assert "most is lost at 8,192 tokens" in answer
+    assert "- the score falls by 0.55" in look
+    assert "| before_largest_fall | 4,096 | the length from which most is lost |" in details
+    shown = details.partition("### Largest fall")[2]
+    assert "| To | 8,192 |" in shown
+    assert "![The largest fall](figures/largest_fall.png)" in shown
+    assert (tmp_path / "figures" / "largest_fall.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_it_is_a_metric_a_tag_and_part_of_the_digest(report: Report) -> None:
