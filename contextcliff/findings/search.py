@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
@@ -20,9 +20,8 @@ from contextcliff.findings.finding import (
     from_finding,
     measured,
 )
-from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.records.search_record import BlockEvidence, Decision, LengthStanding, Search, TestedLength
+from contextcliff.records.search_record import BlockEvidence, Decision, Search, TestedLength
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +38,6 @@ _DECISIONS: Mapping[Decision, str] = {
     "unsettled": "unsettled: neither is shown",
     "unscorable": "unscorable: too many samples have no score",
     "open": "open: the search ended before",
-}
-_SIGNS: Mapping[Decision, Note] = {
-    "baseline": Note("baseline"),
-    "passed": Note("ok"),
-    "below": Note("below"),
-    "unsettled": Note("unsettled"),
-    "unscorable": Note("unscorable"),
-    "open": Note("…"),
 }
 
 
@@ -98,20 +89,6 @@ class SearchFinding(Finding[Search]):
             yield Measurement(key="search/alpha", value=each.alpha, step=each.context_tokens)
             if each.blocks:
                 yield from measured("search/", each.blocks[-1], "e_above", "e_below", step=each.context_tokens)
-
-
-def standing_line(standing: Iterable[LengthStanding]) -> Note:
-    """The lengths of a search with their decisions, scores and samples: `512 ok 20/20 · 2,048 … 9/10 · 4,096 …`."""
-    lengths = [
-        Note(
-            "{tokens:,} {decision}{score}",
-            tokens=each.context_tokens,
-            decision=_SIGNS[each.decision],
-            score=f" {each.score_sum:.4g}/{each.answered:,}" if each.answered else "",
-        )
-        for each in standing
-    ]
-    return Note("{lengths:·}", lengths=lengths)
 
 
 def _e_value(value: float) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from contextcliff.errors import tell, visible
-from contextcliff.findings.search import standing_line
-from contextcliff.records.search_record import LengthStanding
+from contextcliff.records.search_record import Decision, LengthStanding
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +21,24 @@ _MOST_SHOWN = 500
 """Characters of an answer that are looked at: more than a line has."""
 _LEAST_BAR = 8
 """Columns under which a bar says nothing."""
+
+
+_SIGNS: Mapping[Decision, str] = {
+    "baseline": "baseline",
+    "passed": "ok",
+    "below": "below",
+    "unsettled": "unsettled",
+    "unscorable": "unscorable",
+    "open": "…",
+}
+
+
+def standing_line(standing: Sequence[LengthStanding]) -> str:
+    """The lengths of a search with their decisions, scores and samples: `512 ok 20/20 · 2,048 … 9/10 · 4,096 …`."""
+    scores = (f" {each.score_sum:.4g}/{each.answered:,}" if each.answered else "" for each in standing)
+    return " · ".join(
+        f"{each.context_tokens:,} {_SIGNS[each.decision]}{score}" for each, score in zip(standing, scores, strict=True)
+    )
 
 
 class Progress:
@@ -98,7 +115,7 @@ class PlainProgress(Progress):
         for each in standing:
             if each.decision != "open" and each.context_tokens not in self._decided:
                 self._decided.add(each.context_tokens)
-                self.remark(str(standing_line([each])))
+                self.remark(standing_line([each]))
 
     def expect(self, tokens_left: int) -> None:
         self._expected_tokens = self._tokens + tokens_left
@@ -181,7 +198,7 @@ def drawn(
             console.print(Text(visible(line), overflow="fold"))
 
         def lengths(self, standing: Sequence[LengthStanding]) -> None:
-            line.plain = str(standing_line(standing))
+            line.plain = standing_line(standing)
 
         def expect(self, tokens_left: int) -> None:
             self.expected_tokens = self.tokens + tokens_left

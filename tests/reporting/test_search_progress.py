@@ -7,9 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from contextcliff.findings.search import standing_line
 from contextcliff.records.search_record import Decision, LengthStanding
-from contextcliff.reporting.progress import drawn, progress_of
+from contextcliff.reporting.progress import drawn, progress_of, standing_line
 
 TITLE = "niah_multi_static · a/model-with-a-name-that-is-as-long-as-they-come-8b-instruct-q4_k_m · kv q8_0"
 
@@ -30,11 +29,11 @@ WALK = (
 
 
 def test_a_line_has_the_walk_and_what_was_refined_in_the_order_of_testing() -> None:
-    assert str(standing_line(WALK)) == (
+    assert standing_line(WALK) == (
         "512 ok 22/22 · 1,024 ok 29/30 · 2,048 below 2/10 · 1,536 unsettled 131/160 · 1,280 ok 40.5/44 · "
         "1,408 … 9/10 · 1,472 …"
     )
-    assert str(standing_line([stands(512, "baseline", 9, 10)])) == "512 baseline 9/10"
+    assert standing_line([stands(512, "baseline", 9, 10)]) == "512 baseline 9/10"
 
 
 def test_nothing_is_cut_on_a_terminal_of_eighty_columns() -> None:
@@ -48,7 +47,7 @@ def test_nothing_is_cut_on_a_terminal_of_eighty_columns() -> None:
     lines = [line.strip() for line in last.splitlines()]
     assert max(map(len, lines)) <= 80
     whole = " ".join(lines)
-    assert str(standing_line(WALK)) in whole
+    assert standing_line(WALK) in whole
     assert "121,876,010 tokens" in whole
     assert "1,234 samples" in whole
     assert TITLE.replace(" ", "") in whole.replace(" ", "")
@@ -63,7 +62,7 @@ def test_a_pipe_gets_a_line_for_each_decided_length_and_no_control_characters(
                 progress.advance(1000)
                 progress.lengths(WALK[:shown])
     told = capsys.readouterr().err
-    assert told.splitlines() == [TITLE, *(str(standing_line([each])) for each in WALK if each.decision != "open")]
+    assert told.splitlines() == [TITLE, *(standing_line([each]) for each in WALK if each.decision != "open")]
     assert "\x1b" not in told
     assert "\r" not in told
 
