@@ -30,8 +30,8 @@ from contextcliff.records.note import Note
 from contextcliff.records.search_record import Decision, Search, SearchPlan, SearchRule, ThirdName
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
+from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
 from contextcliff.statistics.ranks import is_significant
-from contextcliff.statistics.sequential import confidence_sequence, sequential_bounds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

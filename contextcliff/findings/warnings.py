@@ -51,10 +51,10 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.clusters import Evidence, p_at_most_share
+from contextcliff.statistics.confidence_sequence import confidence_sequence
 from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
 from contextcliff.statistics.prefill_curve import fitted_curve, follows_a_curve, predicted
 from contextcliff.statistics.ranks import holm, is_significant, p_larger
-from contextcliff.statistics.sequential import confidence_sequence
 
 FACTOR = 2.0
 """A spread or a share has to grow by so much."""

@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-import numpy as np
-
 
 def leading_above(values: Iterable[float | None], threshold: float, *, reaching: bool = False) -> int:
     """The number of values before the first that is not above `threshold`; with `reaching` one that is equal is above.
@@ -82,6 +80,8 @@ def kurtosis(values: Sequence[float]) -> float:
 
 
 def _central_moment(values: Sequence[float], power: int) -> float:
+    import numpy as np
+
     return float(np.mean((np.asarray(values) - mean_of(values)) ** power))
 
 
@@ -103,6 +103,8 @@ def bimodality(scores: Sequence[float]) -> float | None:
 
 def rolling_variances(scores: Sequence[Sequence[float]]) -> tuple[float | None, ...]:
     """For each group the sample variance of its scores and its direct neighbours' together; None below two scores."""
+    import numpy as np
+
     variances: list[float | None] = []
     for position in range(len(scores)):
         around = [value for group in scores[max(0, position - 1) : position + 2] for value in group]

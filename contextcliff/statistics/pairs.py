@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.statistics.betting import Bets, Wealth
+from contextcliff.statistics.confidence_sequence import sequential_bounds
 from contextcliff.statistics.intervals import (
     binomial_at_most,
     mean_lower_bound,
@@ -18,7 +19,6 @@ from contextcliff.statistics.intervals import (
     normal_quantile,
     root_of,
 )
-from contextcliff.statistics.sequential import sequential_bounds
 
 # Is the candidate worse, where a search chose how many samples a length gets?
 #

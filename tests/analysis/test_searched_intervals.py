@@ -16,9 +16,10 @@ from contextcliff.findings.position import PositionProfile
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.search_record import SearchPlan
+from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
 from contextcliff.statistics.intervals import wilson
 from contextcliff.statistics.ranks import permutation_test, varying_strata
-from contextcliff.statistics.sequential import ABOVE, BELOW, confidence_sequence, sequential_bounds
+from contextcliff.statistics.sequential import ABOVE, BELOW
 from tests.make import DEPTHS, analysed_search, coin, finding, plan_of, searched
 from tests.statistics.simulated_walks import most_errors
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.sequential import confidence_sequence, decide, sequential_bounds
+from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
+from contextcliff.statistics.sequential import decide
 from tests.statistics.simulated_walks import most_errors
 
 values = st.lists(

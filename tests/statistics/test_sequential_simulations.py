@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from contextcliff.statistics.confidence_sequence import confidence_sequence
 from contextcliff.statistics.power import profile_power
-from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, confidence_sequence, decide
+from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, decide
 from tests.statistics.simulated_walks import Array, log_e_values, most_errors, passes
 
 ALPHA = 0.05
