@@ -232,7 +232,8 @@ def test_a_disk_that_is_full_while_the_report_is_written_leaves_the_earlier_one_
     first = first_run(tmp_path / "a")
     before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, hard))  # enough for all but the page
+    largest = max(len(data) for data in before.values())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest - 1, hard))  # enough for all files but that one
     try:
         ended = contextcliff("action=analyze", f"run={first}", *SIMULATED[1:], cwd=tmp_path / "a")
     finally:
