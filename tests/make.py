@@ -17,7 +17,7 @@ from contextcliff.analysis.bins import Group, summarise
 from contextcliff.analysis.lengths import Item, LengthResult
 from contextcliff.analysis.search import BlockKey, block_scores, complete_blocks, follow
 from contextcliff.analysis.study import Finder, StudyFacts
-from contextcliff.findings.finding import sections_with
+from contextcliff.findings.finding import findings_with
 from contextcliff.records.analysis import Analysis, Bin
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.sample import Recipe, Sample
@@ -129,7 +129,7 @@ def analysed(
         StudyFacts(max_context_tokens=window, designed_lengths=designed, relative_by_default=relative_by_default),
         controls=controls,
     )
-    return analyse(study, sections_with() if finders is None else finders)
+    return analyse(study, findings_with() if finders is None else finders)
 
 
 def finding(analysis: Analysis, record: type[T]) -> T:
@@ -265,7 +265,7 @@ def analysed_search(
     """The analysis of such a search, with every finding."""
     facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, search=plan)
     study = study_of(scored, settings or AnalysisSettings(), facts)
-    return analyse(study, sections_with() if finders is None else finders)
+    return analyse(study, findings_with() if finders is None else finders)
 
 
 def counted(results: Mapping[int, tuple[int, int]]) -> list[LengthResult]:

@@ -10,7 +10,7 @@ from types import MappingProxyType, SimpleNamespace
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.findings.finding import sections_with
+from contextcliff.findings.finding import findings_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Counts, Report, RunRecord, Usage
@@ -76,7 +76,7 @@ def simulated(law: Law = CLIFF) -> Report:
         judge=JUDGE if law.with_findings else None,
         judge_right_from=7,
     )
-    analysis = analyse(study_of(scored, AnalysisSettings(), facts, controls=controls), sections_with())
+    analysis = analyse(study_of(scored, AnalysisSettings(), facts, controls=controls), findings_with())
     missing = sum(law.unscored)
     return Report(
         run=replace(RUN, partial=0 < missing < len(scored)),
@@ -121,7 +121,7 @@ def edited(report: Report, **changes: object) -> Report:
 def findings_in(report: Report) -> SimpleNamespace:
     """The findings of a report by the names that they have in `report.json`."""
     flat: dict[str, object] = {}
-    for section in sections_with(report.analysis.findings):
+    for section in findings_with(report.analysis.findings):
         finding = report.analysis.findings.get(section.key)
         if section.inline and finding is not None:
             flat |= {field.name: getattr(finding, field.name) for field in fields(finding)}  # type: ignore[arg-type]
@@ -158,7 +158,7 @@ def relaid(report: Report, *, lengths: Sequence[int], depths: Sequence[float] = 
 
 def _with_finding(findings: Mapping[str, object], name: str, value: object) -> dict[str, object]:
     changed = dict(findings)
-    for section in sections_with([name]):
+    for section in findings_with([name]):
         if section.inline and section.record is not None and name in {each.name for each in fields(section.record)}:
             changed[section.key] = replace(changed[section.key], **{name: value})  # type: ignore[type-var]
             return changed

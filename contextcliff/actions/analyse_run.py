@@ -48,7 +48,7 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     answered.
     """
     from contextcliff.analysis.analyse import analyse, study_of
-    from contextcliff.findings.finding import sections_with
+    from contextcliff.findings.finding import findings_with
 
     require_an_answer(annotated.outcomes)
     facts = _study_facts(invocation, annotated)
@@ -56,7 +56,7 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     replayed = _replayed(annotated, study.scored)
     controls = _without_those_of(replayed, annotated)
     return Analysed(
-        analysis=analyse(study, sections_with(invocation.task.findings)),
+        analysis=analyse(study, findings_with(invocation.task.findings)),
         counts=_counts(annotated, study.scored, store, reused=reused, replayed=replayed, controls=controls),
         scored=study.scored,
         controls=controls,

@@ -18,8 +18,8 @@ from contextcliff.findings.finding import (
     Table,
     Text,
     columns,
+    findings_with,
     measured,
-    sections_with,
 )
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.findings.kv_cache import KVCache, policy_in_words
@@ -217,7 +217,7 @@ class CapRulesFinding(Finding[None]):
         # The half-life is in `caps` for programs that read it there; it is no cap, and has its own finding.
         every = report.analysis.caps.items()
         caps = {rule: tokens for rule, tokens in every if rule != "half_life" and tokens is not None}
-        sections = sections_with(report.analysis.findings)
+        sections = findings_with(report.analysis.findings)
         words = _RULES | {rule: text for section in sections for rule, text in section.cap_rules.items()}
         chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
         table = columns(

@@ -290,14 +290,14 @@ FINDINGS: tuple[Listed, ...] = (
 )
 
 
-def sections_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
+def findings_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
     """Every finding that all runs have, and those of `findings`, in the order of the list."""
     return tuple(_loaded(each.path) for each in FINDINGS if not each.only_for or each.only_for in findings)
 
 
-def sections_of(report: Report) -> tuple[Finding[Any], ...]:
+def findings_of(report: Report) -> tuple[Finding[Any], ...]:
     """The findings that a report has: those without a record, and those whose finding it has."""
-    sections = sections_with(report.analysis.findings)
+    sections = findings_with(report.analysis.findings)
     return tuple(each for each in sections if each.record is None or report.analysis.finding(each.record) is not None)
 
 

@@ -23,7 +23,7 @@ from contextcliff.findings.finding import (
     Shown,
     Table,
     Text,
-    sections_of,
+    findings_of,
 )
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
@@ -51,7 +51,7 @@ def render_console(
     `folder` is where the files lie, a page for a browser among them with `html`; `tracking_command` opens the tracker.
     """
     page = _Page(console=console, language=language)
-    findings = sections_of(report)
+    findings = findings_of(report)
     for finding in findings:
         if blocks := finding.short(report):
             page.blocks(blocks)
@@ -82,7 +82,7 @@ def render_cap(report: Report, *, console: Console, language: Catalogue = ENGLIS
 
 
 def _answer(report: Report) -> Sequence[Block]:
-    return sections_of(report)[0].short(report)
+    return findings_of(report)[0].short(report)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

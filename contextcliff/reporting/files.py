@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from contextcliff.findings.finding import PAGE_NAME, FinishedRun, sections_of
+from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import LINE_ENDS, write_text
@@ -49,7 +49,7 @@ def write_report_files(
         *_controls(controls, path=folder / CONTROLS_NAME),
         *(
             write_text(path=folder / name, text=text)
-            for section in sections_of(report)
+            for section in findings_of(report)
             for name, text in section.files(finished).items()
         ),
     )
@@ -57,7 +57,7 @@ def write_report_files(
 
 def stale_files(report: Report) -> tuple[str, ...]:
     """Patterns of files that a report may lack: those of an earlier analysis would be taken for this one's."""
-    pages = (section.page_name for section in sections_of(report) if section.page_name)
+    pages = (section.page_name for section in findings_of(report) if section.page_name)
     return (f"{FIGURES}/*.png", CONTROLS_NAME, PAGE_NAME, *pages)
 
 

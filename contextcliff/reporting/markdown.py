@@ -24,7 +24,7 @@ from contextcliff.findings.finding import (
     Shown,
     Table,
     Text,
-    sections_of,
+    findings_of,
 )
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
@@ -54,7 +54,7 @@ def chapters(report: Report, *, figures: Sequence[str], language: Catalogue = EN
     looks: list[Line] = []
     quiet: list[Note] = []
     details: list[str] = []
-    for finding in sections_of(report):
+    for finding in findings_of(report):
         images = {
             figure.name: image(paths[figure.name], caption=figure.caption)
             for figure in finding.figures

@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core.core_schema import DataclassSchema, WithDefaultSchema
 
-from contextcliff.findings.finding import FINDINGS, Finding, sections_with
+from contextcliff.findings.finding import FINDINGS, Finding, findings_with
 from contextcliff.records.analysis import CAP_RULES, Analysis
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
 
@@ -59,7 +59,7 @@ def report_schema() -> dict[str, object]:
     """The schema, as JSON's own types."""
     sections = [
         (section, section.record)
-        for section in sections_with([each.only_for for each in FINDINGS])
+        for section in findings_with([each.only_for for each in FINDINGS])
         if section.record is not None
     ]
     records: list[type[Any]] = [RunRecord, Analysis, Usage, Counts, *(record for _, record in sections)]

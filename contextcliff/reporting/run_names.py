@@ -13,7 +13,7 @@ from pathlib import Path
 
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, json_of, opened, parsed
 from contextcliff.errors import tell
-from contextcliff.findings.finding import sections_of
+from contextcliff.findings.finding import findings_of
 from contextcliff.records.report import Report
 
 _BETWEEN = " · "
@@ -53,7 +53,7 @@ def facts_of(report: Report) -> RunFacts:
 
 def parameters_of_findings(report: Report) -> dict[str, str]:
     """What the findings of a report add to its run's parameters."""
-    return {key: value for section in sections_of(report) for key, value in section.parameters(report).items()}
+    return {key: value for section in findings_of(report) for key, value in section.parameters(report).items()}
 
 
 def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:

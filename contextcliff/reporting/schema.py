@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from contextcliff.findings.finding import Finding, absent_keys, sections_with
+from contextcliff.findings.finding import Finding, absent_keys, findings_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.note import Note
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
@@ -52,7 +52,7 @@ def unflatten(flat: object) -> Report:
     """
     if not isinstance(flat, Mapping):
         raise ValueError("a report is an object")
-    sections = sections_with([name for name, value in flat.items() if value is not None])
+    sections = findings_with([name for name, value in flat.items() if value is not None])
     found = {section.key: _finding(section, flat) for section in sections}
     findings = {key: finding for key, finding in found.items() if finding is not None}
     return Report(
@@ -81,7 +81,7 @@ def plain(value: object) -> object:
 
 def _findings(report: Report) -> dict[str, object]:
     flat: dict[str, object] = {}
-    for section in sections_with(report.analysis.findings):
+    for section in findings_with(report.analysis.findings):
         finding = None if section.record is None else report.analysis.finding(section.record)
         if section.inline and finding is not None:
             flat |= {each.name: getattr(finding, each.name) for each in fields(finding)}

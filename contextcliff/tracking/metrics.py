@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
-from contextcliff.findings.finding import sections_of
+from contextcliff.findings.finding import findings_of
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import Report
 from contextcliff.reporting.run_names import with_file_names
@@ -54,7 +54,7 @@ def measurements(report: Report) -> list[MetricPoint]:
     """Every figure of a report that is a number, of every finding."""
     return [
         MetricPoint(key=valid_key(point.key), value=float(point.value), step=point.step)
-        for section in sections_of(report)
+        for section in findings_of(report)
         for point in section.metrics(report)
         if point.value is not None and math.isfinite(point.value)
     ]
@@ -80,7 +80,7 @@ def tags(report: Report) -> dict[str, str]:
         "partial": str(report.run.partial).lower(),
     }
     named |= {"api": report.run.api, "safe_cap": cap_in_short(report.analysis.safe_cap)}
-    for section in sections_of(report):
+    for section in findings_of(report):
         named |= section.tags(report)
     return {key: value[:MAX_TAG] for key, value in named.items() if value}
 

@@ -9,7 +9,7 @@ import pytest
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.findings.finding import sections_with
+from contextcliff.findings.finding import findings_with
 from contextcliff.findings.latency import LatencyCap
 from contextcliff.findings.warnings import EarlyWarnings
 from contextcliff.records.analysis import Analysis
@@ -24,7 +24,7 @@ def taking(length: int, *times: float) -> list[ScoredSample]:
 
 
 def analysis_of(samples: list[ScoredSample], facts: StudyFacts = FACTS, **settings: float) -> Analysis:
-    return analyse(study_of(samples, AnalysisSettings(**settings), facts), sections_with())  # type: ignore[arg-type]  # keys of the settings
+    return analyse(study_of(samples, AnalysisSettings(**settings), facts), findings_with())  # type: ignore[arg-type]  # keys of the settings
 
 
 def cap_of(analysis: Analysis) -> LatencyCap:
@@ -36,7 +36,7 @@ def cap_of(analysis: Analysis) -> LatencyCap:
 def test_of_documents_with_their_own_length_the_cap_is_the_shortest_prompt_of_the_bin() -> None:
     samples = [item for length in range(500, 580) for item in taking(length, 10.0)]
     facts = replace(FACTS, designed_lengths=False)
-    analysis = analyse(study_of(samples, AnalysisSettings(latency_slo_ms=100.0, bins=2), facts), sections_with())
+    analysis = analyse(study_of(samples, AnalysisSettings(latency_slo_ms=100.0, bins=2), facts), findings_with())
     assert analysis.caps["latency"] == analysis.bins[1].min_tokens == 540
 
 

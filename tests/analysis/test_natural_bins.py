@@ -12,7 +12,7 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.calibration.laws import CliffScore, SlopeScore, TrueScore
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.findings.finding import sections_with
+from contextcliff.findings.finding import findings_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from tests.make import scored_sample
@@ -24,7 +24,7 @@ def analysed(bins: list[list[tuple[int, float]]], *, window: int = 8_192, relati
     samples = [_sample(tokens, score, place) for place, members in enumerate(bins) for tokens, score in members]
     facts = StudyFacts(max_context_tokens=window, designed_lengths=False, relative_by_default=False)
     study = study_of(samples, AnalysisSettings(relative_to_baseline=relative), facts)
-    return analyse(study, sections_with())
+    return analyse(study, findings_with())
 
 
 def _sample(tokens: int, score: float, place: int) -> ScoredSample:

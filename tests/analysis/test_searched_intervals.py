@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.findings.finding import sections_with
+from contextcliff.findings.finding import findings_with
 from contextcliff.findings.position import PositionProfile
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import NOT_SENT, ScoredSample
@@ -99,7 +99,7 @@ def test_position_is_tested_within_blocks_so_that_when_a_search_stopped_does_not
         return now["score"]
 
     samples = searched(plan, score_at, AnalysisSettings())
-    position = finding(analysed_search(plan, samples, finders=sections_with()), PositionProfile).position
+    position = finding(analysed_search(plan, samples, finders=findings_with()), PositionProfile).position
     assert (position.pattern, position.p_value) == ("stable", None)
 
 

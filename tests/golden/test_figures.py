@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from syrupy.assertion import SnapshotAssertion
 
-from contextcliff.findings.finding import sections_of
+from contextcliff.findings.finding import findings_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import write_figure
@@ -44,7 +44,7 @@ LAWS: dict[str, Callable[[], tuple[Report, Sequence[ScoredSample]]]] = {
 def test_figures(law: str, text: SnapshotAssertion, tmp_path: Path) -> None:
     report, scored = LAWS[law]()
     said = []
-    for section in sections_of(report):
+    for section in findings_of(report):
         for figure in section.figures:
             if figure.has_data(report):
                 drawn = figure.draw(report, scored)

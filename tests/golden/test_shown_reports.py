@@ -22,7 +22,7 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.facets import FacetRow
-from contextcliff.findings.finding import sections_with
+from contextcliff.findings.finding import findings_with
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import as_it_is
@@ -64,7 +64,7 @@ AUDIT = LengthAudit(
 def analysed(samples: list[ScoredSample], *, window: int, positions: Positions | None = None) -> Report:
     facts = StudyFacts(max_context_tokens=window, designed_lengths=True, relative_by_default=False, positions=positions)
     study = study_of(samples, AnalysisSettings(latency_slo_ms=5_000.0), facts)
-    return replace(simulated(), analysis=analyse(study, sections_with()))
+    return replace(simulated(), analysis=analyse(study, findings_with()))
 
 
 def slow_and_shared() -> Report:

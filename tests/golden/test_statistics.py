@@ -15,7 +15,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.paired import decide
 from contextcliff.analysis.search import BlockKey, BlockScores, follow
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.findings.finding import sections_with
+from contextcliff.findings.finding import findings_with
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -71,7 +71,7 @@ def studied(draw: Draw) -> Any:
 
 def finding(key: str) -> Callable[[Draw], Any]:
     def found(draw: Draw) -> Any:
-        (section,) = (each for each in sections_with() if each.key == key)
+        (section,) = (each for each in findings_with() if each.key == key)
         return section.find(studied(draw))
 
     return found

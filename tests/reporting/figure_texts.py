@@ -7,13 +7,13 @@ import itertools
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from contextcliff.findings.finding import FigureOf, sections_of
+from contextcliff.findings.finding import FigureOf, findings_of
 from contextcliff.records.report import Report
 
 
 def figure_of(report: Report, name: str) -> FigureOf:
     """The figure of this name, whichever section has it."""
-    return next(figure for section in sections_of(report) for figure in section.figures if figure.name == name)
+    return next(figure for section in findings_of(report) for figure in section.figures if figure.name == name)
 
 
 def drawn(report: Report, name: str) -> Figure:

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from contextcliff.findings.finding import sections_of, sections_with
+from contextcliff.findings.finding import findings_of, findings_with
 from contextcliff.findings.phrases import interval_outward
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
@@ -38,7 +38,7 @@ def test_every_finding_of_a_report_keeps_to_the_schema_comes_back_and_is_shown_a
     valid_report(written)
     back = unflatten(json.loads(written))
     assert json.dumps(flatten(back)) == written
-    for finding in sections_of(report):
+    for finding in findings_of(report):
         assert str([*finding.metrics(back)]) == str([*finding.metrics(report)])
         assert [type(block) for block in finding.short(back)] == [type(block) for block in finding.short(report)]
         # A sentence from a file has lost what kind of note it was: one may be shown in another place.
@@ -58,7 +58,7 @@ def test_no_line_on_the_console_is_wider_than_80_columns(law: str, language: Lan
 
 def test_a_report_from_before_a_finding_is_read_without_it() -> None:
     flat = flatten(REPORTS["everything"]())
-    for finding in sections_with():
+    for finding in findings_with():
         if finding.record is not None and not finding.inline:
             less = unflatten({key: value for key, value in flat.items() if key != finding.key})
             assert less.analysis.finding(finding.record) is None

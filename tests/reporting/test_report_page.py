@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.findings.drawing import blank, told
-from contextcliff.findings.finding import sections_of
+from contextcliff.findings.finding import findings_of
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.note import as_it_is
 from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
@@ -48,7 +48,7 @@ def test_the_figures_are_drawings_in_the_page_that_follow_its_colours_and_it_loa
     figures = draw_figures(report, folder=tmp_path, dpi=20)
     scored = [scored_sample(512, 1.0)]
     page = page_of(report, scored, figures=figures)
-    known = {figure.name: figure.caption for section in sections_of(report) for figure in section.figures}
+    known = {figure.name: figure.caption for section in findings_of(report) for figure in section.figures}
     drawn = [each["aria-label"] for tag, each in Tags(page).elements if tag == "svg"]
     assert sorted(map(str, drawn)) == sorted(known[name] for name in figures)
     assert re.search(r"<text[^>]*>threshold 0.80</text>", page)

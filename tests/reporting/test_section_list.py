@@ -9,11 +9,11 @@ from dataclasses import fields
 
 import pytest
 
-from contextcliff.findings.finding import FINDINGS, sections_with
+from contextcliff.findings.finding import FINDINGS, findings_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.report import Report, RunRecord
 
-ALL = sections_with([each.only_for for each in FINDINGS])
+ALL = findings_with([each.only_for for each in FINDINGS])
 
 
 def names_in_json() -> Iterator[str]:
@@ -40,7 +40,7 @@ def test_no_finding_takes_a_name_of_the_report() -> None:
 def test_a_section_that_few_runs_have_is_under_its_own_key() -> None:
     for each in FINDINGS:
         if each.only_for:
-            (section,) = set(sections_with([each.only_for])) - set(sections_with())
+            (section,) = set(findings_with([each.only_for])) - set(findings_with())
             assert section.key == each.only_for
 
 
@@ -48,8 +48,8 @@ def test_a_section_that_few_runs_have_is_under_its_own_key() -> None:
 def test_a_report_of_needles_loads_nothing_of_the_writing() -> None:
     program = (
         "import sys\n"
-        "from contextcliff.findings.finding import sections_with\n"
-        "assert sections_with()\n"
+        "from contextcliff.findings.finding import findings_with\n"
+        "assert findings_with()\n"
         "import contextcliff.reporting.console, contextcliff.reporting.files, contextcliff.tracking.metrics\n"
         "assert not [name for name in sys.modules if name.startswith('contextcliff.writing.section')]\n"
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.findings.drawing import PAD_INCHES
-from contextcliff.findings.finding import sections_of
+from contextcliff.findings.finding import findings_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_bytes
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def figure_files(report: Report) -> tuple[str, ...]:
     """The names of the files that `draw_figures` draws."""
     return tuple(
-        f"{figure.name}.png" for section in sections_of(report) for figure in section.figures if figure.has_data(report)
+        f"{figure.name}.png" for section in findings_of(report) for figure in section.figures if figure.has_data(report)
     )
 
 
@@ -31,7 +31,7 @@ def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder:
     """
     drawn = {
         figure.name: figure.draw(report, scored)
-        for finding in sections_of(report)
+        for finding in findings_of(report)
         for figure in finding.figures
         if figure.has_data(report)
     }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contextcliff.findings.finding import PAGE_NAME, FinishedRun, sections_of
+from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
@@ -124,7 +124,7 @@ def write_pages(
 ) -> tuple[Path, ...]:
     """Write `report.html` into a run's folder, and its findings' own pages. Returns the paths."""
     page = report_page(run.report, scored=run.scored, excerpts=excerpts, prompts=prompts, figures=figures)
-    with_pages = [section for section in sections_of(run.report) if section.page_name]
+    with_pages = [section for section in findings_of(run.report) if section.page_name]
     pages = {PAGE_NAME: page, **{section.page_name: section.page(run) for section in with_pages}}
     return tuple(write_text(path=folder / name, text=text) for name, text in pages.items() if text is not None)
 
