@@ -99,8 +99,9 @@ def report_run(
             kept = write_contexts(sent, path=new / CONTEXTS_NAME)
         prompts = read_contexts(kept)
         excerpts = _excerpts(report, annotated, scored, documents=documents, folder=folder, new=new)
-        _show(invocation, report, folder)
         _draw(invocation, finished, excerpts, prompts, folder=new)
+    # Only now: a reader that goes away (`| head`) ends the command here, and the files are in place.
+    _show(invocation, report, folder)
     curves = None
     if beside is not None:
         suffix, dpi = folder.name.removeprefix(report.run.run_id), invocation.reporting.figure_dpi
