@@ -22,10 +22,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 58_386,
+    "lines of contextcliff/": 58_387,
     "modules of contextcliff/ without __init__.py": 359,
     "lines of the largest module": 438,
-    "lines of tests/": 41_136,
+    "lines of tests/": 41_137,
     "data records": 503,
     "modules of ours that --help imports": 16,
     "modules of ours that a niah run imports": 198,

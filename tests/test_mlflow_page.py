@@ -135,7 +135,7 @@ def test_figures_tables_and_reports_open(leaderboard: str, page: Page, folder: P
     page.locator("img[src^='blob:'], img[src*='score_by_length'], .image-container").first.wait_for(state="attached")
     text = shown(page, f"{files}/samples_table.json", "question", "prediction", "failure", "sample_id")
     assert text.index("question") < text.index("sample_id")
-    shown(page, f"{files}/report.md", "Failure risk report")
+    shown(page, f"{files}/report.md", "Worth a look")
     shown(page, f"{files}/config.yaml", "cliff_tokens")
     parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
     table = f"{base(leaderboard)}/runs/{parent.info.run_id}/artifacts/leaderboard.json"
