@@ -22,7 +22,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 58_387,
+    "lines of contextcliff/": 58_368,
     "modules of contextcliff/ without __init__.py": 359,
     "lines of the largest module": 438,
     "lines of tests/": 41_137,

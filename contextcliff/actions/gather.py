@@ -114,7 +114,7 @@ def _render(gathered: Sequence[_Gathered], *, output_dir: Path) -> None:
 
 
 def _render_uploads(uploads: Uploads | None) -> None:
-    """Print what the tracker got; None: it keeps no runs."""
+    """Print what the tracker got; None if it keeps no runs."""
     if uploads is None:
         _say("TRACKING nothing: tracking=none keeps no runs")
         return

@@ -157,7 +157,7 @@ class AbsoluteThreshold:
         return self.could_be_shown_above(result, result.evidence)
 
     def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
-        """Samples, in texts as now, with which a true `score` is shown on its side with 80% power; None: too many."""
+        """Samples, in texts as now, with which a true `score` is shown on its side with 80% power; None if too many."""
         has_spread = not (result.binary or result.clusters)
         return observed_sample_size.to_settle_against(
             result.evidence, score, self.threshold, self.confidence, has_spread=has_spread

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from contextcliff.records.generation import ScoredSample
@@ -90,10 +91,7 @@ def columns_of(
     titles: Sequence[str], rows: Sequence[Sequence[str]], *, words: Collection[str] = ()
 ) -> tuple[Column, ...]:
     """Rows as columns; those called `words` are text."""
-    return tuple(
-        Column(title=title, cells=tuple(row[place] for row in rows), words=title in words)
-        for place, title in enumerate(titles)
-    )
+    return columns(rows, *((title, itemgetter(place)) for place, title in enumerate(titles)), words=words)
 
 
 def columns(
@@ -203,7 +201,7 @@ class Finding(Generic[T]):
         return {}
 
     def of(self, report: Report) -> T:
-        """The finding in a report. Raises `ValueError` where it has none; its section is not asked there."""
+        """The finding in a report. Raises `ValueError` where it has none: `findings_of` leaves it out there."""
         found = None if self.record is None else report.analysis.finding(self.record)
         if found is None:
             raise ValueError(f"the report has no finding {self.key}")
@@ -297,8 +295,8 @@ def findings_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
 
 def findings_of(report: Report) -> tuple[Finding[Any], ...]:
     """The findings that a report has: those without a record, and those whose finding it has."""
-    sections = findings_with(report.analysis.findings)
-    return tuple(each for each in sections if each.record is None or report.analysis.finding(each.record) is not None)
+    listed = findings_with(report.analysis.findings)
+    return tuple(each for each in listed if each.record is None or report.analysis.finding(each.record) is not None)
 
 
 def absent_keys(findings: Collection[str]) -> tuple[str, ...]:
@@ -309,5 +307,5 @@ def absent_keys(findings: Collection[str]) -> tuple[str, ...]:
 @cache
 def _loaded(path: str) -> Finding[Any]:
     module, _, name = path.rpartition(".")
-    section: Finding[Any] = getattr(import_module(module), name)()
-    return section
+    finding: Finding[Any] = getattr(import_module(module), name)()
+    return finding

@@ -29,7 +29,7 @@ class Note:
     - `{n:is/are}`: the first word for one, the second for every other number;
     - `{value:percent}`: as many digits as it needs (`95%`, `99.5%`).
     A figure may be a note itself, or a sequence: its items stand behind commas, with `{items:and}` the last behind
-    `and`, with `{items:·}` all behind dots.
+    `and`.
     """
 
     template: str
@@ -93,8 +93,6 @@ class _Said(Formatter):
         return format(value, format_spec)
 
     def _listed(self, words: Sequence[str], *, last: str) -> str:
-        if last == "·":
-            return " · ".join(words)
         comma = self._catalogue.get(", ", ", ")
         if last != "and" or len(words) < 2:
             return comma.join(words)

@@ -154,23 +154,17 @@ class WritingFinding(Finding[Writing]):
 
     def short(self, report: Report) -> tuple[Block, ...]:
         """Healthy rounds by length."""
-        found = self.of(report)
-        return () if found is None else tables.health_table(as_shown(found))
+        return tables.health_table(as_shown(self.of(report)))
 
     def look(self, report: Report) -> tuple[Line, ...]:
         """The verdict, and what keeps the tests from showing more."""
         found = self.of(report)
-        if found is None:
-            return ()
         warnings = (Line(label="Writing", text=warning) for warning in found.warnings)
         return (Line(label="Writing", text=found.verdict), *warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         """Every table and figure."""
-        found = self.of(report)
-        if found is None:
-            return ()
-        writing = as_shown(found)
+        writing = as_shown(self.of(report))
         return (
             Pairs(rows=tables.summary(writing)),
             tables.tier_table(writing) if writing.tiers else Text(text="No length was tested."),
@@ -186,39 +180,30 @@ class WritingFinding(Finding[Writing]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         """`writing.MEASURE` and what stands beside it, by length."""
         writing = self.of(report)
-        for level in writing.health.levels if writing is not None and writing.health is not None else ():
+        for level in writing.health.levels if writing.health is not None else ():
             yield Measurement(key="writing/healthy_share", value=level.share, step=level.context_tokens)
-        for tier in writing.tiers if writing is not None else ():
+        for tier in writing.tiers:
             for key, figure in _figures(tier):
                 yield Measurement(key=f"writing/{key}", value=figure, step=tier.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         """The verdict."""
-        writing = self.of(report)
-        return {} if writing is None else {"writing_verdict": str(writing.verdict)}
+        return {"writing_verdict": str(self.of(report).verdict)}
 
     def parameters(self, report: Report) -> Mapping[str, str]:
         """The text that the runs go on with, and how many rounds a length has."""
         writing = self.of(report)
-        if writing is None:
-            return {}
         rounds = sorted({tier.n_rounds for tier in writing.tiers})
         ends = dict.fromkeys((*rounds[:1], *rounds[-1:]))
         return {"text": writing.document_id, "rounds": " to ".join(map(str, ends))}
 
     def files(self, run: FinishedRun) -> Mapping[str, str]:
         """Tables, results by length, and everything that was written."""
-        writing = self.of(run.report)
-        if writing is None:
-            return {}
-        return writing_files(run.report, writing, scored=run.scored, parameters=run.parameters)
+        return writing_files(run.report, self.of(run.report), scored=run.scored, parameters=run.parameters)
 
     def page(self, run: FinishedRun) -> str | None:
         """The verdict, the cap and the texts to read."""
-        writing = self.of(run.report)
-        if writing is None:
-            return None
-        return writing_page(run.report, writing, scored=run.scored, parameters=run.parameters)
+        return writing_page(run.report, self.of(run.report), scored=run.scored, parameters=run.parameters)
 
 
 def _figures(tier: WritingTier) -> Iterator[tuple[str, float | None]]:

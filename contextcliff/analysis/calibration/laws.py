@@ -23,7 +23,7 @@ class TrueScore(Protocol):
 
     @property
     def crossing(self) -> float | None:
-        """The first length in tokens at which the mean is not above the threshold; 0: at every one, None: at none."""
+        """The first length in tokens whose mean is not above the threshold; 0 if every one's, None if none's."""
         ...
 
     def at(self, tokens: float) -> float:
@@ -85,7 +85,7 @@ class SteppedScore:
     threshold: float
     crossing: float
     foot: float | None = None
-    """None: the threshold at every length from `crossing` on."""
+    """None if it is at the threshold at every length from `crossing` on."""
 
     def at(self, tokens: float) -> float:
         if tokens < self.crossing:
