@@ -9,6 +9,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, TypeVar
 
+import pytest
+
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.transformers.hf_engine import Transformers
 from contextcliff.kv.policy import KVPolicy
@@ -17,6 +19,10 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Passage, Prompt, Recipe, Sample, Words
+
+# Every test module that makes a model imports this one: none of them is collected without the extra.
+for package in ("torch", "kvpress"):
+    pytest.importorskip(package, reason="needs the extra hf")
 
 TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}<|assistant|>"

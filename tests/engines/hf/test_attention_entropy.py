@@ -65,7 +65,6 @@ def test_a_prompt_that_is_mostly_kept_is_measured_alike() -> None:
 
 
 def test_what_was_evicted_is_not_counted_among_the_keys() -> None:
-    pytest.importorskip("kvpress", reason="needs the extra hf")
     policy = KVPolicy(name="pyramidkv", press="PyramidKVPress", budget=0.3, press_arguments={"window_size": 8})
     (answer,) = answers([PROMPT], policy=policy, attention_entropy=True)
     assert len(answer.attention_entropy) == 3

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch", reason="needs the extra hf")
-
 from contextcliff.errors import EngineFault
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling

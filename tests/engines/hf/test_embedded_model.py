@@ -11,8 +11,6 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from tests.engines.hf.made_model import SMOLLM2, answers, asked, with_session
 
-torch = pytest.importorskip("torch", reason="needs the extra hf")
-pytest.importorskip("kvpress", reason="needs the extra hf")
 pytestmark = [pytest.mark.llm, pytest.mark.slow]
 
 STORY = Essays().corpus(tokens=2_000, seed=1, count=1).documents[0].text

@@ -17,8 +17,6 @@ from tests.engines.hf.made_model import answers, asked, made_folder, plain_gener
 
 pytestmark = pytest.mark.torch
 
-torch = pytest.importorskip("torch", reason="needs the extra hf")
-pytest.importorskip("kvpress", reason="needs the extra hf")
 
 TEXT = "The lamp stood in the window until the ferry came back over the water. " * 12
 PROMPTS = [asked(TEXT[: 200 * n], f"What came back, number {n}?") for n in range(1, 5)]

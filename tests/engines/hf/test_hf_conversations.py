@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-pytest.importorskip("torch")
-
 from contextcliff.engines.transformers.prompts import prompt_tokens
 from contextcliff.records.sample import Passage, Prompt, Recipe, Sample, SentTurn, Turn, Words
 from contextcliff.text.tokenizers import hub_tokenizer

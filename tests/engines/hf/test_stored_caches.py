@@ -50,7 +50,6 @@ def test_keys_and_values_may_have_formats_of_their_own() -> None:
 
 
 def test_a_press_and_a_format_go_together() -> None:
-    pytest.importorskip("kvpress", reason="needs the extra hf")
     policy = KVPolicy(name="both", key_type="int4", value_type="int4", press="SnapKVPress", budget=0.5)
     measured = in_use(policy)
     assert measured.bytes_per_token == pytest.approx(0.5 * 3 * 2 * 2 * 64 * 4.5 / 8, rel=0.02)
