@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from unicodedata import east_asian_width, normalize
 
+from contextcliff.text.words import as_typed
+
 
 def plain(text: str) -> str:
-    """A text as it is compared: compatibility forms resolved, lower case, single spaces, straight quotes."""
-    return " ".join(normalize("NFKC", text).casefold().replace("’", "'").split())
+    """A text as it is compared: `as_typed`, lower case, single spaces, straight apostrophes."""
+    return " ".join(as_typed(text).casefold().replace("’", "'").split())
 
 
 def stands_in(phrase: str, answer: str) -> bool:

@@ -1,10 +1,27 @@
-"""Words of a text: the marks that belong to their letters, and how many words two texts hold in one order."""
+"""Words of a text: one spelling of their signs, the marks of their letters, and words of two texts in one order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from unicodedata import category
+from functools import cache, lru_cache
+from unicodedata import category, decimal, normalize
+
+
+def as_typed(text: str) -> str:
+    """A text as a keyboard has it: compatibility forms resolved, ASCII digits and hyphens, no invisible characters."""
+    if text.isascii():
+        return text
+    return "".join(map(_typed, normalize("NFKC", text)))
+
+
+@lru_cache(maxsize=4096)
+def _typed(sign: str) -> str:
+    kind = category(sign)
+    if kind == "Nd":
+        return str(decimal(sign))
+    if kind == "Pd" or sign == "−":
+        return "-"
+    return "" if kind == "Cf" else sign
 
 
 @cache

@@ -27,6 +27,8 @@ CITIES = ("Paris", "New York", "York", "Rome")
         ('{"answer": "a {brace}"}', "a {brace}"),
         (r'{"answer": "\u6771\u4eac"}', "東京"),
         (r'{"answer": "\ud800x"}', "?x"),  # half a surrogate pair could not be written to a file
+        ("{“answer”: “Paris”}", "Paris"),  # a writer's quotes
+        ('{"answer": "the “old” town"}', "the “old” town"),
         ('{"answer": ' + "9" * 5000 + "}", "9" * 5000),
     ],
 )

@@ -12,6 +12,16 @@ from contextcliff.text.value_forms import FORMS, NUMBER, UUID, WORD, ValueForm
 
 FIRST, SECOND = "6f1c7f0e-52a1-4d3b-9b63-0c5b8c1f7a11", "0b7d2a90-9f1e-4a38-8a10-5d3c2e1f0a99"
 
+WRITTEN = (
+    *("1{,}234{,}567", "$1\\,234\\,567$", "1'234'567", "1’234’567", "1.234.567", "1 234 567", "1\u202f234\u202f567"),
+    *("1_234_567", "1234567.0", "1.234.567,00", "1,234,567.00", "12\u200b34\u200b567", "①1234567", "1234567²"),
+    *("١٢٣٤٥٦٧", "١٬٢٣٤٬٥٦٧", "１，２３４，５６７", "7654321,1234567", "1234567,7654321", "2 1234567", "1234567 100"),
+)
+OTHER_NUMBERS = (
+    *("12345678", "1.234.567.890", "1 234 567 890", "11'234'567", "12{,}345{,}678", "1234567.5", "0.1234567"),
+    *("1,234,567.89", "1234567,5", "3.1234567", "１２３４５６７８", "1,234,5678"),
+)
+
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_a_drawn_value_is_found_in_a_sentence_and_no_two_draws_are_alike(form: ValueForm) -> None:
@@ -30,6 +40,12 @@ def test_a_drawn_value_is_found_in_a_sentence_and_no_two_draws_are_alike(form: V
         ("It is Brelonska's.", WORD, "brelonska", 1.0),
         ("Brelonskan", WORD, "brelonska", 0.0),
         ("１２３４５６７", NUMBER, "1234567", 1.0),  # full-width digits
+        *((right, NUMBER, "1234567", 1.0) for right in WRITTEN),
+        *((longer, NUMBER, "1234567", 0.0) for longer in OTHER_NUMBERS),
+        (FIRST.replace("-", "\u2011"), UUID, FIRST, 1.0),  # hyphens that do not break
+        (FIRST.replace("-", "–"), UUID, FIRST, 1.0),
+        (f"\u2060{FIRST[:9]}\u200b{FIRST[9:]}\ufeff", UUID, FIRST, 1.0),
+        ("Brel\u00adonska", WORD, "brelonska", 1.0),  # a soft hyphen
         ("Marlene", WORD, "Marlene", 1.0),
         ("Anna-Marlene", WORD, "Marlene", 0.0),
     ],
@@ -67,6 +83,7 @@ def test_a_distractor_is_its_own_tag_and_does_not_pass_beside_the_right_value(
         ("C++", "It is C++.", True),
         ("the clerk’s key", "It is the clerk's key!", True),
         ("ten", "often", False),
+        ("Anna-Marlene", "Anna\u2011Marlene", True),
     ],
 )
 def test_a_phrase_stands_whole_in_an_answer_of_any_script(phrase: str, answer: str, found: bool) -> None:

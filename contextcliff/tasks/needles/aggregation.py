@@ -25,12 +25,12 @@ from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import ScoringContext
-from contextcliff.text.value_forms import WORD
+from contextcliff.text.value_forms import WORD, numbers
 
 _NUMERALS = tuple(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
 )
-_COUNT = re.compile(rf"(?<![\d.,])\d+(?![\d]|[.,]\d)|\b(?:{'|'.join(_NUMERALS)})\b", re.IGNORECASE)
+_NUMERAL = re.compile(rf"\b(?:{'|'.join(_NUMERALS)})\b", re.IGNORECASE)
 _MARGIN = 2
 """By so many occurrences the most frequent word leads: a miscount by one is no wrong answer."""
 
@@ -104,15 +104,11 @@ class Aggregation(PlantingTask):
 def score_count(answer: str, *, expected: str, cut_off: bool) -> Score:
     """1 where the only number that an answer gives, or the last of several, is the right one."""
     text = answer.strip()
-    numbers = [_as_digits(match) for match in _COUNT.findall(text)]
-    if not numbers:
+    said = numbers(_NUMERAL.sub(lambda numeral: str(_NUMERALS.index(numeral[0].lower())), text))
+    if not said:
         return Score(value=0.0, prediction=text, failure=tag_without_value(text, cut_off=cut_off))
-    right = numbers[-1] == expected
-    return Score(value=float(right), prediction=numbers[-1], failure=None if right else "miscount")
-
-
-def _as_digits(number: str) -> str:
-    return number if number.isdigit() else str(_NUMERALS.index(number.lower()))
+    right = said[-1] == expected
+    return Score(value=float(right), prediction=said[-1], failure=None if right else "miscount")
 
 
 @cache

@@ -71,7 +71,7 @@ class NiahMulti(Depths, PlantingTask):
             name = f"task.needles[{position}]"
             if not needle.answer.strip():
                 raise ValueError(f"{name}.answer: is blank; give a word, or leave the needle out")
-            if not needle.inferred and not _found(needle.answer, needle.text):
+            if not needle.inferred and not _stands_in(needle.answer, needle.text):
                 refuse_hidden_elsewhere(f"{name}.answer", needle.answer, name, "words that do")
         if self.needles and "{cities}" in self.question:
             raise ValueError(
@@ -133,9 +133,14 @@ class NiahMulti(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the needles that the answer names; the prediction lists which."""
-        cut_off = generation.finish_reason == "length"
-        return score_share(generation.text, expected=sample.answers, stands=_found, cut_off=cut_off)
+        said = frozenset(NUMBER.found(generation.text))
+        return score_share(
+            generation.text,
+            expected=sample.answers,
+            stands=lambda wanted, text: wanted in said or stands_in(wanted, text),
+            cut_off=generation.finish_reason == "length",
+        )
 
 
-def _found(wanted: str, text: str) -> bool:
-    return wanted in NUMBER.found(text) or stands_in(wanted, text)
+def _stands_in(answer: str, text: str) -> bool:
+    return answer in NUMBER.found(text) or stands_in(answer, text)

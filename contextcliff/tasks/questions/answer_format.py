@@ -60,6 +60,8 @@ _DECODER = json.JSONDecoder(
 )
 # What begins like an object was meant as one: the search ends at the first that fails, so that it is linear.
 _OBJECT = re.compile(r'\{\s*["}]')
+_STRAIGHT_QUOTES = str.maketrans("“”„‟＂", '"""""')
+_TYPOGRAPHIC_OBJECT = re.compile(r"\{\s*[“”„‟＂]")
 
 
 def _from_json(text: str) -> Parsed:
@@ -67,6 +69,8 @@ def _from_json(text: str) -> Parsed:
         return Parsed(problem="is empty")
     if len(text) > MAX_REPLY_CHARACTERS:
         return Parsed(problem=f"is longer than {MAX_REPLY_CHARACTERS:,} characters")
+    if _TYPOGRAPHIC_OBJECT.search(text) and not _OBJECT.search(text):
+        text = text.translate(_STRAIGHT_QUOTES)
     try:
         return _answer_of(_DECODER.decode(text))
     except (ValueError, RecursionError):
