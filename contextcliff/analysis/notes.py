@@ -60,6 +60,7 @@ def notes_of(
     return (
         *_unscored(scored, sequence),
         *_unknown_marks(scored),
+        *_read_in_part(scored),
         *_empty_from(groups),
         *_not_monotone(sequence, threshold),
         *_of_documents(sequence.results, window),
@@ -102,6 +103,15 @@ def _unknown_marks(scored: Sequence[ScoredSample]) -> Iterator[Note]:
             " split reasoning off, or turn thinking off",
             answers=portion(marks.total(), len(answers), "answers"),
             mark=marks.most_common(1)[0][0],
+        )
+
+
+def _read_in_part(scored: Sequence[ScoredSample]) -> Iterator[Note]:
+    n = sum(item.is_read_in_part for item in scored)
+    if n:
+        yield Note(
+            "of {answers} only the beginning was scored: many times longer than the tokens asked for",
+            answers=portion(n, len(scored), "answers"),
         )
 
 

@@ -19,6 +19,7 @@ from contextcliff.records.generation import (
     Outcome,
     Score,
     ScoredSample,
+    read_characters,
 )
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ScoringContext, Task
@@ -76,17 +77,18 @@ class Scorer:
         """Texts whose embeddings the score of this outcome uses; none where it has no score."""
         if outcome.generation is None or outcome.unscored is not None:
             return ()
-        return self._task.texts_to_embed(outcome.sample, outcome.generation, self._context(outcome.sample))
+        read = _read(outcome.sample, outcome.generation)
+        return self._task.texts_to_embed(outcome.sample, read, self._context(outcome.sample))
 
     def _score(self, sample: Sample, generation: Generation) -> Score:
         before = self._scored.get(sample.sample_id)
         if before is not None and before.generation == generation:
             return before.score
-        context = self._context(sample)
+        context, read = self._context(sample), _read(sample, generation)
         if self._vectors_of is not None:
-            texts = self._task.texts_to_embed(sample, generation, context)
+            texts = self._task.texts_to_embed(sample, read, context)
             context = replace(context, vectors=self._vectors_of(texts))
-        score = self._task.score(sample, generation, context)
+        score = self._task.score(sample, read, context)
         if _ran_out_thinking(generation):
             score = replace(score, value=0.0, prediction="", failure=_OUT_OF_THOUGHT)
         elif generation.refused and score.failure is not None:
@@ -96,6 +98,10 @@ class Scorer:
 
     def _context(self, sample: Sample) -> ScoringContext:
         return ScoringContext(document=self._documents.get(sample.document_id), foreign_answers=self._foreign_answers)
+
+
+def _read(sample: Sample, generation: Generation) -> Generation:
+    return replace(generation, text=generation.text[: read_characters(sample)])
 
 
 def _window(outcome: Outcome) -> int | None:

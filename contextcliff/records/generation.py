@@ -87,6 +87,11 @@ class Score:
     """Further measures of the answer, as `em` and `f1`."""
 
 
+def read_characters(sample: Sample) -> int:
+    """Characters of an answer that are scored, many times what its tokens may take: a server may send anything."""
+    return max(32_768, 64 * (sample.answer_tokens or 4_096))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoredSample:
     """One line of `samples.jsonl`. `score` is None where the sample is unscored, `failure` then says why."""
@@ -111,6 +116,11 @@ class ScoredSample:
 
     server_offset_tokens: int = 0
     """What the server adds to every prompt."""
+
+    @property
+    def is_read_in_part(self) -> bool:
+        """Whether the answer is so long that only its beginning is scored."""
+        return self.generation is not None and len(self.generation.text) > read_characters(self.sample)
 
     @property
     def measured_tokens(self) -> int:

@@ -24,8 +24,9 @@ from contextcliff.tasks.grid_blocks import Asked
 from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import Materials, ScoringContext
 from contextcliff.text.tokens import Tokenizer, tokenise
+from contextcliff.text.words import as_typed
 
-_LINE = re.compile(r"^\W*(\d+)[.):]\s*(.*?)\W*$", re.MULTILINE)
+_LINE = re.compile(r"\W*+(\d++)[.):]\s*+(.*\w|)")  # possessive: no character is tried twice
 _ODD = re.compile(r"odd\s+(?:line|one|item)\D{0,40}(\d+)", re.IGNORECASE)
 _CONTROL_LINES = 8
 _ANSWER_MARGIN = 1.1
@@ -189,8 +190,8 @@ def score_copy(answer: str, *, expected: str, cut_off: bool) -> Score:
     0 with a tag where the odd line isn't named (`no_place`), is named wrong (`wrong_place`), or is not copied in its
     place (`odd_lost`); else the share of lines copied, tagged `incomplete` or `miscopied` below 1.
     """
-    text = answer.strip()
-    wanted, odd_line = _lines(expected), _ODD.findall(expected)[-1]
+    text = as_typed(answer).strip()
+    wanted, odd_line = _lines(as_typed(expected)), _ODD.findall(expected)[-1]
     copied, named = _lines(text), _ODD.findall(text)
     if not named:
         tag = "no_place" if copied and not cut_off else tag_without_value(text, cut_off=cut_off)
@@ -205,7 +206,8 @@ def score_copy(answer: str, *, expected: str, cut_off: bool) -> Score:
 
 
 def _lines(text: str) -> dict[str, str]:
-    return {number: item.casefold() for number, item in _LINE.findall(text)}
+    found = (_LINE.match(line) for line in text.splitlines())
+    return {line[1]: line[2].casefold() for line in found if line}
 
 
 def _line_at(depth: float, lines: int) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from functools import cache
+from itertools import product
+from time import process_time
 from typing import Any
 
 import pytest
@@ -87,6 +89,22 @@ def test_a_perfect_answer_scores_1_and_a_wrong_or_empty_one_0_with_a_tag(option:
             assert value == 0.0
             assert tag is not None
             assert all(score(wrong)[0] < 0.5 for wrong in sample.reference.distractors)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("option", [option for option in OPTIONS if option != "continuation"])  # prose is measured
+def test_the_time_of_a_score_grows_with_the_answer_and_not_with_its_square(option: str) -> None:
+    task, _, documents = shipped(option)
+    sample = built(option).samples[0]
+    context = ScoringContext(document=documents.get(sample.document_id))
+    right = sample.reference.reply or (sample.answers[0] if sample.answers else "said")
+    ends = (", ", "か")
+    pieces = ("\n", "1 ", "1'234 ", "犬", "\u200b", '{"', "Final Answer: [", *(right[:32] + end for end in ends))
+    began = process_time()
+    for piece, characters in product(pieces, (30_000, 300_000)):
+        task.score(sample, said((piece * characters)[:characters] + "x"), context)
+    # To read an answer again at each of its blanks or commas takes minutes here, to read it once a tenth of a second.
+    assert process_time() - began < 30
 
 
 @pytest.mark.parametrize("option", OPTIONS)

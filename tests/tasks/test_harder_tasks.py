@@ -108,6 +108,10 @@ def test_what_is_counted_is_what_stands_in_the_text(mode: str) -> None:
         ("4", 1.0, None),
         ("Four times.", 1.0, None),
         ("At hours 1 and 2 and later: 4", 1.0, None),
+        ("4.0", 1.0, None),
+        ("٤", 1.0, None),
+        ("４回", 1.0, None),
+        ("4.5", 0.0, "missing"),
         ("14", 0.0, "miscount"),
         ("5", 0.0, "miscount"),
         ("often", 0.0, "missing"),
@@ -128,6 +132,7 @@ LIST = "1. plum\n2. plums\n3. plum\n4. plum\nOdd line: 2"
     [
         (LIST, False, 1.0, None),
         (LIST.replace("Odd line: 2", "**Odd Line:** 2."), False, 1.0, None),
+        (LIST.replace("1", "１").replace("2", "٢"), False, 1.0, None),
         (LIST.replace("4. plum\n", ""), False, 0.75, "miscopied"),
         (LIST.replace(": 2", ": 3"), False, 0.0, "wrong_place"),
         (LIST.replace("plums", "plum"), False, 0.0, "odd_lost"),

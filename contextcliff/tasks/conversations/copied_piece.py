@@ -19,7 +19,7 @@ _TIMES_THE_PIECE = 8
 _WHOLE = 0.95
 """A ratio that a slip or two leave."""
 _HALF = 0.5
-_NEXT_TURN = re.compile(rf"\n\s*{re.escape(PLAIN_USER)}")
+_BLANKS_BEFORE_TURN = re.compile(rf"(?<!\s)(\s++){re.escape(PLAIN_USER)}")
 
 
 def score_copied(answer: str, *, prefix: str, piece: str, others: Sequence[str], cut_off: bool) -> Score:
@@ -30,7 +30,7 @@ def score_copied(answer: str, *, prefix: str, piece: str, others: Sequence[str],
     more) · `missing`.
     Blanks before the answer don't count, and a base model's answer ends where it goes on with the user's next words.
     """
-    text = _NEXT_TURN.split(answer, maxsplit=1)[0].lstrip()
+    text = _own_turn(answer).lstrip()
     if not text.startswith(prefix):
         said = text.strip()
         failure = "empty" if not said else "refusal" if is_refusal(said) else "no_prefix"
@@ -38,6 +38,13 @@ def score_copied(answer: str, *, prefix: str, piece: str, others: Sequence[str],
     copied = text.removeprefix(prefix)
     value = copied_ratio(copied, piece)
     return Score(value=value, prediction=text.strip(), failure=_tag(copied, value, others, cut_off=cut_off))
+
+
+def _own_turn(answer: str) -> str:
+    for blanks in _BLANKS_BEFORE_TURN.finditer(answer):
+        if (line_end := answer.find("\n", blanks.start(1), blanks.end(1))) >= 0:
+            return answer[:line_end]
+    return answer
 
 
 def _tag(copied: str, value: float, others: Sequence[str], *, cut_off: bool) -> str | None:

@@ -14,7 +14,7 @@ from contextcliff.tasks.answer_texts import is_refusal
 
 FINAL = "Final Answer:"
 """Stands before the list, as it is scored."""
-_FINAL_LINE = re.compile(rf"{FINAL} ?\[(.*)\]")
+_LIST_BEGINS = re.compile(rf"{FINAL} ?\[")
 
 
 def final_line(nodes: Sequence[str]) -> str:
@@ -24,10 +24,11 @@ def final_line(nodes: Sequence[str]) -> str:
 
 def final_nodes(answer: str) -> tuple[str, ...] | None:
     """The nodes that the last line of an answer lists; None where it has no such list. Blank lines do not count."""
-    found = _FINAL_LINE.search(answer.strip().rpartition("\n")[-1])
-    if found is None:
+    line = answer.strip().rpartition("\n")[-1]
+    begins, end = _LIST_BEGINS.search(line), line.rfind("]")
+    if begins is None or end < begins.end():
         return None
-    return tuple(node.strip() for node in found[1].split(",") if node.strip())
+    return tuple(node.strip() for node in line[begins.end() : end].split(",") if node.strip())
 
 
 def set_f1(named: Collection[str], right: Collection[str]) -> float:
@@ -57,8 +58,12 @@ def score_nodes(answer: str, *, right: Collection[str], known: str, cut_off: boo
         return Score(value=value, prediction=shown, failure="empty")
     if value > 0.0:
         return Score(value=value, prediction=shown, failure="partial")
-    invented = not any(node in known for node in nodes)
+    invented = _names(known).isdisjoint(nodes)
     return Score(value=value, prediction=shown, failure="hallucination" if invented else "wrong")
+
+
+def _names(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
 
 
 def _tag_without_list(text: str, *, cut_off: bool) -> str:

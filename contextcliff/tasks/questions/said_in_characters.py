@@ -29,6 +29,8 @@ _OTHERS_AHEAD = re.compile(
 )
 _LISTED = re.compile(r"[、，,・]|と|や|及び|および|和")
 _POLITE = re.compile(r"(?:です|だ|である)?[。.]?$")
+_AROUND = 64
+"""Characters on either side that are read: more than the longest of the patterns takes."""
 _SENTENCE = 3
 """Chinese characters beside a reference that make a sentence of a run of them, and no longer name."""
 
@@ -45,13 +47,17 @@ def gives_characters(answer: str, reference: str, *, question: str) -> bool:
     entries = [entry for entry in _LISTED.split(_POLITE.sub("", said)) if entry]
     if len(entries) > 1 and wanted in entries and not any(_HIRAGANA.search(entry) for entry in entries):
         return False
-    return any(
-        _has_edges(said, at, at + len(wanted))
-        and (negated or not (_DENIED_BEHIND.match(said[at + len(wanted) :]) or _DENIED_AHEAD.search(said[:at])))
-        and not _OTHERS_BEHIND.match(said[at + len(wanted) :])
-        and not _OTHERS_AHEAD.search(said[:at])
-        for at in _character_places(wanted, said)
-    )
+    # Chinese is written in one script: a longer run of it is a sentence, a shorter one may be a name.
+    is_chinese = _HIRAGANA.search(said) is None and _KATAKANA.search(said) is None
+    may_be_inside = is_chinese and len(wanted) > 1 and len(said) >= len(wanted) + _SENTENCE
+    for start in _character_places(wanted, said):
+        end = start + len(wanted)
+        ahead, behind = said[max(0, start - _AROUND) : start], said[end : end + _AROUND]
+        denied = not negated and (_DENIED_BEHIND.match(behind) or _DENIED_AHEAD.search(ahead))
+        one_of_several = _OTHERS_BEHIND.match(behind) or _OTHERS_AHEAD.search(ahead)
+        if _has_edges(ahead, wanted, behind, may_be_inside=may_be_inside) and not denied and not one_of_several:
+            return True
+    return False
 
 
 def _character_places(wanted: str, said: str) -> Iterator[int]:
@@ -61,16 +67,11 @@ def _character_places(wanted: str, said: str) -> Iterator[int]:
         at = said.find(wanted, at + 1)
 
 
-def _has_edges(said: str, start: int, end: int) -> bool:
-    """Whether the script changes at both ends of this part; between two hiragana there is no telling."""
-    if combining(said[end : end + 1] or " "):
+def _has_edges(ahead: str, wanted: str, behind: str, *, may_be_inside: bool) -> bool:
+    """Whether the script changes at both ends of `wanted`; between two hiragana there is no telling."""
+    if combining(behind[:1] or " "):
         return False
-    ahead, behind = said[start - 1 : start], said[end : end + 1]
-    if _is_edge(ahead, said[start]) and _is_edge(said[end - 1], behind):
-        return True
-    # Chinese is written in one script: a longer run of it is a sentence, a shorter one may be a name.
-    is_chinese = _HIRAGANA.search(said) is None and _KATAKANA.search(said) is None
-    return is_chinese and end - start > 1 and len(said) >= end - start + _SENTENCE
+    return may_be_inside or (_is_edge(ahead[-1:], wanted[0]) and _is_edge(wanted[-1], behind[:1]))
 
 
 def _is_edge(one: str, other: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.tasks.questions.squad_scoring import UNSPACED, normalise
@@ -87,12 +87,14 @@ def gives_words(answer: str, reference: str, *, question: str, references: Seque
     if next(_places(wanted, asked), None) is not None and places[0] != 0:
         return False
     others = [_words(other) for other in references]
-    wider = [(at, at + len(other)) for other in others for at in _places(other, words)]
+    wider = [(len(other), offset, set(_places(other, words))) for other in others for offset in _places(wanted, other)]
     negated = any(word.text in _NEGATIONS for word in asked[:_ASKED])
+    entries = {names_only: _entries(words, names_only=names_only) for names_only in (True, False)}
     for place in places:
-        end = place + len(wanted)
-        start, end = max(((s, e) for s, e in wider if s <= place and end <= e), key=lambda span: span[1] - span[0])
-        if (negated or not _is_denied(words, start, end)) and not _is_one_of_several(words, start, end):
+        spans = [(place - offset, place - offset + size) for size, offset, at in wider if place - offset in at]
+        start, end = max(spans, key=lambda span: span[1] - span[0])
+        denied = not negated and _is_denied(words, start, end)
+        if not denied and not _is_one_of_several(words, start, end, entries):
             return True
     return False
 
@@ -115,7 +117,9 @@ def _is_denied(words: Sequence[_Word], start: int, end: int) -> bool:
     return _DENIALS.match(" ".join(word.text for word in words[end : end + 2])) is not None
 
 
-def _is_one_of_several(words: Sequence[_Word], start: int, end: int) -> bool:
+def _is_one_of_several(
+    words: Sequence[_Word], start: int, end: int, entries: Mapping[bool, Collection[tuple[str, ...]]]
+) -> bool:
     wanted = words[start:end]
     before = words[start - 1].text if start else ""
     after = words[end].text if end < len(words) else ""
@@ -126,14 +130,14 @@ def _is_one_of_several(words: Sequence[_Word], start: int, end: int) -> bool:
         ahead = words[start - 2].text if start >= 2 else ""
         if after in _SCALES or (after in _RANGE and beyond.isdigit()) or (before in _RANGE and ahead.isdigit()):
             return True
-    return _is_entry_of_list(words, wanted)
+    # Beside a name only names are entries: `Otto, an engineer, built it` is no list.
+    return tuple(word.text for word in wanted) in entries[wanted[0].is_name and words[0].is_name]
 
 
-def _is_entry_of_list(words: Sequence[_Word], wanted: Sequence[_Word]) -> bool:
-    """Whether the whole answer is a list of short entries, and the reference no more than one of them.
+def _entries(words: Sequence[_Word], *, names_only: bool) -> set[tuple[str, ...]]:
+    """The entries of an answer that is a list of short ones as a whole, else none.
 
-    Two entries are a list where `and` joins them; after a comma the second may describe the first. Beside a name only
-    names are entries: `Otto, an engineer, built it` is no list.
+    Two entries are a list where `and` joins them; after a comma the second may describe the first.
     """
     entries: list[list[_Word]] = [[]]
     joined = any(word.text in _AND for word in words)
@@ -142,11 +146,7 @@ def _is_entry_of_list(words: Sequence[_Word], wanted: Sequence[_Word]) -> bool:
             entries[-1].append(word)
         if word.pauses or word.text in _AND:
             entries.append([])
-    beside_a_name = wanted[0].is_name and words[0].is_name
-    alike = [entry for entry in entries if entry and (entry[0].is_name or not beside_a_name)]
-    texts = [[word.text for word in entry] for entry in alike]
-    return (
-        (len(alike) > 2 or (len(alike) == 2 and joined))
-        and [word.text for word in wanted] in texts
-        and all(len(entry) <= _ITEM for entry in entries)
-    )
+    alike = [entry for entry in entries if entry and (entry[0].is_name or not names_only)]
+    if len(alike) < (2 if joined else 3) or any(len(entry) > _ITEM for entry in entries):
+        return set()
+    return {tuple(word.text for word in entry) for entry in alike}
