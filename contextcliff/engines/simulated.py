@@ -189,12 +189,18 @@ _POSITIONS: Mapping[str, Callable[[float], float]] = {
 
 
 def _scrambled(answer: str, rng: random.Random) -> str:
-    """A wrong answer of the same form: other digits for digits, other letters for letters."""
+    """A wrong answer of the same form: other digits for digits, other letters for letters, of any script."""
     kinds = ("123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     swap = {sign: rng.choice(kind.replace(sign, "")) for kind in kinds for sign in kind} | {
         "0": rng.choice("123456789")
     }
-    return "".join(swap.get(sign, sign) for sign in answer)
+    return "".join(swap.get(sign) or _neighbour(sign) for sign in answer)
+
+
+def _neighbour(sign: str) -> str:
+    """The letter two places on in its script, as あ becomes い; a mark stays."""
+    others = [other for step in (2, 1, -1) if (other := chr(ord(sign) + step)).isalnum()]
+    return others[0] if others and sign.isalnum() else sign
 
 
 _WRONG: tuple[Callable[[str, random.Random], str], ...] = (

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from random import Random
 from typing import Any
 
 import pytest
 
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.simulated import Simulated
+from contextcliff.engines.simulated import Simulated, _scrambled
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Recipe, Sample, Words, render
+from contextcliff.tasks.questions.squad_scoring import token_f1
 
 FULL = KVPolicy(name="none")
 Q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
@@ -82,6 +84,11 @@ def test_the_same_sample_gets_the_same_answer_and_another_model_answers_for_itse
     first = [answers(engine, asked(number)).text for number in range(30)]
     assert first == [answers(engine, asked(number)).text for number in range(30)]
     assert first != [answers(engine, asked(number), model="other").text for number in range(30)]
+
+
+@pytest.mark.parametrize("answer", ["銀の鍵", "Серебряный ключ", "กุญแจ", "the silver key", "1912"])
+def test_a_wrong_answer_is_wrong_in_any_script(answer: str) -> None:
+    assert all(token_f1(_scrambled(answer, Random(seed)), answer) < 0.5 for seed in range(20))
 
 
 def test_where_nothing_is_right_it_writes_prose_that_decays_with_length() -> None:

@@ -94,6 +94,10 @@ def test_a_well_formed_object_is_read_whatever_stands_before_it(answer: str, bef
         ("-5 °C", "-5 °C"),
         ("A. Lincoln", "A. Lincoln"),
         ("Antwort: Paris", "Paris"),
+        ("Die Antwort lautet Paris", "Paris"),
+        ("La réponse est Paris", "Paris"),
+        ("答えは東京です。", "東京です"),  # the score takes the polite end off
+        ("答案是北京。", "北京"),
         ("答え：「東京」。", "「東京」"),
         ("東京。", "東京"),
         (" \n\t", ""),

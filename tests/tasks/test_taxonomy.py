@@ -163,7 +163,7 @@ def test_content_words_of_any_script(text: str, found: set[str]) -> None:
     assert content_words(text) == found
 
 
-def test_a_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
+def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:
     story = "ジョバンニは銀河鉄道に乗った。犬がいた。"
     asked = "誰が乗りましたか"
     tags = {
@@ -172,7 +172,7 @@ def test_a_text_without_spaces_is_compared_by_pairs_of_characters() -> None:
     }
     assert tags == {
         "銀河鉄道": "wrong", "犬": "wrong", "猫": "hallucination", "織田信長": "hallucination",
-        "ジョバンニは": "verbose", "ジョバンニではない": "wrong",
+        "ジョバンニは": "verbose", "ジョバンニではない": "partial",
     }  # fmt: skip
 
 

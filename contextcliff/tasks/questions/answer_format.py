@@ -113,7 +113,11 @@ _ANNOUNCED = re.compile(
         (?:(?P=mark)\s*[:：] | [:：]\s*(?P=mark))""",
     re.IGNORECASE | re.VERBOSE,
 )
-_ANSWER_IS = re.compile(rf"{_NAME}\sis\s+(?=\S)", re.IGNORECASE)
+_ANSWER_IS = re.compile(
+    rf"""(?:{_NAME}\sis | (?:die\s)?antwort\s(?:ist|lautet) | (?:la\s)?réponse\sest | (?:la\s)?respuesta\ses)\s+(?=\S)
+        | (?:答え|解答|回答|答案|正解)\s?(?:は|是|为|為)[、,，\s]*(?=\S)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _EMPTY_LINE = re.compile(r"[-*_=#\s]*|(?:`{3,}|~{3,})\s*\w*\s*")
 _PAIRS = (
     ("```", "```"), ("**", "**"), ("__", "__"), ("*", "*"), ("_", "_"), ("`", "`"), ('"', '"'), ("'", "'"),

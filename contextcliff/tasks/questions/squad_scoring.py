@@ -26,6 +26,8 @@ UNSPACED = (
 """Characters of scripts without spaces between words, for the inside of a regular expression's brackets."""
 _ANY_UNSPACED = re.compile(f"[{UNSPACED}]")
 _WORD = re.compile(rf"[{UNSPACED}]|[^{UNSPACED}]+")
+_WIDE_MARKS = str.maketrans("", "", "。、，．！？：；・「」『』（）【】《》〈〉〜…")
+_POLITE_END = re.compile(r"(?:です|でした|である)$")
 
 
 def has_unspaced(text: str) -> bool:
@@ -40,16 +42,24 @@ def normalise(text: str) -> str:
 
 def exact_match(prediction: str, reference: str) -> float:
     """1 where both are the same after `normalise`, else 0 (Rajpurkar et al. 2016, arXiv:1606.05250)."""
-    return float(normalise(prediction) == normalise(reference))
+    return float(_compared(prediction) == _compared(reference))
+
+
+def _compared(text: str) -> str:
+    """`normalise`; in a script without spaces wide marks and a polite end (`です`) don't count either."""
+    normal = normalise(text)
+    return _POLITE_END.sub("", normal.translate(_WIDE_MARKS)) if has_unspaced(text) else normal
 
 
 def token_f1(prediction: str, reference: str) -> float:
     """Harmonic mean of precision and recall over the words that both share, 0-1 (Rajpurkar et al. 2016).
 
     As in the official script, a text of which `normalise` leaves nothing has an F1 of 0, even where its exact match is
-    1. In a script without spaces everything up to the next space is one word.
+    1. In a script without spaces every character is a word.
     """
-    predicted, accepted = normalise(prediction).split(), normalise(reference).split()
+    predicted, accepted = (
+        [word for run in _compared(text).split() for word in _WORD.findall(run)] for text in (prediction, reference)
+    )
     return _f1((Counter(predicted) & Counter(accepted)).total(), len(predicted), len(accepted))
 
 
