@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -19,6 +21,7 @@ import openai
 import pytest
 
 from contextcliff.engines.openai.exchange import Request, exchange
+from contextcliff.engines.openai.faults import named_window
 from contextcliff.engines.openai.http import async_client
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
@@ -157,6 +160,67 @@ def test_a_body_is_json_and_says_so_whatever_signs_the_prompt_has() -> None:
 def test_transport_faults_are_to_be_tried_again(code: int) -> None:
     engine_fault = fault(status(code, {"error": {"message": "busy"}}, **{"Retry-After": "7"}))
     assert (engine_fault.retryable, engine_fault.fatal, engine_fault.retry_after_s) == (True, False, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("headers", "message", "seconds"),
+    [
+        ({"retry-after-ms": "1500", "Retry-After": "7"}, "busy", 1.5),
+        ({"Retry-After": format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)}, "busy", 3600.0),
+        ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, "busy", 0.0),
+        ({"Retry-After": "soon"}, "busy", None),
+        ({}, "Rate limit reached. Please try again in 1m2.5s.", 62.5),
+        ({}, "Please try again in 250ms.", 0.25),
+        ({}, "busy", None),
+    ],
+)
+def test_a_server_says_in_many_ways_when_to_ask_again(
+    headers: dict[str, str], message: str, seconds: float | None
+) -> None:
+    engine_fault = fault(status(429, {"error": {"message": message}}, **headers))
+    assert engine_fault.retry_after_s == (seconds if not seconds else pytest.approx(seconds, rel=0.02))
+
+
+def test_gemini_names_its_delay_in_a_field() -> None:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.07s"}]
+    engine_fault = fault(status(429, [{"error": {"code": 429, "message": "Quota exceeded", "details": details}}]))
+    assert (engine_fault.kind, engine_fault.retry_after_s) == ("rate_limit", 34.07)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *({"error": "no"}, {"error": {"message": "no"}}, [{"error": {"message": "no", "code": 1}}], {"detail": "no"}),
+        *({"detail": [{"loc": ["body"], "msg": "no"}]}, {"message": {"detail": "no"}}, {"msg": "no"}, "no", '"no"'),
+        *({"errors": [{"message": "no"}]}, {"errors": ["no"]}, {"object": "error", "message": "no"}),
+    ],
+)
+def test_a_refusal_is_read_in_any_shape(body: object) -> None:
+    assert fault(status(400, body)).detail == "Error code: 400 - no"
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "window"),
+    [
+        (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_048_576),
+        (400, "This model's maximum prompt length is 131072 but the request contains 150000 tokens.", 131_072),
+        (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 4_096),
+        (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 2048", 1_024),
+        (400, "Input is too long for requested model.", None),
+        (400, "max_tokens must be at least 1, got -904.", None),
+        (400, "Invalid request: Your request exceeded model token limit: 8192", 8_192),
+        (400, "Range of input length should be [1, 30720]", 30_720),
+        (400, "Prompt exceeds max length", None),
+        (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", None),
+        (413, "Request Entity Too Large", None),
+        (500, "Context size has been exceeded.", None),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_an_overflow_in_any_servers_words(
+    code: int, words: str, window: int | None
+) -> None:
+    engine_fault = fault(status(code, {"error": {"message": words}}))
+    assert (engine_fault.kind, named_window(engine_fault.detail)) == ("overflow", window)
 
 
 @pytest.mark.parametrize(("code", "kind", "fatal"), [(403, "forbidden", True), (422, "bad_request", False)])

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 import httpx2
 
 from contextcliff.engines.openai.http import AnswerTooLarge
-from contextcliff.engines.openai.server_json import text_at, texts_in
+from contextcliff.engines.openai.server_json import message_in, parsed, texts_in
 from contextcliff.errors import EngineFault, one_line
 from contextcliff.records.generation import NO_TOKENS
 
@@ -61,15 +64,22 @@ _LIMIT = re.compile(rf"per min.{{0,40}}?\blimit:? {_NUMBER}.{{0,80}}?\brequested
 """OpenAI and Groq, of tokens a minute."""
 _FATAL_STATUS = {401: "unauthorized", 402: QUOTA, 403: "forbidden", 404: "not_found"}
 _TOO_LONG = re.compile(
-    r"exceed_context_size|context[_ ](?:length|size|window)|maximum context|too many tokens|prompt is too long", re.I
+    r"exceed_context_size|context[_ ](?:length|size|window|limit)|maximum context|too many (?:input )?tokens"
+    r"|(?:prompt|input) is too long|exceeds? the maximum number of tokens|(?:maximum|max) (?:prompt|input) length"
+    r"|prompt exceeds max|model token limit|range of input length|expected maxlength"
+    r"|`?max_new_tokens`? must be <=|`?inputs`? must have less than|max_tokens must be at least 1, got -",
+    re.IGNORECASE,
 )
+"""llama.cpp, OpenAI, vLLM, SGLang, DeepSeek, Mistral; Anthropic; Bedrock; Gemini, xAI, TensorRT-LLM; Z.ai, Moonshot,
+DashScope, Bedrock's Titan; TGI; vLLM, which takes the prompt from the window and sends what is left."""
 _WINDOW = re.compile(
-    r"(?:context[_ ](?:length|size|window)|n_ctx|maximum number of tokens(?: allowed)?|tokens >|less than)\W{0,4}"
+    r"(?:context[_ ](?:length|size|window)|n_ctx|maximum number of tokens(?: allowed)?|tokens >|less than|must be <="
+    r"|(?:prompt|input) length|token limit:|input length should be \[1,)\W{0,4}"
     r"(?:of |is |only |\(?)*(\d[\d,]{0,11})|(\d[\d,]{0,11}) (?:tokens? )?maximum context",
-    re.I,
+    re.IGNORECASE,
 )
-"""llama.cpp (its words, and `n_ctx` in the body), OpenAI, vLLM, SGLang; Gemini; Anthropic; TGI; Mistral."""
 _LONGEST_DETAIL = 300
+_DECIMAL = r"\d{1,9}(?:\.\d{1,9})?"
 
 
 TOOL_CALLS = "tool_calls"
@@ -117,24 +127,27 @@ def timeout_fault(timeout_s: float) -> EngineFault:
 
 def status_fault(error: APIStatusError) -> EngineFault:
     """An answer with an HTTP error status: too long, filtered, not allowed, overloaded, redirected, or refused."""
-    status, said = error.status_code, _words_of(error)
+    status, said, headers = error.status_code, _words_of(error), error.response.headers
     detail = detail_of(said)
-    answer = f"{error.message} {error.response.text}"
-    if status in (400, 413, 422) and _TOO_LONG.search(answer):
+    answer = f"{said} {error.response.text}"
+    # Where the server itself failed, the rest of its answer may say anything.
+    if (status in (400, 413, 422) and _TOO_LONG.search(answer)) or (status == 500 and _TOO_LONG.search(said)):
         window = named_window(answer)
         told = window is None or named_window(detail) == window
         return EngineFault("overflow", detail if told else detail_of(f"context window {window}: {said}"))
     if status in (400, 403, 422) and names_filter(answer):
         return EngineFault(CONTENT_FILTER, detail)
-    if status in (400, 403, 413, 429) and (fault := _spent(answer, said, error.response.headers)) is not None:
+    if status in (400, 403, 413, 429) and (fault := _spent(answer, said, headers)) is not None:
         return fault
+    if status == 413:
+        return EngineFault("overflow", detail)
     if status in _FATAL_STATUS:
         return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
     if status in _RETRYABLE_STATUS or status >= 500:
         kind = _RETRYABLE_STATUS.get(status, "server_error")
-        return EngineFault(kind, detail, retryable=True, retry_after_s=_retry_after_s(error.response.headers))
+        return EngineFault(kind, detail, retryable=True, retry_after_s=_retry_after_s(headers, answer))
     if 300 <= status < 400:
-        target = detail_of(error.response.headers.get("location", "elsewhere"))
+        target = detail_of(headers.get("location", "elsewhere"))
         return EngineFault("redirect", f"{status} to {target}; give that address as engine.base_url", fatal=True)
     return EngineFault("bad_request", detail)
 
@@ -155,10 +168,12 @@ def _spent(answer: str, said: str, headers: Mapping[str, str]) -> EngineFault | 
 
 
 def _words_of(error: APIStatusError) -> str:
-    """The server's own message; its whole answer if the client found none in it, but no web page."""
-    if " - " in error.message or "html" in error.response.headers.get("content-type", ""):
-        return error.message
-    return f"{error.message} {error.response.text}"
+    """The status and the server's own message, in whatever shape it comes; of a web page the status alone."""
+    try:
+        said = message_in(parsed(error.response.text))
+    except ValueError:
+        said = "" if "html" in error.response.headers.get("content-type", "") else error.response.text
+    return f"Error code: {error.status_code}" + (f" - {said}" if said.strip() else "")
 
 
 def connection_fault(error: Exception, host: str) -> EngineFault:
@@ -175,12 +190,11 @@ def connection_fault(error: Exception, host: str) -> EngineFault:
 
 def reported_fault(error: object) -> EngineFault:
     """An error that the server reports inside an answer; some providers report their filter there."""
-    said = texts_in(error)
-    message = text_at(error, "message") if isinstance(error, dict) else ""
-    detail = detail_of(message or said) or "the server reports an error and says nothing of it"
+    said, message = texts_in(error), message_in(error)
+    detail = detail_of(message) or "the server reports an error and says nothing of it"
     if names_filter(said):
         return EngineFault(CONTENT_FILTER, detail)
-    if (fault := _spent(said, message or said, {})) is not None:
+    if (fault := _spent(said, message, {})) is not None:
         return fault
     if _TOO_LONG.search(said):
         return EngineFault("overflow", detail)
@@ -192,6 +206,23 @@ def unreadable_fault(error: Exception) -> EngineFault:
     return EngineFault("broken_stream", detail_of(str(error)), retryable=True)
 
 
-def _retry_after_s(headers: Mapping[str, str]) -> float | None:
-    value = headers.get("retry-after", "")
-    return float(value) if re.fullmatch(r"\d+(\.\d+)?", value) else None
+_ASKED_WAIT = re.compile(
+    r"""(?:retryDelay"?:\s?"?|(?:retry|again) (?:in|after) )(?:(\d+)m)?(\d+(?:\.\d+)?)\s?(ms|s)""", re.I
+)
+"""Gemini's field; OpenAI's and Groq's words."""
+
+
+def _retry_after_s(headers: Mapping[str, str], answer: str) -> float | None:
+    """The seconds that a server asks to wait: by its headers, a date among them, or in its answer; None if unknown."""
+    milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    if re.fullmatch(_DECIMAL, milliseconds):
+        return float(milliseconds) / 1000.0
+    if re.fullmatch(_DECIMAL, value):
+        return float(value)
+    with suppress(ValueError):
+        until = parsedate_to_datetime(value)
+        return max(0.0, until.timestamp() - time.time())
+    if (asked := _ASKED_WAIT.search(answer)) is None:
+        return None
+    seconds = float(asked[2]) / (1000.0 if asked[3].lower() == "ms" else 1.0)
+    return 60.0 * int(asked[1] or 0) + seconds

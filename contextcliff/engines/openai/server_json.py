@@ -82,3 +82,19 @@ def texts_in(value: object) -> str:
             case list(values):
                 left += values
     return " ".join(reversed(found))
+
+
+_MESSAGES = ("error", "errors", "message", "detail", "msg", "error_message", "errorMessage")
+"""Where servers put their words, the outer ones first."""
+
+
+def message_in(value: object) -> str:
+    """The words of a server's error in any shape: its message, those of a list, or else every text in it."""
+    for _ in range(8):
+        inner = [value[name] for name in _MESSAGES if value.get(name)] if isinstance(value, dict) else []
+        if not inner:
+            break
+        value = inner[0]
+    if isinstance(value, list):
+        return "; ".join(filter(None, map(message_in, value[:8])))
+    return value if isinstance(value, str) else texts_in(value)
