@@ -22,10 +22,10 @@ from contextcliff.reporting.run_names import RunFacts, file_name
 from contextcliff.writing.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.contest import WritingContest, WritingSide, compare_writing, contest_sentence
 from contextcliff.writing.context_tester import (
+    TOOL,
     ImportedRun,
     imported_writing,
     is_context_tester,
-    kept_texts,
     read_context_tester,
     remeasured,
 )
@@ -123,8 +123,7 @@ def imported_run(path: Path, request: ReadingRequest, *, key: str) -> ComparedRu
     the request's task where that has a list. Raises `ConfigError` for what can't be read.
     """
     stored = read_context_tester(path, key=request.key)
-    kept = kept_texts(stored)
-    again = _familiar_words(request) if kept and request.remeasure else None
+    again = _familiar_words(request) if stored.keeps_texts and request.remeasure else None
     parameters = _parameters(stored)
     if again is not None:
         words, parameters[WORD_LIST] = again
@@ -140,8 +139,8 @@ def imported_run(path: Path, request: ReadingRequest, *, key: str) -> ComparedRu
         lengths=tuple(tier.context_tokens for tier in writing.tiers),
         report=None,
         findings={key: writing},
-        tool=stored.tool,
-        keeps_texts=kept,
+        tool=TOOL,
+        keeps_texts=stored.keeps_texts,
         remeasured=again is not None,
     )
 
@@ -157,7 +156,7 @@ def _parameters(stored: ImportedRun) -> dict[str, str]:
     rounds = list(map(len, stored.tiers.values()))
     named: Mapping[str, str] = {
         "model": stored.model,
-        "engine": stored.tool,
+        "engine": TOOL,
         "text": stored.text,
         "label": stored.label,
         "rounds": " to ".join(dict.fromkeys((str(min(rounds)), str(max(rounds))))),
@@ -262,7 +261,7 @@ class WritingComparison(ComparisonPart):
 
     key = "writing"
     rule_keys = (WORD_LIST, LEAST_LENGTH, "task.embedding")
-    tool = "Context-Tester"
+    tool = TOOL
     readable = "a CSV file or result folder of Context-Tester"
 
     def reads(self, path: Path) -> bool:
