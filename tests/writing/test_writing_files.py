@@ -16,7 +16,7 @@ from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.section import WritingFinding
+from contextcliff.writing.writing_finding import WritingFinding
 from tests.simulated_reports import edited
 from tests.writing.made_writing import NEXT_WORDS, PROSE, TIERS, make_round, make_rounds, with_writing, writing_in
 
