@@ -28,7 +28,6 @@ def _llama_server(policy: KVPolicy) -> str:
 
 
 def _alike(names: Mapping[CacheType, str]) -> Callable[[KVPolicy], str | None]:
-    """Of a server whose keys and values have one format."""
     return lambda policy: names.get(policy.key_type) if policy.key_type == policy.value_type else None
 
 

@@ -38,7 +38,6 @@ MOST = 20_000
 
 
 def _is_shown_above(right: int, n: int, threshold: float, confidence: float) -> bool:
-    """Whether `right` of `n` is shown above `threshold` by the exact one-sided test."""
     return n > 0 and clopper_pearson_low(right, n, confidence) >= threshold
 
 

@@ -73,7 +73,6 @@ class ServerTokenizer:
     name: str | None = None
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The server's own. Raises `ConfigError` where it has none to call."""
         if self.name is not None:
             raise ConfigError(f"tokenizer.name={self.name}: tokenizer=server takes no name; leave it out")
         if sources.own is None:
@@ -89,7 +88,6 @@ class HuggingFaceTokenizer:
     """A repository or folder; None takes the model's repository."""
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The named one, else the model's."""
         if self.name is not None:
             return hub_tokenizer(self.name, sources.template_arguments, plain=sources.plain)
         if not sources.repositories:
@@ -108,7 +106,6 @@ class Tiktoken:
     """Of an encoding or a model; None takes the newest encoding."""
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The named one, else the newest encoding."""
         return tiktoken_tokenizer(self.name or _UNKNOWN_MODEL_ENCODING, plain=sources.plain)
 
 
@@ -120,7 +117,6 @@ class AutoTokenizer:
     """A repository, folder or tiktoken encoding, used in place of all others."""
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The first that can be loaded."""
         if self.name is not None:
             return _named(self.name, sources)
         if sources.own is not None:

@@ -265,17 +265,14 @@ class WritingComparison(ComparisonPart):
     readable = "a CSV file or result folder of Context-Tester"
 
     def reads(self, path: Path) -> bool:
-        """Whether a path looks like results of Context-Tester."""
         return is_context_tester(path)
 
     def read(self, path: Path, request: ReadingRequest) -> ComparedRun:
-        """A run of Context-Tester."""
         return imported_run(path, request, key=self.key)
 
     def compare(
         self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
     ) -> PartResult:
-        """The contests of all measures that some run has, with what is drawn and written of them."""
         having = written_runs(runs, key=self.key)
         verdicts = {run.name: {"writing_verdict": str(run.writing.verdict)} for run in having}
         columns = tuple(column for name in _NAMES for column in (name, f"{name}_std", f"{name}_n"))
@@ -316,7 +313,6 @@ class WritingComparison(ComparisonPart):
 
 
 def _data(contest: WritingContest) -> dict[str, object]:
-    """A contest in `comparison.json`."""
     return {**asdict(contest), "reason": str(contest.reason or ""), "sentence": contest_sentence(contest)}
 
 

@@ -339,7 +339,6 @@ def _from_to(low: float, high: float, digits: int) -> str:
 
 
 def _digits(ranges: Sequence[WritingRange]) -> int:
-    """Decimals by which a measure's figures tell something, the same for all runs."""
     return digits_of(max(abs(end) for span in ranges for end in (span.low, span.high)))
 
 

@@ -130,7 +130,6 @@ class WritingFinding(Finding[Writing]):
     )
 
     def find(self, study: Study) -> Writing | None:
-        """Levels, tests and trends of every measure; None for another task, or where nothing was asked."""
         task, scored, cap = study.facts.task, study.scored, study.safe_cap
         if not isinstance(task, Continuation) or study.sequence is None:
             return None
@@ -149,21 +148,17 @@ class WritingFinding(Finding[Writing]):
         )
 
     def caps(self, finding: Writing, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
-        """Rule `writing`: the safe cap itself, which is tested on the healthy rounds."""
         return {"writing": study.safe_cap.tokens}
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        """Healthy rounds by length."""
         return tables.health_table(as_shown(self.of(report)))
 
     def look(self, report: Report) -> tuple[Line, ...]:
-        """The verdict, and what keeps the tests from showing more."""
         found = self.of(report)
         warnings = (Line(label="Writing", text=warning) for warning in found.warnings)
         return (Line(label="Writing", text=found.verdict), *warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        """Every table and figure."""
         writing = as_shown(self.of(report))
         return (
             Pairs(rows=tables.summary(writing)),
@@ -178,7 +173,6 @@ class WritingFinding(Finding[Writing]):
         )
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        """`writing.MEASURE` and what stands beside it, by length."""
         writing = self.of(report)
         for level in writing.health.levels if writing.health is not None else ():
             yield Measurement(key="writing/healthy_share", value=level.share, step=level.context_tokens)
@@ -187,22 +181,18 @@ class WritingFinding(Finding[Writing]):
                 yield Measurement(key=f"writing/{key}", value=figure, step=tier.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        """The verdict."""
         return {"writing_verdict": str(self.of(report).verdict)}
 
     def parameters(self, report: Report) -> Mapping[str, str]:
-        """The text that the runs go on with, and how many rounds a length has."""
         writing = self.of(report)
         rounds = sorted({tier.n_rounds for tier in writing.tiers})
         ends = dict.fromkeys((*rounds[:1], *rounds[-1:]))
         return {"text": writing.document_id, "rounds": " to ".join(map(str, ends))}
 
     def files(self, run: FinishedRun) -> Mapping[str, str]:
-        """Tables, results by length, and everything that was written."""
         return writing_files(run.report, self.of(run.report), scored=run.scored, parameters=run.parameters)
 
     def page(self, run: FinishedRun) -> str | None:
-        """The verdict, the cap and the texts to read."""
         return writing_page(run.report, self.of(run.report), scored=run.scored, parameters=run.parameters)
 
 

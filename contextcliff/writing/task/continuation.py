@@ -95,14 +95,12 @@ class Continuation(Task):
 
     @property
     def levers(self) -> tuple[Lever, ...]:
-        """More rounds."""
         return (Lever(now=self.rounds, at=self._with_rounds),)
 
     def _with_rounds(self, count: int) -> Raised:
         return Raised(override=f"task.rounds={count}", task=replace(self, rounds=count))
 
     def shortened(self, context_budget: ContextBudget) -> Continuation:
-        """At the two shortest contexts."""
         return replace(self, lengths=self.tiers(context_budget)[:2])
 
     def familiar(self) -> WordList:
@@ -117,11 +115,9 @@ class Continuation(Task):
             raise ConfigError(f"task.word_list={self.word_list}: {reason}; give a file with one word a line") from error
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
-        """What the window leaves it."""
         return min(self.max_tokens, context_budget.context_window // _WINDOW_SHARE)
 
     def longest_context(self, context_budget: ContextBudget) -> int:
-        """The longest prompt: the longest tier without its answer."""
         return max(self.tiers(context_budget)) - self._generated(context_budget)
 
     def tiers(self, context_budget: ContextBudget) -> tuple[int, ...]:
@@ -153,7 +149,6 @@ class Continuation(Task):
             raise ConfigError(str(error)) from error
 
     def build(self, materials: Materials) -> TaskPlan:
-        """All rounds of every tier that the text can fill. Raises `ConfigError` for a text that fills none."""
         context_budget, document = materials.context_budget, one_text(materials.corpus, task=self.name)
         answer, tiers = self.longest_answer(context_budget), self.tiers(context_budget)
         frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
@@ -230,21 +225,17 @@ class Continuation(Task):
             )
 
     def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
-        """Sentences of the continuation, of the author's own next words, and of windows of the author's text."""
         return tuple(compared_sentences(sample, generation, context).all())
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 − composite / 100, every measure in the details."""
         return score_continuation(
             sample, generation, context, word_list=self.familiar(), least_tokens=self._least_tokens(sample)
         )
 
     def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
-        """z-scores of the author's own windows, by measure, as long as these continuations are on average."""
         return author_scores(texts, document, word_list=self.familiar())
 
     def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:
-        """What a run that is watched shows of an answer's score."""
         return answer_figures(details)
 
     @property
