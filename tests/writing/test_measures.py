@@ -324,7 +324,7 @@ def runs(words: list[str], n: int) -> list[tuple[str, ...]]:
 @given(COPIES, COPIES, st.integers(1, 20))
 def test_the_index_finds_what_a_naive_search_finds(words: list[str], prompt: list[str], run: int) -> None:
     index = PromptIndex(prompt)
-    assert index.copied_runs(words, run).tolist() == [each in runs(prompt, run) for each in runs(words, run)]
+    assert index.copied_runs(words, run) == [each in runs(prompt, run) for each in runs(words, run)]
     longest = max((n for n in range(1, len(words) + 1) if set(runs(words, n)) & set(runs(prompt, n))), default=0)
     assert index.longest(words) == longest
     starts = [start for start, each in enumerate(runs(words, COPIED_RUN)) if each in runs(prompt, COPIED_RUN)]
