@@ -30,7 +30,7 @@ from contextcliff.findings.drawing import (
 )
 from contextcliff.records.report import Report
 from contextcliff.statistics.ranks import SLACK, is_significant
-from contextcliff.writing.levels import as_shown, level_of, shown_lengths
+from contextcliff.writing.levels import as_shown, level_of, shown_as
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.panels import (
     GREEN,
@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_AXIS = {"prompt": "prompt length in tokens, as measured", "context": "context length in tokens, as asked"}
 
 
 def core_figure(report: Report, writing: Writing) -> Figure:
@@ -125,7 +128,7 @@ def _interval_lines(
 def _context_axis(axes: Axes, writing: Writing) -> LengthAxis:
     """Make x the axis of a panel's context lengths."""
     lengths = [tier.context_tokens for tier in writing.tiers]
-    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=shown_lengths(writing).name)
+    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=_AXIS[shown_as(writing)])
     axes.xaxis.labelpad = 3
     return axis
 
@@ -289,7 +292,7 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
                 fontweight="bold",
             )  # fmt: skip
     axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
-    _lengths(axes, lengths, inches=inches, name=shown_lengths(writing).name)
+    _lengths(axes, lengths, inches=inches, name=_AXIS[shown_as(writing)])
     handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key(limits, shades)]
     axes.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL,
@@ -351,7 +354,7 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     levels = health.levels
     tokens = [level.context_tokens for level in levels]
-    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=shown_lengths(writing).name)
+    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=_AXIS[shown_as(writing)])
     scores_on_y(axes)
     axes.set_ylabel("share of healthy rounds")
     lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]

@@ -19,6 +19,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -49,7 +50,6 @@ from contextcliff.writing.prose_findings import (
     OutlierRound,
     Scale,
     Writing,
-    WritingTest,
     WritingTier,
 )
 from contextcliff.writing.task.continuation_scoring import fault_of
@@ -138,38 +138,6 @@ def scale_of(measure: Measure, tiers: Sequence[DrawnTier]) -> Scale:
 def has_every_z(measure: Measure, tier: DrawnTier) -> bool:
     """Whether every draw with a value of this measure has a z-score of it."""
     return all(Z + measure.name in draw.details for draw in tier.draws if measure.name in draw.details)
-
-
-Lengths = Mapping[int, int]
-"""Context length that was asked for to the length that is told."""
-
-
-def measured_lengths(tiers: Sequence[DrawnTier]) -> Lengths:
-    """Every tier's median prompt; the context lengths themselves where two tiers share a prompt's length."""
-    measured = {tier.context_tokens: tier.prompt_tokens for tier in tiers}
-    return measured if len(set(measured.values())) == len(tiers) else {asked: asked for asked in measured}
-
-
-def tiers_at(tiers: Sequence[DrawnTier], lengths: Lengths) -> tuple[DrawnTier, ...]:
-    """The tiers by the lengths that are told."""
-    return tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in tiers)
-
-
-def tests_at(tests: Sequence[WritingTest], lengths: Lengths) -> tuple[WritingTest, ...]:
-    """The tests by the lengths that are told."""
-    return tuple(replace(test, context_tokens=lengths.get(test.context_tokens, test.context_tokens)) for test in tests)
-
-
-def health_at(health: Health | None, lengths: Lengths) -> Health | None:
-    """The healthy rounds by the lengths that are told."""
-    if health is None:
-        return None
-
-    def told(level: HealthLevel) -> HealthLevel:
-        return replace(level, context_tokens=lengths.get(level.context_tokens, level.context_tokens))
-
-    at = None if health.at is None else told(health.at)
-    return replace(health, at=at, levels=tuple(map(told, health.levels)))
 
 
 _CONVERGED_WITHIN = 0.1
@@ -353,35 +321,37 @@ def _fault(draw: Item) -> str | None:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownLengths:
-    """What the axis of lengths is called, and which length stands for a context length that was asked for."""
-
-    name: str
-    column: str
-    """Heading of a column."""
-    of_asked: Lengths
+def shown_as(writing: Writing) -> Literal["prompt", "context"]:
+    """Lengths are shown as measured prompts; as context lengths, which were asked for, where a tier has no prompt of
+    its own (another tool's run, or an earlier version's)."""
+    prompts = {tier.prompt_tokens for tier in writing.tiers} - {None}
+    return "prompt" if len(prompts) == len(writing.tiers) else "context"
 
 
-def shown_lengths(writing: Writing) -> ShownLengths:
-    """Measured prompts; context lengths where a tier has none (another tool's run, or an earlier version's)."""
-    measured = {tier.context_tokens: tier.prompt_tokens for tier in writing.tiers if tier.prompt_tokens is not None}
-    if len(set(measured.values())) < len(writing.tiers):
-        asked = {tier.context_tokens: tier.context_tokens for tier in writing.tiers}
-        return ShownLengths(name="context length in tokens, as asked", column="context", of_asked=asked)
-    return ShownLengths(name="prompt length in tokens, as measured", column="prompt", of_asked=measured)
+def shown_lengths(writing: Writing) -> Mapping[int, int]:
+    """Context length as asked to the length that is shown."""
+    by_prompt = shown_as(writing) == "prompt"
+    return {
+        tier.context_tokens: tier.prompt_tokens if by_prompt and tier.prompt_tokens is not None else tier.context_tokens
+        for tier in writing.tiers
+    }
 
 
 def as_shown(writing: Writing) -> Writing:
-    """The same with the shown lengths in the place of those that were asked for, for tables and figures alone.
+    """The same by the shown lengths, for sentences, tables and figures. What is shown already stays as it is."""
+    lengths = shown_lengths(writing)
 
-    What is shown already stays as it is.
-    """
-    lengths = shown_lengths(writing).of_asked
+    def told(level: HealthLevel) -> HealthLevel:
+        return replace(level, context_tokens=lengths.get(level.context_tokens, level.context_tokens))
+
+    health = writing.health
+    if health is not None:
+        at = None if health.at is None else told(health.at)
+        health = replace(health, at=at, levels=tuple(map(told, health.levels)))
     return replace(
         writing,
         tiers=tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in writing.tiers),
-        tests=tests_at(writing.tests, lengths),
+        tests=tuple(replace(t, context_tokens=lengths.get(t.context_tokens, t.context_tokens)) for t in writing.tests),
         steps=tuple(replace(s, context_tokens=lengths.get(s.context_tokens, s.context_tokens)) for s in writing.steps),
-        health=health_at(writing.health, lengths),
+        health=health,
     )

@@ -56,7 +56,7 @@ def _html(blocks: Sequence[Block]) -> object:
 
 def _lengths(writing: Writing, scored: Sequence[ScoredSample], *, limit: int) -> Iterator[Mapping[str, object]]:
     """The texts of each context length, by the length asked for and the one that stands in tables and figures."""
-    rounds, shown = in_order(scored), shown_lengths(writing).of_asked
+    rounds, shown = in_order(scored), shown_lengths(writing)
     for tokens in dict.fromkeys(item.sample.context_tokens for item in rounds):
         found = [item for item in rounds if item.sample.context_tokens == tokens]
         yield {

@@ -87,6 +87,8 @@ class WritingTier:
 COMPLETE = "complete"
 """The outcome of a round without a failure."""
 
+Against = Literal["shortest", "author"]
+Size = Literal["none", "small", "medium", "large"]
 Scale = Literal["z", "raw"]
 """What is compared: z-scores, taken by windows of the author's text as long as each round, or the measure itself."""
 
@@ -104,7 +106,7 @@ class WritingTest:
 
     context_tokens: int
     measure: str
-    against: Literal["shortest", "author"]
+    against: Against
     n: int
     n_baseline: int
     scale: Scale
@@ -112,7 +114,7 @@ class WritingTest:
     p_value: float
     p_holm: float
     effect: float
-    size: Literal["none", "small", "medium", "large"]
+    size: Size
     degraded: bool
 
 

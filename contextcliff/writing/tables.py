@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Image, Table
-from contextcliff.writing.levels import level_of, shown_lengths
+from contextcliff.writing.levels import level_of, shown_as
 from contextcliff.writing.phrases import shift, title, value
 from contextcliff.writing.prose_findings import (
     COMPLETE,
@@ -33,7 +33,7 @@ def tier_table(writing: Writing) -> Table:
         return [_decimals(level_of(tier, measure).std, digits) for tier in tiers]
 
     columns = [
-        (shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
+        (shown_as(writing), [phrases.whole(tier.context_tokens) for tier in tiers]),
         ("cloze score", mean("cloze_score", 2)),
         ("sd", spread("cloze_score", 2)),
         ("level", [tier.reading_level or phrases.MISSING for tier in tiers]),
@@ -201,7 +201,7 @@ def _columns(writing: Writing) -> list[Column]:
     if not levels:
         return []
     return [
-        _column(shown_lengths(writing).column, [phrases.whole(level.context_tokens) for level in levels]),
+        _column(shown_as(writing), [phrases.whole(level.context_tokens) for level in levels]),
         _column("rounds", [phrases.whole(level.n) for level in levels]),
         *(
             [_column("un-\nscored", [phrases.whole(level.n_unscored) for level in levels])]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
 
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import mean_of
@@ -15,48 +14,25 @@ from contextcliff.statistics.intervals import t_above
 from contextcliff.statistics.ranks import OrderedTrend, holm, is_significant, ordered_trend, p_larger, rank_biserial
 from contextcliff.writing.levels import DrawnTier, Values, has_every_z, scale_of, worsening
 from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure, Z
-from contextcliff.writing.prose_findings import NeighbourStep, Scale, WritingTest, WritingTrend
+from contextcliff.writing.prose_findings import Against, NeighbourStep, Scale, Size, WritingTest, WritingTrend
 
 FEWEST_WINDOWS = 8
 """Fewest windows of the author's text that a measure is tested against."""
 
-Against = Literal["shortest", "author"]
-Size = Literal["none", "small", "medium", "large"]
-
 _TESTED = tuple(measure for measure in MEASURES if measure.worse)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Comparison:
-    """Values of a measure here and at the baseline on one scale, signed so that up is worse."""
-
-    context_tokens: int
-    measure: str
-    scale: Scale
-    here: Values
-    there: Values
-    least_p: float = 0.0
-    """The p-value of another test, below which that of Mann and Whitney's does not count."""
 
 
 def against_shortest(tiers: Sequence[DrawnTier], *, confidence: float) -> tuple[WritingTest, ...]:
     """Every length above the shortest against it, by length and measure; `tiers` are the shortest first."""
-    comparisons = []
+    tests = []
     for tier in tiers[1:]:
         for measure in _TESTED:
             compared = (tier, tiers[0])
             here, there = worsening(measure, compared)
             if here and there:
-                comparisons.append(
-                    _Comparison(
-                        context_tokens=tier.context_tokens,
-                        measure=measure.name,
-                        scale=scale_of(measure, compared),
-                        here=here,
-                        there=there,
-                    )
-                )
-    return _tested(comparisons, "shortest", confidence)
+                p_value, scale = p_larger(here, there), scale_of(measure, compared)
+                tests.append(_test(tier, measure, "shortest", here, there, scale=scale, p_value=p_value))
+    return _corrected(tests, confidence)
 
 
 def against_author(
@@ -66,24 +42,15 @@ def against_author(
 
     A measure is left out where it has fewer than eight windows, or some draw has no z-score.
     """
-    comparisons = []
+    tests = []
     for tier in tiers:
         for measure in _TESTED:
             there = tuple(measure.worse * z for z in windows.get(measure.name, ()))
             here = tuple(measure.worse * z for z in tier.values(Z + measure.name))
-            if len(there) < FEWEST_WINDOWS or not here or not has_every_z(measure, tier):
-                continue
-            comparisons.append(
-                _Comparison(
-                    context_tokens=tier.context_tokens,
-                    measure=measure.name,
-                    scale="z",
-                    here=here,
-                    there=there,
-                    least_p=_beyond_the_place(measure, tier, here, there),
-                )
-            )
-    return _tested(comparisons, "author", confidence)
+            if len(there) >= FEWEST_WINDOWS and here and has_every_z(measure, tier):
+                p_value = max(_beyond_the_place(measure, tier, here, there), p_larger(here, there))
+                tests.append(_test(tier, measure, "author", here, there, scale="z", p_value=p_value))
+    return _corrected(tests, confidence)
 
 
 def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: Values) -> float:
@@ -95,29 +62,32 @@ def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: 
     return t_above(t, len(windows) - 1)
 
 
-def _tested(comparisons: Sequence[_Comparison], against: Against, confidence: float) -> tuple[WritingTest, ...]:
-    p_values = [max(one.least_p, p_larger(one.here, one.there)) for one in comparisons]
-    return tuple(
-        _test(one, against, p_value, p_holm, confidence)
-        for one, p_value, p_holm in zip(comparisons, p_values, holm(p_values), strict=True)
+def _test(
+    tier: DrawnTier, measure: Measure, against: Against, here: Values, there: Values, *, scale: Scale, p_value: float
+) -> WritingTest:
+    """`here` and `there` are on one scale, signed so that up is worse."""
+    effect = rank_biserial(here, there)
+    return WritingTest(
+        context_tokens=tier.context_tokens,
+        measure=measure.name,
+        against=against,
+        n=len(here),
+        n_baseline=len(there),
+        scale=scale,
+        shift=mean_of(here) - mean_of(there),
+        p_value=p_value,
+        p_holm=p_value,
+        effect=effect,
+        size=size_of(effect),
+        degraded=False,
     )
 
 
-def _test(one: _Comparison, against: Against, p_value: float, p_holm: float, confidence: float) -> WritingTest:
-    effect = rank_biserial(one.here, one.there)
-    return WritingTest(
-        context_tokens=one.context_tokens,
-        measure=one.measure,
-        against=against,
-        n=len(one.here),
-        n_baseline=len(one.there),
-        scale=one.scale,
-        shift=mean_of(one.here) - mean_of(one.there),
-        p_value=p_value,
-        p_holm=p_holm,
-        effect=effect,
-        size=size_of(effect),
-        degraded=effect > 0.0 and is_significant(p_holm, confidence),
+def _corrected(tests: Sequence[WritingTest], confidence: float) -> tuple[WritingTest, ...]:
+    corrected = holm([test.p_value for test in tests])
+    return tuple(
+        replace(test, p_holm=p, degraded=test.effect > 0.0 and is_significant(p, confidence))
+        for test, p in zip(tests, corrected, strict=True)
     )
 
 

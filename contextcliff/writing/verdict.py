@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from dataclasses import replace
 
 from contextcliff.analysis.lengths import Item
 from contextcliff.findings.phrases import percent
@@ -15,17 +15,15 @@ from contextcliff.statistics.ranks import holm, is_significant, least_p
 from contextcliff.statistics.sample_size import fewest_for_significance
 from contextcliff.writing.levels import (
     DrawnTier,
+    as_shown,
     drawn_tiers,
-    health_at,
-    measured_lengths,
     measured_names,
-    tests_at,
-    tiers_at,
+    shown_lengths,
     writing_tier,
 )
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.phrases import in_sentence
-from contextcliff.writing.prose_findings import Health, Writing, WritingTest
+from contextcliff.writing.prose_findings import Against, Health, Writing, WritingTest
 from contextcliff.writing.tests import (
     against_author,
     against_shortest,
@@ -40,16 +38,14 @@ _SHOWN = 3
 _SHOWN_AUTHOR = 2
 """The same of what is worse than the author's, over all lengths."""
 
-Against = Literal["shortest", "author"]
 
-
-def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, confidence: float) -> tuple[Note, ...]:
-    """Each thing that the rounds can't show, whatever the texts are. `tests` are those of both families."""
+def power_warnings(tiers: Sequence[DrawnTier], writing: Writing) -> tuple[Note, ...]:
+    """Each thing that the rounds can't show, whatever the texts are."""
     return (
         *_same_draws(tiers),
         *_rounds_without_text(tiers),
-        *_out_of_reach(tests, "shortest", confidence),
-        *_out_of_reach(tests, "author", confidence),
+        *_out_of_reach(writing, "shortest"),
+        *_out_of_reach(writing, "author"),
     )
 
 
@@ -102,12 +98,12 @@ def some_in_reach(tests: Sequence[WritingTest], *, confidence: float) -> bool:
     return any(is_significant(p_holm, confidence) for p_holm in least)
 
 
-def _out_of_reach(tests: Sequence[WritingTest], against: Against, confidence: float) -> Iterator[Note]:
+def _out_of_reach(writing: Writing, against: Against) -> Iterator[Note]:
     """Lengths at which no measure can be shown to be degraded, however bad it is.
 
     The corrected least p-values are the best that Holm's correction can give to each test.
     """
-    family = [test for test in tests if test.against == against]
+    family, confidence = [test for test in writing.tests if test.against == against], writing.confidence
     least = [least_p(test.n, test.n_baseline) for test in family]
     lengths: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     best: dict[int, tuple[float, float, WritingTest]] = {}
@@ -145,21 +141,11 @@ def _listed(lengths: Sequence[int]) -> list[str]:
     return [f"{tokens:,}" for tokens in lengths]
 
 
-def verdict_of(
-    tiers: Sequence[DrawnTier],
-    tests: Sequence[WritingTest],
-    by_author: Sequence[WritingTest] = (),
-    *,
-    health: Health | None,
-    settling_rounds: int | None,
-    in_reach: bool,
-) -> Note:
-    """`tests` are those against the shortest length, `by_author` those against the author.
-
-    `in_reach`: some test against the shortest length could be significant with so many rounds.
-    """
+def verdict_of(tiers: Sequence[DrawnTier], writing: Writing, *, in_reach: bool) -> Note:
+    """`in_reach`: some test against the shortest length could be significant with so many rounds."""
     if not any(tier.draws for tier in tiers):
         return Note("no round was answered: nothing can be said of the writing")
+    tests = [test for test in writing.tests if test.against == "shortest"]
     degraded = [test for test in tests if test.degraded]
     if len(tiers) == 1:
         said = Note("only one length was tested: there is nothing to compare its writing with")
@@ -183,10 +169,10 @@ def verdict_of(
         )
     return Note(
         "{health}{said}{author}",
-        health="" if health is None else _health(health, settling_rounds),
+        health="" if writing.health is None else _health(writing.health, writing.settling_rounds),
         said=said,
         # A model that loops at every length is as bad at the longest as at the shortest.
-        author=_worse_than_author([test for test in by_author if test.degraded]),
+        author=_worse_than_author([test for test in writing.tests if test.against == "author" and test.degraded]),
     )
 
 
@@ -300,29 +286,22 @@ def writing_of(
     tiers = drawn_tiers(item for item in scored if item.sample.is_ordinary)
     measured = measured_names(tiers)
     by_shortest = against_shortest(tiers, confidence=confidence)
-    by_author = against_author(tiers, author, confidence=confidence)
-    tests = (*by_shortest, *by_author)
-    lengths = measured_lengths(tiers)
-    told = tiers_at(tiers, lengths)
-    return Writing(
+    found = Writing(
         document_id=document_id,
         continuation_point=continuation_point,
         tiers=tuple(writing_tier(tier, measured, confidence=confidence) for tier in tiers),
-        tests=tests,
+        tests=(*by_shortest, *against_author(tiers, author, confidence=confidence)),
         trends=writing_trends(tiers),
         steps=neighbour_steps(tiers),
-        verdict=verdict_of(
-            told,
-            tests_at(by_shortest, lengths),
-            tests_at(by_author, lengths),
-            health=health_at(health, lengths),
-            settling_rounds=settling_rounds,
-            in_reach=some_in_reach(by_shortest, confidence=confidence),
-        ),
+        verdict=Note(""),
         settling_rounds=settling_rounds,
         health=health,
-        warnings=power_warnings(told, tests_at(tests, lengths), confidence=confidence),
+        warnings=(),
         embeddings=embeddings,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
         confidence=confidence,
     )
+    shown, lengths = as_shown(found), shown_lengths(found)
+    told = tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in tiers)
+    in_reach = some_in_reach(by_shortest, confidence=confidence)
+    return replace(found, verdict=verdict_of(told, shown, in_reach=in_reach), warnings=power_warnings(told, shown))
