@@ -19,6 +19,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -67,11 +68,6 @@ class DrawnTier:
     def rounds(self) -> tuple[ScoredSample, ...]:
         """The answered rounds of all draws."""
         return tuple(scored for draw in self.draws for scored in draw.samples)
-
-    @property
-    def prompt_tokens(self) -> int:
-        """The measured prompt, median over all rounds, as bins have it."""
-        return median_tokens((*self.rounds, *self.unscored))
 
     def values(self, key: str) -> tuple[float, ...]:
         """A detail of every draw that has it, in the order of the draws."""
@@ -150,6 +146,7 @@ _Interval = tuple[float | None, float | None]
 def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float) -> WritingTier:
     """One length; `measured` are the measures that some round of the run has, in their order."""
     intervals = _intervals(tier, (*measured, COMPOSITE, CLASSIC_COMPOSITE), confidence)
+    rounds = (*tier.rounds, *tier.unscored)
     return WritingTier(
         context_tokens=tier.context_tokens,
         n_rounds=len(tier.rounds),
@@ -162,7 +159,7 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
         composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
         measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
         outliers=outlier_rounds(tier),
-        prompt_tokens=tier.prompt_tokens if tier.rounds or tier.unscored else None,
+        prompt_tokens=median_tokens(rounds) if rounds else None,
     )
 
 
@@ -269,27 +266,19 @@ def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
     quantity, or where nothing was scored."""
     if cap.quantity != "healthy" or not any(result.scores for result in results):
         return None
-    levels = tuple(_level(result) for result in results)
-    longest = results[-1].bin.max_tokens
-    below = (
-        level
-        for level, result in zip(levels, results, strict=True)
-        if cap.ci_high is not None and result.bin.min_tokens >= cap.ci_high
-    )
-    beyond = (
-        level
-        for level, result in zip(levels, results, strict=True)
-        if cap.tokens is None or result.bin.max_tokens > cap.tokens
-    )
-    if cap.tokens is not None and cap.tokens >= longest:
-        return Health(threshold=cap.threshold, relative=cap.relative_to_baseline, outcome="cleared", levels=levels)
-    return Health(
-        threshold=cap.threshold,
-        relative=cap.relative_to_baseline,
-        outcome="open" if cap.ci_high is None else "below",
-        at=next(beyond, None) if cap.ci_high is None else next(below, levels[-1]),
-        levels=levels,
-    )
+    levels = tuple(map(_level, results))
+    at: HealthLevel | None = None
+    outcome: Literal["cleared", "below", "open"] = "open"
+    if cap.tokens is not None and cap.tokens >= results[-1].bin.max_tokens:
+        outcome = "cleared"
+    elif cap.ci_high is None:
+        beyond = (result.bin.max_tokens > (cap.tokens or 0) for result in results)
+        at = next(compress(levels, beyond), None)
+    else:
+        outcome = "below"
+        below = (result.bin.min_tokens >= cap.ci_high for result in results)
+        at = next(compress(levels, below), levels[-1])
+    return Health(threshold=cap.threshold, relative=cap.relative_to_baseline, outcome=outcome, at=at, levels=levels)
 
 
 def _level(result: LengthResult) -> HealthLevel:
@@ -311,14 +300,8 @@ def _level(result: LengthResult) -> HealthLevel:
 
 def _fault(draw: Item) -> str | None:
     """What is wrong with a draw: with the first of its rounds in which something is."""
-    return next(
-        (
-            fault
-            for scored in draw.samples
-            if scored.score is not None and (fault := fault_of(scored.details, scored.failure)) is not None
-        ),
-        None,
-    )
+    faults = (fault_of(scored.details, scored.failure) for scored in draw.samples if scored.score is not None)
+    return next((fault for fault in faults if fault is not None), None)
 
 
 def shown_as(writing: Writing) -> Literal["prompt", "context"]:
