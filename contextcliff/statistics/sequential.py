@@ -212,6 +212,10 @@ class SequentialDecision:
     """Of several means the first that is below."""
 
     @property
+    def blocks_used(self) -> int:
+        return len(self.looks)
+
+    @property
     def samples(self) -> int:
         return self.looks[-1].samples if self.looks else 0
 

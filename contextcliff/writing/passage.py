@@ -93,8 +93,8 @@ def _missing(shortfall: float) -> dict[str, float]:
 
 def _against(values: Mapping[str, float], original: Mapping[str, float], norms: Norms) -> dict[str, float]:
     return {
-        **_prefixed(AUTHOR_MEAN, {name: norm.mean for name, norm in norms.of.items()}),
-        **_prefixed(AUTHOR_STD, {name: norm.std for name, norm in norms.of.items()}),
+        **_prefixed(AUTHOR_MEAN, {name: norm.mean for name, norm in norms.items()}),
+        **_prefixed(AUTHOR_STD, {name: norm.std for name, norm in norms.items()}),
         **_prefixed(Z, z_scores(values, norms)),
         **_prefixed(ORIGINAL_Z, z_scores(original, norms)),
     }

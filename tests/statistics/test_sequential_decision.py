@@ -63,7 +63,7 @@ def test_what_is_decided_stays_decided_and_what_is_open_goes_on(
     first: list[list[float | None]], more: list[list[float | None]], threshold: float
 ) -> None:
     before, after = decision(first, threshold), decision(first + more, threshold)
-    assert after.looks[: len(before.looks)] == before.looks
+    assert after.looks[: before.blocks_used] == before.looks
     if before.kind != "open":
         assert after == before
 

@@ -30,7 +30,7 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.prose_findings import Health, Writing
-from contextcliff.writing.task.continuation_scoring import is_healthy
+from contextcliff.writing.task.continuation_scoring import fault_of
 from contextcliff.writing.verdict import writing_of
 from tests.simulated_reports import edited
 
@@ -106,7 +106,7 @@ def make_round(
         latency_ms=9000.0,
     )
     found = {AUTHOR_LIMIT: 30.0, **(details or {})}
-    found[HEALTHY] = float(is_healthy(found, failure))
+    found[HEALTHY] = float(fault_of(found, failure) is None)
     return ScoredSample(
         sample=sample,
         prompt_sha256="cd" * 32,

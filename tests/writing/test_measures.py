@@ -29,7 +29,6 @@ from contextcliff.writing.measures.readability import (
     readability,
     reading_level,
     syllables,
-    unfamiliar_share,
     word_lengths,
     word_list_of,
 )
@@ -108,7 +107,6 @@ FIGURES: Sequence[tuple[Callable[..., float | None], Sequence[tuple[tuple[object
     ]),
     (rouge_l, [((["a", "b", "c"], ["a", "x", "c", "y"]), 4 / 7), (([], ["a"]), None), ((["a"], []), None)]),
     (cloze_score, [((0.0, 0.0), 64.0), ((0.1, 20.0), 64 - 9.5 - 13.8)]),
-    (unfamiliar_share, [((["the", "magnificent"], dale_chall()), 0.5), (([], dale_chall()), None)]),
     (language_drift, [
         ((prose_of(ENGLISH * 3),), 0.0), ((prose_of(FRENCH * 3, language="fr"),), 0.0),
         ((prose_of(JAPANESE, language="ja"),), 0.0), ((prose_of(FRENCH * 2),), 1.0),

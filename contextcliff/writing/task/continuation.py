@@ -228,9 +228,8 @@ class Continuation(Task):
         return tuple(compared_sentences(sample, generation, context).all())
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        return score_continuation(
-            sample, generation, context, word_list=self.familiar(), least_tokens=self._least_tokens(sample)
-        )
+        least = self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
+        return score_continuation(sample, generation, context, word_list=self.familiar(), least_tokens=least)
 
     def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
         return author_scores(texts, document, word_list=self.familiar())
@@ -245,9 +244,6 @@ class Continuation(Task):
     def _generated(self, context_budget: ContextBudget) -> int:
         """What is kept free of a tier: the answer, and what a thinking model thinks before it."""
         return self.longest_answer(context_budget) + context_budget.thinking_tokens
-
-    def _least_tokens(self, sample: Sample) -> float:
-        return self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
 
     def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
         """Raise `ConfigError` where the text is too short to tell what its author does."""

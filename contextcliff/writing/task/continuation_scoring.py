@@ -115,11 +115,6 @@ LOOP = "repetition"
 _SHORT = frozenset({"empty", "too_short"})
 
 
-def is_healthy(details: Mapping[str, float], failure: str | None) -> bool:
-    """Whether nothing is wrong with a round, by the details and the failure tag of its score."""
-    return fault_of(details, failure) is None
-
-
 def fault_of(details: Mapping[str, float], failure: str | None) -> Fault | None:
     """What is wrong with a round: the first of what applies, so that a count of faults is one of rounds."""
     if failure in _SHORT:
@@ -149,17 +144,6 @@ class Sentences:
         yield from self.original
         for window in self.windows:
             yield from window
-
-
-def sentences_of(written: str, *, original: str, windows: Sequence[str], language: str) -> Sentences:
-    """Split the texts into sentences of up to 600 characters."""
-
-    def split(text: str) -> tuple[str, ...]:
-        return tuple(sentence[:_MOST_CHARACTERS] for sentence in prose_of(text, language=language).sentences)
-
-    return Sentences(
-        written=split(written), original=split(original), windows=tuple(split(window) for window in windows)
-    )
 
 
 def with_sentence_vectors(
@@ -221,7 +205,7 @@ def score_continuation(
     if context.vectors is not None and COMPOSITE in details:
         sentences = compared_sentences(sample, generation, context)
         details = with_sentence_vectors(details, sentences, context.vectors, author=author_parts(*known))
-    details = {**details, HEALTHY: float(is_healthy(details, failure))}
+    details = {**details, HEALTHY: float(fault_of(details, failure) is None)}
     composite = details.get(COMPOSITE)
     return Score(
         value=0.0 if composite is None else 1.0 - composite / 100.0,
@@ -234,11 +218,16 @@ def score_continuation(
 def compared_sentences(sample: Sample, generation: Generation, context: ScoringContext) -> Sentences:
     """The sentences of the continuation, of the author's own, and of windows of the author's text as long."""
     document, text = _document(sample, context), generation.text.strip()
-    return sentences_of(
-        text,
-        original=original_of(sample, generation, document),
-        windows=author_windows(document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS),
-        language=document.language,
+
+    def split(text: str) -> tuple[str, ...]:
+        sentences = prose_of(text, language=document.language).sentences
+        return tuple(sentence[:_MOST_CHARACTERS] for sentence in sentences)
+
+    windows = author_windows(document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS)
+    return Sentences(
+        written=split(text),
+        original=split(original_of(sample, generation, document)),
+        windows=tuple(map(split, windows)),
     )
 
 
