@@ -56,6 +56,11 @@ def header_text(file: Path, key: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def count_of(value: object) -> int | None:
+    """A whole number above 0, as it is; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
 def _values(data: mmap.mmap) -> tuple[dict[str, Value], int]:
     """The values, and the offset behind them."""
     if data[:4] != _MAGIC:

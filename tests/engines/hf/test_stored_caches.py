@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from contextcliff.kv.cache_types import CacheType
-from contextcliff.kv.hub_architecture import architecture_of_hub
+from contextcliff.kv.model_cache import architecture_of_hub
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.kv_cache import CacheInUse
