@@ -66,10 +66,7 @@ class Architecture:
 def cache_facts(
     model: Model, policy: KVPolicy, device: DeviceMemory | None = None, *, shown: str | None = None
 ) -> CacheFacts:
-    """What is known of the cache before the model is loaded. `model.memory_gib` goes before what the device has.
-
-    `shown` is the policy's name in reports, where `policy` has other formats than the one that was asked for.
-    """
+    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one."""
     weights = _weights(model)
     architecture = None if weights is None else read_architecture(weights)
     if architecture is None and model.hub is not None:

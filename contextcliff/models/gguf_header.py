@@ -22,10 +22,7 @@ _STRING, _ARRAY = 8, 9
 
 
 def read_header(file: Path) -> Mapping[str, Value]:
-    """Every value of the header by its key, without arrays of texts and of arrays: the vocabulary is one of texts.
-
-    Raises `ValueError` for a file without a header, or with a broken one.
-    """
+    """Every value by its key, without arrays of texts (the vocabulary) and of arrays. Raises `ValueError` if broken."""
     return _of_file(file)[0]
 
 

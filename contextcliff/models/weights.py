@@ -41,10 +41,7 @@ class Gguf:
         return _digest(local) if local is not None else f"{self.repo}/{self.file}"
 
     def local_file(self) -> Path | None:
-        """The file that `path` or `package` names; None where the weights come from a hub repository.
-
-        Raises `ConfigError` where the file is absent or not a GGUF file, and where no source is named.
-        """
+        """The file that `path` or `package` names; None for a hub repository. Raises `ConfigError` without any."""
         if self.path is not None:
             return _checked(Path(self.path).expanduser(), key=f"model.gguf.path={self.path}")
         if self.repo is not None:

@@ -67,10 +67,7 @@ class Wealth:
         return cls(bets=bets, log_products=(0.0,) * len(bets.stakes))
 
     def after(self, gains: Sequence[float]) -> Wealth:
-        """The wealth after one more whole block with these gains per unit staked.
-
-        Raises ValueError for a gain below −1, with which more would be lost than was staked.
-        """
+        """The wealth after one more whole block. Raises ValueError for a gain below −1 per unit staked."""
         for gain in gains:
             if not gain >= -1.0 - _ROUNDING:
                 raise ValueError(f"a gain per unit staked is a number not below -1, not {gain}")

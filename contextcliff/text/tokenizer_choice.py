@@ -41,10 +41,7 @@ class TokenizerSources:
 
     @property
     def repositories(self) -> tuple[str, ...]:
-        """Repositories that may hold the model's tokenizer, the most likely first.
-
-        The served name, where it has the form of a repository's, is more specific than the repository of a preset.
-        """
+        """Repositories that may hold the model's tokenizer: the served name, then that of the preset."""
         named = self.model if self.model is not None and _REPOSITORY.fullmatch(self.model) else None
         return tuple(dict.fromkeys(name for name in (named, self.hub) if name is not None))
 

@@ -188,10 +188,7 @@ _CORE, _MEASURES = "writing_core", "writing_measures"
 
 
 class WritingComparison(ComparisonPart):
-    """Who writes better in what: pair by pair against the baseline, and all runs by their means.
-
-    Nothing is compared below two runs with prose.
-    """
+    """Who writes better in what: pair by pair against the baseline, and all runs by their means."""
 
     key = "writing"
     rule_keys = (WORD_LIST, LEAST_LENGTH, "task.embedding")

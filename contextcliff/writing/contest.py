@@ -96,10 +96,7 @@ def _rules(measure: str, side: WritingSide) -> tuple[str, ...]:
 
 
 def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
-    """What goes into a run's composite; of other measures nothing.
-
-    Of the whole run: that a part can't be measured at one length is how it wrote there, and no rule.
-    """
+    """What goes into a run's composite at any length; of other measures nothing."""
     if measure == CLASSIC_COMPOSITE:
         return tuple(
             BY_NAME[name].title.lower()

@@ -5,12 +5,10 @@ same `Sample.item` are one draw: an item, as in every other task. Its measures a
 draws.
 
 Rounds are asked for by context length, which holds the answer too, and runs are compared by it. The safe cap is a
-prompt, so sentences, tables and figures of a run name measured prompts: in one report, 1,015 tokens of the one were
-2,048 of the other.
+prompt, so sentences, tables and figures of a run name measured prompts.
 
-Outliers among the rounds of a length are flagged and never left out: a collapse may be the finding. They are J. W.
-Tukey's ("Exploratory Data Analysis", 1977): more than 1.5 interquartile ranges beyond the quartiles. Among ten ordinary
-rounds some measure often flags one: a flag says which texts are worth reading.
+Outliers among the rounds of a length (J. W. Tukey, "Exploratory Data Analysis", 1977) are flagged and never left out: a
+flag says which texts are worth reading.
 """
 
 from __future__ import annotations
@@ -98,10 +96,7 @@ _NOTHING = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
 
 
 def level_of(tier: WritingTier, name: str) -> MeasureLevel:
-    """The level of a measure or composite; without figures where the record has none.
-
-    A composite has no figures of the original and of the author.
-    """
+    """The level of a measure or composite, which has no original and author; without figures if not measured."""
     measured = next((level for level in tier.measures if level.name == name), None)
     if measured is not None:
         return measured
@@ -117,10 +112,7 @@ Values = tuple[float, ...]
 
 
 def worsening(measure: Measure, tiers: Sequence[DrawnTier]) -> tuple[Values, ...]:
-    """The measure's values at each of `tiers`, on one scale for all of them, signed so that up is worse.
-
-    A measure without a worse direction keeps its sign.
-    """
+    """The measure's values at each of `tiers`, on one scale, signed so that up is worse if any direction is."""
     key = Z + measure.name if scale_of(measure, tiers) == "z" else measure.name
     sign = measure.worse or 1
     return tuple(tuple(sign * value for value in tier.values(key)) for tier in tiers)

@@ -1,8 +1,4 @@
-"""`writing.html` of a run: the verdict, the cap, and the texts to read, each beside the author's own next words.
-
-It has no script and draws no chart: those of the measures are in `report.html`. Every text is escaped where it is put
-in.
-"""
+"""`writing.html` of a run: the verdict, the cap, and the texts to read, each beside the author's own next words."""
 
 from __future__ import annotations
 

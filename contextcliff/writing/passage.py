@@ -1,7 +1,4 @@
-"""A continuation judged: its measures, the original's, the author's, how far apart they are, and one number for it.
-
-The number is a composite, 0-100, up is worse: how much worse the text is than its author's own.
-"""
+"""A continuation judged: its measures, the original's, the author's, how far apart they are, and one composite."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The finding `writing` of a report, which only the continuation task has: the prose at every context length.
-
-Frozen, plain data. `None` means "not measured", never zero. Measures are those of
-`contextcliff.writing.measures`, by name.
-"""
+"""The finding `writing` of a report, which only the continuation task has. None means "not measured", never zero."""
 
 from __future__ import annotations
 

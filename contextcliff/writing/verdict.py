@@ -88,10 +88,7 @@ def _rounds_without_text(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
 
 
 def _out_of_reach(writing: Writing, against: Against) -> Iterator[Note]:
-    """Lengths at which no measure can be shown to be degraded, however bad it is.
-
-    The corrected least p-values are the best that Holm's correction can give to each test.
-    """
+    """Lengths at which no measure can be shown to be degraded, since even its least p-value is not significant."""
     family, confidence = [test for test in writing.tests if test.against == against], writing.confidence
     least = [least_p(test.n, test.n_baseline) for test in family]
     lengths: defaultdict[tuple[int, int], list[int]] = defaultdict(list)

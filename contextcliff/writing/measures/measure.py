@@ -1,7 +1,4 @@
-"""Every measure of prose by name: what it counts, which direction is worse, and which family it belongs to.
-
-The names are Context-Tester's where it has the measure, so that tables of both can be compared.
-"""
+"""Every measure of prose, by Context-Tester's name where it has the measure."""
 
 from __future__ import annotations
 

@@ -36,10 +36,7 @@ def dale_chall() -> WordList:
 
 
 def word_list_of(text: str, name: str) -> WordList:
-    """A list from its text: one word a line; blank lines and comments after `#` are ignored.
-
-    Raises `ConfigError` for a list without words.
-    """
+    """A list of one word a line; comments follow `#`. Raises `ConfigError` for a list without words."""
     lines = (words_of(line.partition("#")[0]) for line in text.splitlines())
     words = frozenset(" ".join(line) for line in lines if line)
     if not words:

@@ -173,10 +173,7 @@ def copied_share(words: Sequence[str], index: PromptIndex) -> float | None:
 
 
 def rouge_l(words: Sequence[str], reference: Sequence[str]) -> float | None:
-    """ROUGE-L F1: the harmonic mean of the longest common subsequence's share of both texts, 0-1 (Lin 2004).
-
-    None where either text has no words.
-    """
+    """ROUGE-L F1 (Lin 2004): the harmonic mean of the longest common subsequence's share of both texts."""
     if not words or not reference:
         return None
     return 2.0 * common_subsequence_length(words, reference) / (len(words) + len(reference))
@@ -189,10 +186,7 @@ MTLD_LEAST_WORDS = 50
 
 
 def vocabulary_diversity(words: Sequence[str]) -> float | None:
-    """Number of different words, as a share of all words (type-token ratio); None without words.
-
-    It falls with a text's length: compare texts of equal length only.
-    """
+    """Type-token ratio, which falls with a text's length; None without words."""
     return len(set(words)) / len(words) if words else None
 
 
@@ -280,10 +274,7 @@ def long_range_repetition(words: Sequence[str]) -> float | None:
 
 
 def compression_ratio(text: str) -> float | None:
-    """UTF-8 bytes of a text per byte of its zlib compression at level 9 (Shaib et al. 2024, arXiv:2403.00553).
-
-    It grows with the length: compare texts of equal length only. None for an empty text.
-    """
+    """UTF-8 bytes per byte of zlib at level 9 (Shaib et al., arXiv:2403.00553), which grows with a text's length."""
     data = text.encode(errors="replace")
     return len(data) / len(zlib.compress(data, 9)) if data else None
 

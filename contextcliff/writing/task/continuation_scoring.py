@@ -67,10 +67,7 @@ def author_parts(text: str, language: str, word_list: WordList, characters: int)
 
 @lru_cache(maxsize=1024)
 def author_limit(text: str, language: str, word_list: WordList, characters: int) -> float | None:
-    """The 99th percentile of the composite over the author's own passages of this length, without coherence.
-
-    None where the text has too few windows.
-    """
+    """The 99th percentile of the author's own composites at this length, without coherence; None of too few windows."""
     return limit_of([composed(parts) for parts in author_parts(text, language, word_list, characters)])
 
 
