@@ -47,7 +47,7 @@ def judge_meter(judge: Judge, budget: Budget) -> Meter:
 def requests_ahead(
     judge: Judge, planned: Iterable[PlannedSample], store: Store, *, run_id: str, sampling: Sampling
 ) -> tuple[PlannedSample, ...]:
-    """What the judge is yet to be asked: of stored answers as they are, of others as long as `sampling` lets them be."""
+    """What the judge is yet to be asked: of stored answers, and of others as long as `sampling` lets them be."""
     ordinary = {item.key: item for item in planned if item.sample.is_ordinary}
     coming = {item.key: item for item in store.missing(ordinary.values())}
     run = store.run(run_id)
