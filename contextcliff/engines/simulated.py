@@ -16,8 +16,7 @@ from itertools import islice
 from typing import Literal
 
 from contextcliff.engines.engine import Deployment, OnToken, Served
-from contextcliff.kv.cache_types import FORMATS
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import FORMATS, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from contextcliff.kv.cache_types import CacheType
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
@@ -40,10 +41,7 @@ def original_text(writing: Writing, *, scored: Sequence[ScoredSample]) -> str | 
         return None
     # Joined by single spaces, verse and paragraphs would be lost.
     rest = document.text[writing.continuation_point :]
-    longest, end = words_of_longest(scored), 0
-    for word in rest.split(None, longest)[:longest]:
-        end = rest.index(word, end) + len(word)
-    return rest[:end].strip("\n")
+    return str(re.findall(rf"\A(?:\s*\S+){{0,{words_of_longest(scored)}}}", rest)[0]).strip("\n")
 
 
 def words_of_longest(scored: Sequence[ScoredSample]) -> int:

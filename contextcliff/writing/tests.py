@@ -11,9 +11,9 @@ from itertools import pairwise
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import t_above
-from contextcliff.statistics.ranks import OrderedTrend, holm, is_significant, ordered_trend, p_larger, rank_biserial
+from contextcliff.statistics.ranks import holm, is_significant, ordered_trend, p_larger, rank_biserial
 from contextcliff.writing.levels import DrawnTier, Values, has_every_z, scale_of, worsening
-from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure, Z
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Measure, Z
 from contextcliff.writing.prose_findings import Against, NeighbourStep, Scale, Size, WritingTest, WritingTrend
 
 FEWEST_WINDOWS = 8
@@ -102,33 +102,28 @@ def size_of(effect: float) -> Size:
 
 def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
     """The trend of every measure that at least two lengths have; Holm's correction over those that can get worse."""
-    measured = [
-        (measure, with_it)
-        for measure in MEASURES
-        if len(with_it := [tier for tier in tiers if tier.values(measure.name)]) >= 2
-    ]
-    trends = [_tested_trend(measure, with_it) for measure, with_it in measured]
-    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and trends[place] is not None]
-    corrected = holm([test.p_value for place in family if (test := trends[place]) is not None])
-    p_holm = dict(zip(family, corrected, strict=True))
-    return tuple(
-        WritingTrend(
-            measure=measure.name,
-            scale=scale_of(measure, with_it),
-            start=mean_of(with_it[0].values(measure.name)),
-            end=mean_of(with_it[-1].values(measure.name)),
-            p_value=None if test is None else test.p_value,
-            p_holm=p_holm.get(place),
-            exact=test is not None and test.exact,
+    trends = []
+    for measure in MEASURES:
+        having = [tier for tier in tiers if tier.values(measure.name)]
+        if len(having) < 2:
+            continue
+        values = worsening(measure, having)
+        seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
+        test = ordered_trend(values, two_sided=not measure.worse, seed=seed)
+        trends.append(
+            WritingTrend(
+                measure=measure.name,
+                scale=scale_of(measure, having),
+                start=mean_of(having[0].values(measure.name)),
+                end=mean_of(having[-1].values(measure.name)),
+                p_value=None if test is None else test.p_value,
+                p_holm=None,
+                exact=test is not None and test.exact,
+            )
         )
-        for place, ((measure, with_it), test) in enumerate(zip(measured, trends, strict=True))
-    )
-
-
-def _tested_trend(measure: Measure, tiers: Sequence[DrawnTier]) -> OrderedTrend | None:
-    values = worsening(measure, tiers)
-    seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
-    return ordered_trend(values, two_sided=not measure.worse, seed=seed)
+    family = {t.measure: t.p_value for t in trends if BY_NAME[t.measure].worse and t.p_value is not None}
+    corrected = dict(zip(family, holm(list(family.values())), strict=True))
+    return tuple(replace(trend, p_holm=corrected.get(trend.measure)) for trend in trends)
 
 
 def neighbour_steps(tiers: Sequence[DrawnTier]) -> tuple[NeighbourStep, ...]:

@@ -19,8 +19,7 @@ import torch
 from transformers.cache_utils import DynamicCache, DynamicLayer
 
 from contextcliff.errors import ConfigError
-from contextcliff.kv.cache_types import CacheType
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.records.kv_cache import CacheInUse
 
 _GROUP = 64

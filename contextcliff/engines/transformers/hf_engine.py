@@ -21,8 +21,7 @@ from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.transformers.extra import require
 from contextcliff.engines.transformers.hub_weights import HubWeights
 from contextcliff.errors import ConfigError
-from contextcliff.kv.cache_types import CacheType
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import GIB, DeviceMemory

@@ -154,7 +154,7 @@ class Continuation(Task):
         frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
         taken = frame + self._generated(context_budget) + SEAM_TOKENS
         points = points_for(document, materials.tokenizer, before_tokens=max(tiers) - answer, answer_tokens=answer)
-        held = points.last().tokens_before
+        held = points[-1].tokens_before
         fitting = [tier for tier in tiers if 0 < tier - taken <= held]
         if not fitting:
             raise ConfigError(
@@ -163,7 +163,8 @@ class Continuation(Task):
                 "(dataset.path), or lower task.max_tokens and task.start_context"
             )
         # Template, instruction and thinking are left out of account, so that they don't move the point.
-        origin = points.first_after(fitting[-1] - answer)
+        far_enough = (point for point in points if point.tokens_before >= fitting[-1] - answer)
+        origin = next(far_enough, points[-1])
         span = Span(start=origin.point, end=origin.source.text.end_for(origin.point, answer))
         self._refuse_unknown_author(document, characters=span.end - span.start)
         tiers_reached = reaches(origin, fitting, taken=taken)

@@ -58,26 +58,10 @@ class Origin:
         return self.source.text.tokens_between(0, self.point)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Points:
-    """The places of a text that an answer can go on from, ascending; there is one at least."""
-
-    source: Haystack
-    places: tuple[int, ...]
-
-    def last(self) -> Origin:
-        """The one with the most text before it."""
-        return Origin(source=self.source, point=self.places[-1])
-
-    def first_after(self, tokens: int) -> Origin:
-        """The first one with at least `tokens` tokens of text before it; the last where none has."""
-        text = self.source.text
-        enough = (at for at in self.places if text.tokens_between(0, at) >= tokens)
-        return Origin(source=self.source, point=next(enough, self.places[-1]))
-
-
-def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, answer_tokens: int) -> Points:
-    """The points of a text after which the original goes on for at least `answer_tokens` tokens.
+def points_for(
+    document: Document, tokenizer: Tokenizer, *, before_tokens: int, answer_tokens: int
+) -> tuple[Origin, ...]:
+    """The points of a text, ascending, after which the original goes on for at least `answer_tokens` tokens.
 
     As much of the text is tokenised as it takes to find one with `before_tokens` tokens before it; all where none has.
     Raises `ConfigError` for a text without any.
@@ -92,7 +76,7 @@ def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, 
             break
         tokens *= 2
     if places:
-        return Points(source=source, places=places)
+        return tuple(Origin(source=source, point=place) for place in places)
     if not ends:
         raise ConfigError(
             f"dataset: no sentence ends in {document.title} ({len(text.text):,} characters), so there is no "
