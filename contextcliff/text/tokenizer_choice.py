@@ -124,8 +124,13 @@ class AutoTokenizer:
         try:
             chosen: Tokenizer = tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=sources.plain)
         except RunError as error:
+            if sources.estimate is None and loaded is not None:
+                raise RunError(
+                    f"{loaded}; tiktoken's vocabulary can't be downloaded either; set TIKTOKEN_CACHE_DIR to a folder "
+                    "that holds it"
+                ) from error
             if sources.estimate is None:
-                raise _combined_error(loaded, error) from error
+                raise
             sources.on_note("no tokenizer can be loaded here: tokens are estimated")
             return sources.estimate
         if loaded is not None:
@@ -133,15 +138,6 @@ class AutoTokenizer:
                 f"prompts are cut by {chosen.name}, since the model's own tokenizer can't be loaded: {loaded}"
             )
         return chosen
-
-
-def _combined_error(hub: RunError | None, tiktoken: RunError) -> RunError:
-    """Why no tokenizer can be loaded: the error of the hub, where it was tried, and that of tiktoken."""
-    if hub is None:
-        return tiktoken
-    return RunError(
-        f"{hub}; tiktoken's vocabulary can't be downloaded either; set TIKTOKEN_CACHE_DIR to a folder that holds it"
-    )
 
 
 def _from_the_hub(sources: TokenizerSources) -> Tokenizer | RunError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
-_SMALL_COLUMNS = 4
 _SMALL_UNDER = 0.55
 """Inches under a panel for tilted x labels without the axis' name."""
 _MOST_DOTTED = 3
@@ -42,7 +40,7 @@ _LONGEST_NAME = 70
 def core_figure(runs: Sequence[WritingSide]) -> Figure:
     """Context-Tester's four core measures, a line a run. `runs` are at least one."""
     embedded = next((run.writing for run in runs if core_measures(run.writing) == CORE), runs[0].writing)
-    figure, page, panels = grid(rows=2, columns=2, legend=False)
+    figure, page, panels = grid(4, columns=2, legend=False)
     for axes, measure in zip(panels, core_measures(embedded), strict=True):
         _panel(axes, runs, measure, inches=PANEL_WIDTH)
     _dress(
@@ -56,15 +54,8 @@ def core_figure(runs: Sequence[WritingSide]) -> Figure:
 
 def measures_figure(runs: Sequence[WritingSide], *, measures: Sequence[str]) -> Figure:
     """A small panel for each of these measures and composites, by name."""
-    rows = math.ceil(len(measures) / _SMALL_COLUMNS)
     figure, page, panels = grid(
-        rows=rows,
-        columns=_SMALL_COLUMNS,
-        count=len(measures),
-        width=_SMALL_WIDTH,
-        heights=[_SMALL_HEIGHT] * rows,
-        under=_SMALL_UNDER,
-        legend=False,
+        len(measures), columns=4, width=_SMALL_WIDTH, heights=(_SMALL_HEIGHT,), under=_SMALL_UNDER, legend=False
     )
     for axes, measure in zip(panels, measures, strict=True):
         _panel(axes, runs, measure, inches=_SMALL_WIDTH, small=True)

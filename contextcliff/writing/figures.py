@@ -58,7 +58,7 @@ _AXIS = {"prompt": "prompt length in tokens, as measured", "context": "context l
 def core_figure(report: Report, writing: Writing) -> Figure:
     """Means with bootstrap intervals beside the original's line and the author's band."""
     writing = as_shown(writing)
-    figure, page, panels = grid(rows=2, columns=2)
+    figure, page, panels = grid(4, columns=2)
     for axes, measure in zip(panels, core_measures(writing), strict=True):
         _measure_panel(axes, writing, measure)
         _settle(axes)
@@ -174,7 +174,7 @@ def dashboard_figure(report: Report, writing: Writing) -> Figure:
     writing = as_shown(writing)
     tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
     heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
-    figure, page, panels = grid(rows=2, columns=2, heights=heights, under=_UNDER, legend=False)
+    figure, page, panels = grid(4, columns=2, heights=heights, under=_UNDER, legend=False)
     _composites(panels[0], writing)
     _variation(panels[1], writing)
     _effects(panels[2], writing, height=heights[1])

@@ -38,13 +38,6 @@ def rows_of(files: dict[str, str], name: str = "writing.csv") -> list[dict[str, 
     return list(csv.DictReader(io.StringIO(files[name])))
 
 
-def test_a_continuation_run_leaves_its_files(cliff: Report) -> None:
-    assert set(files_of(with_writing(cliff), make_rounds())) == {
-        *(f"context_{tokens}_results.json" for tokens in TIERS),
-        *("writing.csv", "writing_detailed.csv", "degradation_analysis.json", "generations.txt"),
-    }
-
-
 def test_the_results_of_a_length_hold_its_figures_and_every_round_whole(cliff: Report) -> None:
     scored = make_rounds()
     report = with_writing(cliff, scored)

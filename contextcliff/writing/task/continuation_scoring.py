@@ -288,20 +288,23 @@ def _written_tokens(sample: Sample, generation: Generation) -> float:
     return generation.completion_tokens * said / (said + thought) if said + thought else 0
 
 
+_FIGURES = {
+    "cloze_score": "Cloze {:.2f}",
+    "vocabulary_diversity": "vocabulary {:.3f}",
+    "bigram_repetition_rate": "bigram repetition {:.3f}",
+    "adjacent_coherence": "coherence {:.3f}",
+    "word_count": "{:,.0f} words",
+}
+
+
 def answer_figures(details: Mapping[str, float]) -> tuple[str, ...]:
     """What was measured of an answer (as in `Score.details`), a name and a number each; none: nothing was."""
     figures: list[str] = []
-    if "cloze_score" in details:
-        cloze = details["cloze_score"]
-        figures += [f"Cloze {cloze:.2f}", f"level {reading_level(cloze)}"]
-    if "vocabulary_diversity" in details:
-        figures.append(f"vocabulary {details['vocabulary_diversity']:.3f}")
-    if "bigram_repetition_rate" in details:
-        figures.append(f"bigram repetition {details['bigram_repetition_rate']:.3f}")
-    if "adjacent_coherence" in details:
-        figures.append(f"coherence {details['adjacent_coherence']:.3f}")
-    if "word_count" in details:
-        figures.append(f"{details['word_count']:,.0f} words")
+    for name, shown in _FIGURES.items():
+        if name in details:
+            figures.append(shown.format(details[name]))
+            if name == "cloze_score":
+                figures.append(f"level {reading_level(details[name])}")
     if COMPOSITE in details:
         limit = f" of at most {details[AUTHOR_LIMIT]:.1f}" if AUTHOR_LIMIT in details else ""
         figures.append(f"composite {details[COMPOSITE]:.1f}{limit}")
