@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated
 
 from pydantic import Field
@@ -26,7 +27,7 @@ from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
-from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
+from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, author_z
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import (
     Origin,
@@ -38,7 +39,6 @@ from contextcliff.writing.task.continuation_contexts import (
 )
 from contextcliff.writing.task.continuation_scoring import (
     answer_figures,
-    author_scores,
     compared_sentences,
     score_continuation,
 )
@@ -233,7 +233,8 @@ class Continuation(Task):
         return score_continuation(sample, generation, context, word_list=self.familiar(), least_tokens=least)
 
     def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
-        return author_scores(texts, document, word_list=self.familiar())
+        characters = round(fmean(len(text.strip()) for text in texts))
+        return author_z(document.text, document.language, self.familiar(), characters)
 
     def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:
         return answer_figures(details)

@@ -10,7 +10,6 @@ hand does.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,7 +25,6 @@ from contextcliff.text.tokens import is_between_words
 from contextcliff.writing.author_norms import (
     SHORTEST,
     author_windows,
-    author_z,
     measures_at,
     norms_of,
     step_of,
@@ -231,12 +229,6 @@ def compared_sentences(sample: Sample, generation: Generation, context: ScoringC
 def original_of(sample: Sample, generation: Generation, document: Document) -> str:
     """The author's own next words, as many tokens as the answer has."""
     return _as_long(sample, document, tokens=_written_tokens(sample, generation))
-
-
-def author_scores(texts: Sequence[str], document: Document, *, word_list: WordList) -> Mapping[str, Sequence[float]]:
-    """z-scores of the author's own windows, by measure; each as long as these continuations are on average."""
-    characters = round(statistics.fmean(len(text.strip()) for text in texts))
-    return author_z(document.text, document.language, word_list, characters)
 
 
 def prompt_text(sample: Sample, document: Document) -> str:
