@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ Spans = tuple[tuple[int, int], ...]
 """Stretches of a text by character offset, ascending; each begins and ends with a sentence."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Norm:
+class Norm(NamedTuple):
     """Mean and sample standard deviation of one measure: in its unit, and on the scale of its z-scores (`scaled`)."""
 
     mean: float
@@ -168,12 +167,7 @@ def _between(shorter: Norms, longer: Norms, *, share: float) -> Norms:
     for name in BY_NAME:
         low, high = shorter.get(name, longer.get(name)), longer.get(name, shorter.get(name))
         if low is not None and high is not None:
-            norms[name] = Norm(
-                mean=low.mean + share * (high.mean - low.mean),
-                std=low.std + share * (high.std - low.std),
-                scaled_mean=low.scaled_mean + share * (high.scaled_mean - low.scaled_mean),
-                scaled_std=low.scaled_std + share * (high.scaled_std - low.scaled_std),
-            )
+            norms[name] = Norm(*(start + share * (end - start) for start, end in zip(low, high, strict=True)))
     return norms
 
 

@@ -87,10 +87,8 @@ def measure_differences(
 
 
 def _corrected(one: MeasureDifference, worse: float, better: float, *, confidence: float) -> MeasureDifference:
-    shown: Literal["worse", "better"] | None = None
-    if is_significant(worse, confidence):
-        shown = "worse"
-    elif is_significant(better, confidence):
+    shown: Literal["worse", "better"] | None = "worse" if is_significant(worse, confidence) else None
+    if shown is None and is_significant(better, confidence):
         shown = "better"
     return replace(one, p_worse_corrected=worse, p_better_corrected=better, shown=shown)
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -135,10 +136,7 @@ class Sentences:
 
     def all(self) -> Iterator[str]:
         """Every sentence, in this order; one that stands in several texts comes several times."""
-        yield from self.written
-        yield from self.original
-        for window in self.windows:
-            yield from window
+        return chain(self.written, self.original, *self.windows)
 
 
 def with_sentence_vectors(
