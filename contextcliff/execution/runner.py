@@ -66,7 +66,7 @@ class Runner:
         its sample unscored.
         """
         health = Health(most=self.concurrency)
-        earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
+        earlier = {name for name, fault in dict(self.store.faults(self.run_id)).items() if fault.kind in REFUSALS}
         own = has_own_tokenizer(self.store, self.run_id)
         gate, changed = PrefixGate(source), asyncio.Event()
         writes: set[asyncio.Task[None]] = set()

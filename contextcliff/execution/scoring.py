@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -124,10 +125,11 @@ _TEMPLATE_TOKENS = 16
 
 def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
     """The outcome of every planned sample."""
-    faults, attempts = store.last_faults(run_id), store.failed_attempts(run_id)
+    faults = store.faults(run_id)
+    last, attempts = dict(faults), Counter(sample_id for sample_id, _ in faults)
     own = has_own_tokenizer(store, run_id)
     # Of samples with one key only the first is sent: its fault is theirs too.
-    of_key = {item.key: faults[item.sample.sample_id] for item in planned if item.sample.sample_id in faults}
+    of_key = {item.key: last[item.sample.sample_id] for item in planned if item.sample.sample_id in last}
     answers = (store.generation(item.key, prompt_sha256=item.prompt_sha256) for item in planned)
     ended = [
         outcome_of(item, answer, of_key.get(item.key), own=own) for item, answer in zip(planned, answers, strict=True)
