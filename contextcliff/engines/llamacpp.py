@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, Download, OnToken, Served
 from contextcliff.engines.kept_model import taken
@@ -56,11 +56,11 @@ class LlamaCpp:
     """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
     concurrency: PositiveInt = 1
+    """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     tokens_in_flight: PositiveInt | None = None
     """Most tokens, prompts and answers together, of all requests in flight; each slot has a cache of its own."""
     speculation: NonNegativeInt | None = 0
     """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
-    """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     prefix_cache: bool = True
     """Whether a prompt goes on from what a slot holds of its beginning; else every prompt is computed whole."""
     timeout_s: PositiveFloat = 600.0
@@ -74,13 +74,11 @@ class LlamaCpp:
     """`chat` sends prompts in a chat template, `completions` as plain text, for base models. `auto` (or None) is
     `completions` where the weights have no template."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "llamacpp"
+    name: ClassVar[str] = "llamacpp"
+    is_paid: ClassVar[bool] = True
+    computes_here: ClassVar[bool] = True
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """The weights by content, the cache's types, and how prompts are sent."""
         kv_policy.require_engine(self.name)
         return {
             "engine": self.name,
@@ -101,18 +99,7 @@ class LlamaCpp:
         return "completions" if model.gguf.has_chat_template() is False else "chat"
 
     def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        """The policy, unchanged."""
         return policy
-
-    @property
-    def is_paid(self) -> bool:
-        """As `model.price` says."""
-        return True
-
-    @property
-    def computes_here(self) -> bool:
-        """Yes, in this process."""
-        return True
 
     def memory(self) -> DeviceMemory:
         """The GPU with the most memory, where this build has one and layers go to it; else the machine's."""

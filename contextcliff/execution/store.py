@@ -152,7 +152,9 @@ class Store:
         first: dict[str, PlannedSample] = {}
         for item in planned:
             first.setdefault(item.key, item)
-        return [first[key] for key in self._lacking("generations", first)]
+        query = "SELECT 1 FROM generations WHERE key = ?"
+        with self._reading() as connection:
+            return [each for key, each in first.items() if connection.execute(query, (key,)).fetchone() is None]
 
     def keep(self, item: PlannedSample, generation: Generation) -> None:
         """Make a generation durable; an earlier one under the same key, from another process, is kept instead."""
@@ -219,10 +221,6 @@ class Store:
         with self._reading() as connection:
             found = (row for key in keys for row in rows(connection, "embeddings", "key = ?", key))
             return {row["key"]: vector_of(row["vector"]) for row in found}
-
-    def without_vector(self, keys: Iterable[str]) -> list[str]:
-        """Those of the keys under which no embedding is kept, in their order."""
-        return self._lacking("embeddings", keys)
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
         """Keep embeddings, in single precision. Raises `RunError` for numbers that are not finite."""
@@ -303,11 +301,6 @@ class Store:
                 StoredRun(facts=facts_from_json(row["facts"]), **{name: row[name] for name in names})
                 for row in rows(connection, "runs", where, *values)
             ]
-
-    def _lacking(self, table: str, keys: Iterable[str]) -> list[str]:
-        query = f"SELECT 1 FROM {table} WHERE key = ?"  # noqa: S608 - our own names
-        with self._reading() as connection:
-            return [key for key in keys if connection.execute(query, (key,)).fetchone() is None]
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

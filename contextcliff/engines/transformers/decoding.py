@@ -48,6 +48,19 @@ class StoppedError(Exception):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """One prompt to answer."""
+
+    prompt: PromptTokens
+    drawing: Drawing
+    max_tokens: int
+    on_tokens: Callable[[Sequence[int]], None]
+    """Gets all tokens of the answer each time there is one more."""
+    may_go_on: Callable[[], bool]
+    """Whether the answer is still wanted."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
     """What came of one prompt."""
 
@@ -105,35 +118,27 @@ class Decoder:
         So is a context that many questions share: the question then reads what was stored of it, and not what was
         computed.
         """
-        if self.eviction is not None and self.eviction.budget < 1.0:
-            return self.eviction.splits
+        if self.eviction is not None and self._evicts:
+            return not self.eviction.sees_question
         return stores_otherwise(self.policy, self.dtype)
 
     def forget(self) -> None:
         """Free what is kept."""
         self._kept = _Kept()
 
-    def answer(
-        self,
-        prompt: PromptTokens,
-        drawing: Drawing,
-        *,
-        max_tokens: int,
-        on_tokens: Callable[[Sequence[int]], None],
-        may_go_on: Callable[[], bool],
-    ) -> Answer:
-        """Compute an answer; `on_tokens` gets all its tokens each time there is one more. Raises `StoppedError`."""
-        started_s = time.perf_counter()
-        with torch.inference_mode(), self.while_wanted(may_go_on):
+    def answer(self, request: Request) -> Answer:
+        """Compute an answer. Raises `StoppedError` once it is not wanted any more."""
+        prompt, drawing, started_s = request.prompt, request.drawing, time.perf_counter()
+        with torch.inference_mode(), self.while_wanted(request.may_go_on):
             begun = self._begun(prompt)
             scores = self._read(prompt, begun)
             tokens = [drawing.next(list(prompt.tokens), scores)]
             first_s = time.perf_counter()
-            on_tokens(tokens)
-            while not (ended := tokens[-1] in self.loaded.end_tokens) and len(tokens) < max_tokens:
+            request.on_tokens(tokens)
+            while not (ended := tokens[-1] in self.loaded.end_tokens) and len(tokens) < request.max_tokens:
                 scores = self._forward(tokens[-1:], begun.cache, position=len(prompt.tokens) + len(tokens) - 1)
                 tokens.append(drawing.next([*prompt.tokens, *tokens], scores))
-                on_tokens(tokens)
+                request.on_tokens(tokens)
             if self.prefix_cache and can_be_cut(begun.cache) and not self._evicts:
                 self._kept = _Kept(tokens=(*prompt.tokens, *tokens[:-1]), cache=begun.cache)
         return Answer(
