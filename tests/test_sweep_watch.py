@@ -7,7 +7,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -62,7 +61,7 @@ def test_a_local_tracker_is_never_asked_for_a_sweep_of_which_nothing_has_begun(t
     assert tracker.asked == 0
 
 
-def no_space(*_: object, **__: object) -> NoReturn:
+def no_space(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
