@@ -190,16 +190,7 @@ class LlamaCpp:
 
     def _load(self, weights: Path, deployment: Deployment, slot_tokens: int) -> _Loaded:
         key, states = ApiKey(value=secrets.token_urlsafe(32)), SlotStates()
-        try:
-            server = self._serve(weights, key, deployment, states, slot_tokens=slot_tokens)
-        except BaseException:
-            states.close()
-            raise
-        return _Loaded(server=server, key=key, states=states)
 
-    def _serve(
-        self, weights: Path, key: ApiKey, deployment: Deployment, states: SlotStates, *, slot_tokens: int
-    ) -> Any:
         def adjust(params: Any) -> None:
             import xllamacpp
 
@@ -221,13 +212,18 @@ class LlamaCpp:
             if self.threads is not None:
                 params.cpuparams.n_threads = self.threads
 
-        return loopback_server(
-            weights,
-            key,
-            adjust,
-            what=f"with a context of {slot_tokens:,} tokens",
-            way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
-        )
+        try:
+            server = loopback_server(
+                weights,
+                key,
+                adjust,
+                what=f"with a context of {slot_tokens:,} tokens",
+                way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
+            )
+        except BaseException:
+            states.close()
+            raise
+        return _Loaded(server=server, key=key, states=states)
 
 
 @dataclass(kw_only=True, slots=True)

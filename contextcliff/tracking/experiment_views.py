@@ -60,16 +60,24 @@ _FIGURES = (
 _NO_PARENTS = "tags.task != ''"
 
 
-def _curve(key: str, title: str) -> Mapping[str, object]:
+def _bars(key: str, title: str) -> dict[str, object]:
     return {
-        "type": "LINE",
+        "type": "BAR",
         "uuid": f"contextcliff-{title}",
         "metricKey": key,
-        "selectedMetricKeys": [key],
         "displayName": title,
         "metricSectionId": "contextcliff",
         "deleted": False,
         "isGenerated": False,
+        "runsCountToCompare": 20,
+    }
+
+
+def _curve(key: str, title: str) -> dict[str, object]:
+    return {
+        **_bars(key, title),
+        "type": "LINE",
+        "selectedMetricKeys": [key],
         "runsCountToCompare": 10,
         "lineSmoothness": 0,
         "xAxisKey": "step",
@@ -83,19 +91,6 @@ def _curve(key: str, title: str) -> Mapping[str, object]:
         "useGlobalXaxisKey": False,
         "useGlobalLineSmoothing": False,
         "displayPoints": True,
-    }
-
-
-def _bars(key: str, title: str) -> Mapping[str, object]:
-    return {
-        "type": "BAR",
-        "uuid": f"contextcliff-{title}",
-        "metricKey": key,
-        "displayName": title,
-        "metricSectionId": "contextcliff",
-        "deleted": False,
-        "isGenerated": False,
-        "runsCountToCompare": 20,
     }
 
 

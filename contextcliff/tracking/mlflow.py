@@ -154,10 +154,8 @@ class MLflowTracker:
         live = None if begun is None else begun.tracked_id
         sent = frozenset(metric for point in ([] if begun is None else begun.points) for metric in metrics_of(point))
         report = tracked.report
-        labels = {
-            **self._labels(tracked),
-            **sweep_tags(client, experiment_id, tracked.place, tracked.row),
-        }
+        in_sweep = sweep_tags(client, experiment_id, tracked.place, tracked.row)
+        labels = {**self._labels(tracked), **in_sweep}
         run = None if live is None else client.get_run(live)
         # A run that another process has removed meanwhile is not there to be filled.
         if run is not None and run.info.lifecycle_stage != "active":
@@ -165,7 +163,8 @@ class MLflowTracker:
         unfinished, earlier = _found(opened, tracked, live=live)
         there = same_upload(earlier, labels)
         if there is not None:
-            _place_in_sweep(opened, there, tracked)
+            # It belongs to the sweep that asked for it last.
+            log_tags(client, there, in_sweep, there={})
             for name in (live, *(str(run.info.run_id) for run in unfinished)):
                 if name is not None:
                     client.delete_run(name)
@@ -203,13 +202,10 @@ class MLflowTracker:
         return {
             **tags(report),
             **tracked.provenance,
-            LAYOUT: self._layout(),
+            # Another layout is another upload of the same results.
+            LAYOUT: f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}",
             "contextcliff.folder": tracked.name or report.run.run_id,
         }
-
-    def _layout(self) -> str:
-        """How runs are uploaded: another one is another upload of the same results."""
-        return f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}"
 
     def _free_name(self, opened: Opened, name: str, tracked: Tracked) -> str:
         """The name, with a part of the fingerprint where another configuration has the same one."""
@@ -258,12 +254,6 @@ def _fetched_run(client: MlflowClient, mlflow_id: str, *, experiment: Path) -> P
     for name in reversed(_NEEDED):  # the report last: a folder that has one is complete
         client.download_artifacts(mlflow_id, name, str(folder))
     return folder
-
-
-def _place_in_sweep(opened: Opened, run_id: str, tracked: Tracked) -> None:
-    """A run that is there already belongs to the sweep that asked for it last."""
-    placed = sweep_tags(opened.client, opened.experiment_id, tracked.place, tracked.row)
-    log_tags(opened.client, run_id, placed, there={})
 
 
 def _found(opened: Opened, tracked: Tracked, *, live: str | None) -> tuple[list[Run], list[Run]]:

@@ -15,8 +15,7 @@ from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key, provider_of
-from contextcliff.engines.openai.server_command import ServerCommand, free_port
-from contextcliff.engines.openai.server_process import ServerProcess, started
+from contextcliff.engines.openai.server_process import ServerCommand, ServerProcess, free_port, started
 from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.engines.openai.session import OpenAISession, Pace
 from contextcliff.errors import ConfigError
@@ -69,7 +68,7 @@ class OpenAICompatible:
     """
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
-    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`server_command.py`).
+    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`server_process.py`).
     None: it runs already. The server has to listen on the host and port of `base_url`; port 0 takes a free one."""
     start_timeout_s: PositiveFloat = 600.0
     """Time in which the server that `command` starts has to be up."""

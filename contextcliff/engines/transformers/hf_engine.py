@@ -148,7 +148,14 @@ class Transformers:
 
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers") as thread:
             loop = asyncio.get_running_loop()
-            fetched, setup = self._weights(deployment.model).fetch(), self._setup(deployment)
+            fetched = self._weights(deployment.model).fetch()
+            setup = Setup(
+                device=self._device(),
+                dtype=self._dtype(),
+                attention=self._attention(deployment.kv_policy),
+                rope=deployment.model.rope,
+                runs_code=self.trust_remote_code is not False,
+            )
             # One whose attention is measured has hooks of its own, and goes to no other job.
             key = object() if self.attention_entropy else ("transformers", str(fetched), setup)
             with taken(
@@ -161,15 +168,6 @@ class Transformers:
                     yield session
                 finally:
                     session.decoder.forget()
-
-    def _setup(self, deployment: Deployment) -> Setup:
-        return Setup(
-            device=self._device(),
-            dtype=self._dtype(),
-            attention=self._attention(deployment.kv_policy),
-            rope=deployment.model.rope,
-            runs_code=self.trust_remote_code is not False,
-        )
 
     def _session(
         self, deployment: Deployment, thread: ThreadPoolExecutor, loaded: Loaded, fetched: Path, setup: Setup
@@ -184,21 +182,21 @@ class Transformers:
             torch.set_num_threads(self.threads)
         model, policy = deployment.model, deployment.kv_policy
         press = eviction.eviction(policy)
-        device, dtype = setup.device, setup.dtype
         plain = self._is_plain(model, loaded)
         if press is not None:
             eviction.check(press, loaded.model, policy)
             eviction.fit_masks(loaded.model)
         meter = entropy.EntropyMeter(loaded.model, positions=self.entropy_positions) if self.attention_entropy else None
         decoder = Decoder(
-            loaded=loaded, policy=policy, dtype=dtype, eviction=press, prefix_cache=self.prefix_cache, meter=meter
+            loaded=loaded, policy=policy, dtype=setup.dtype, eviction=press, prefix_cache=self.prefix_cache, meter=meter
         )
         window = model.context_window or loaded.window
+        shown = fetched.name if fetched.is_file() else model.hub
         template = "in plain text" if plain else "in the chat template of the weights"
         return TransformersSession(
             decoder=decoder,
             tokenizer=HubTokenizer(
-                name=f"transformers:{fetched.name if fetched.is_file() else model.hub}",
+                name=f"transformers:{shown}",
                 tokenizer=loaded.tokenizer,
                 template_arguments=model.template_arguments,
                 plain=plain,
@@ -206,7 +204,7 @@ class Transformers:
             began=Served(
                 window=window,
                 lines=(
-                    f"{fetched.name if fetched.is_file() else model.hub} by transformers on {device} in {dtype}, "
+                    f"{shown} by transformers on {setup.device} in {setup.dtype}, "
                     f"{setup.attention} attention, asked {template}",
                 ),
                 plain=plain,

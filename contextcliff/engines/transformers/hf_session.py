@@ -14,8 +14,7 @@ import torch
 from contextcliff.engines.engine import OnToken, Served
 from contextcliff.engines.openai.reasoning import Reply, split_reasoning
 from contextcliff.engines.transformers.batching import answers, can_batch
-from contextcliff.engines.transformers.decoding import Answer, Decoder, Request, StoppedError
-from contextcliff.engines.transformers.drawing import drawing
+from contextcliff.engines.transformers.decoding import Answer, Decoder, Request, StoppedError, drawing
 from contextcliff.engines.transformers.loading import free_memory
 from contextcliff.engines.transformers.prompts import PromptTokens, prompt_tokens
 from contextcliff.errors import EngineFault, one_line
