@@ -106,7 +106,7 @@ class SweepWatch:
                     self._track(rows, over=False)
                     outdated = False
             except OSError as error:  # as on a full disk; at the end of the sweep it is an error
-                self._warn(f"{error.filename}: {error.strerror}; the leaderboard is not up to date")
+                self._warn(f"{error.filename or self.folder}: {error.strerror}; the leaderboard is not up to date")
             ended = time.monotonic()
             self._next_write = ended + (ended - began) / _MOST_SHARE
 
