@@ -275,10 +275,17 @@ class Store:
 
     def rates(self, *, model: str, engine: str) -> Rates | None:
         """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
+        of_model = "json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?"
+        where = f"key IN (SELECT key FROM runs JOIN run_samples USING (run_id) WHERE {of_model})"  # noqa: S608 - ours
         with self._reading() as connection:
-            computed, prefill_ms, completed, decode_ms = connection.execute(_TIMES, (model, engine)).fetchone()
+            found = rows(connection, "generations", where, model, engine)
+            generations = [generation_from_json(row["generation"]) for row in found]
+        prefill_ms = sum(each.ttft_ms for each in generations)
+        decode_ms = sum(each.latency_ms - each.ttft_ms for each in generations)
         if prefill_ms <= 0 or decode_ms <= 0:
             return None
+        computed = sum(each.prompt_tokens - (each.cached_tokens or 0) for each in generations)
+        completed = sum(each.completion_tokens for each in generations)
         return Rates(
             prefill_tokens_per_s=computed / prefill_ms * 1000, decode_tokens_per_s=completed / decode_ms * 1000
         )
@@ -344,14 +351,6 @@ class Store:
         if self._open is None:
             self._open = opened(self.file)
         return self._open
-
-
-_TIMES = (
-    "SELECT total(generation->>'prompt_tokens' - coalesce(generation->>'cached_tokens', 0)), "
-    "total(generation->>'ttft_ms'), total(generation->>'completion_tokens'), "
-    "total(generation->>'latency_ms' - generation->>'ttft_ms') FROM generations WHERE key IN "
-    "(SELECT key FROM runs JOIN run_samples USING (run_id) WHERE facts->>'model' = ? AND facts->>'engine' = ?)"
-)
 
 
 _facts = TypeAdapter(RunFacts)
