@@ -35,8 +35,12 @@ def metrics_of(point: LengthPoint) -> list[Measurement]:
 
 def measurements(report: Report) -> list[Measurement]:
     """Every figure of a report that is a number, of every finding."""
-    points = (point for section in findings_of(report) for point in section.metrics(report))
-    return [point for point in points if point.value is not None and math.isfinite(point.value)]
+    return [
+        Measurement(key=valid_key(point.key), value=float(point.value), step=point.step)
+        for section in findings_of(report)
+        for point in section.metrics(report)
+        if point.value is not None and math.isfinite(point.value)
+    ]
 
 
 def tags(report: Report) -> dict[str, str]:
