@@ -11,9 +11,8 @@ from contextcliff.annotation.judge import Judge, judge_run_id
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import RunError, tell
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import recall
-from contextcliff.execution.sending import send_listed
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome, ScoredSample

@@ -110,11 +110,6 @@ def detail_of(text: str) -> str:
     return one_line(text.encode("utf-8", "replace").decode(), longest=_LONGEST_DETAIL)
 
 
-def timeout_fault(timeout_s: float) -> EngineFault:
-    """No answer in time."""
-    return EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True)
-
-
 def status_fault(error: APIStatusError) -> EngineFault:
     """An answer with an HTTP error status: too long, filtered, not allowed, overloaded, redirected, or refused."""
     status, said = error.status_code, _words_of(error)
@@ -185,11 +180,6 @@ def reported_fault(error: object) -> EngineFault:
     if _TOO_LONG.search(said):
         return EngineFault("overflow", detail)
     return EngineFault("broken_stream", detail, retryable=True)
-
-
-def unreadable_fault(error: Exception) -> EngineFault:
-    """An answer that is no JSON, or another error of the client."""
-    return EngineFault("broken_stream", detail_of(str(error)), retryable=True)
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:
