@@ -19,7 +19,7 @@ from contextcliff.command_line.jobs import (
     run_job,
     wants_traceback,
 )
-from contextcliff.errors import ConfigError, ExitCode
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -85,7 +85,6 @@ def _run(arguments: list[str]) -> ExitCode:
 
 def _show_runs(arguments: list[str]) -> ExitCode:
     from contextcliff.command_line.ui import show_runs
-    from contextcliff.errors import ContextCliffError
 
     try:
         return show_runs(arguments)
@@ -112,7 +111,13 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
             exit_codes.clear()
             with models_kept():
                 code = _run_hydra(overrides)
-            _end_of_jobs(Path(jobs_dir))
+            try:
+                _end_of_jobs(Path(jobs_dir))
+            except ContextCliffError as error:
+                if wants_traceback():
+                    raise
+                print_error(error)
+                return code if code is not ExitCode.DONE else error.exit_code
             return code if code is not ExitCode.DONE else compare_jobs(Path(jobs_dir))
     except KeyboardInterrupt:  # also one that comes while the folders are removed
         return report_stop()

@@ -1,17 +1,23 @@
-"""Where a sweep looks for the rows of its jobs."""
+"""Where a sweep looks for the rows of its jobs, and what it does where it can't write."""
 
 from __future__ import annotations
 
+import errno
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from contextcliff.command_line import sweep_watch
 from contextcliff.command_line.sweep_watch import SweepWatch
+from contextcliff.errors import RunError
 from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting import leaderboard
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.reporting.stored_sweeps import StoredSweep, write_row
+from tests.commands import SIMULATED, contextcliff
 
 
 def row(*, job: int) -> SweepRow:
@@ -53,3 +59,47 @@ def test_a_local_tracker_is_never_asked_for_a_sweep_of_which_nothing_has_begun(t
     tracker = Tracker(is_shared=False)
     assert watch(tmp_path, tracker)._rows(ask=True) == ()
     assert tracker.asked == 0
+
+
+def no_space(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_leaves_the_leaderboard_whole_and_is_one_line_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def files() -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in (tmp_path / "leaderboard").iterdir()}
+
+    monkeypatch.setattr(sweep_watch, "_LOOK_EVERY_S", 0.01)
+    watching = watch(tmp_path, Tracker(is_shared=False))
+    write_row(tmp_path, row(job=0))
+    watching._write([row(job=0)], figures=False)
+    whole = files()
+    assert {"leaderboard.json", "leaderboard.csv", "leaderboard.md", "leaderboard.html"} == whole.keys()
+    monkeypatch.setattr(leaderboard, "described", no_space)  # when the first of the files is written
+    watching.begin()
+    write_row(tmp_path, row(job=1))
+    told, since = "", time.monotonic()
+    while "warning" not in told and time.monotonic() - since < 30:
+        time.sleep(0.01)
+        told += capsys.readouterr().err
+    full = f"{tmp_path}/leaderboard: No space left on device; "
+    assert f"warning: {full}the leaderboard is not up to date\n" in told
+    sweep_watch._watching.append(watching)
+    with pytest.raises(RunError) as raised:
+        sweep_watch.end_sweep()
+    assert str(raised.value) == (f"{full}the answers are kept: free space and run the same command, or action=analyze")
+    assert files() == whole
+
+
+def test_a_leaderboard_that_cant_be_written_is_one_line_of_the_command(tmp_path: Path) -> None:
+    sweep = (*SIMULATED, "tracking=none", "task=repeat", "task.lengths=[128]", "task.trials=1,2")
+    assert contextcliff(*sweep, cwd=tmp_path).returncode == 0
+    (folder,) = tmp_path.rglob("leaderboard")
+    folder.rename(folder.with_name("moved"))
+    folder.touch()
+    done = contextcliff(*sweep, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.endswith("/leaderboard: File exists\n")

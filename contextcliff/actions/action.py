@@ -14,7 +14,7 @@ from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ExitCode
 from contextcliff.execution.budget import Budget
-from contextcliff.execution.stored_rows import Respondent
+from contextcliff.execution.store import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling

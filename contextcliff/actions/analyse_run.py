@@ -153,7 +153,7 @@ def _counts(
         - completed
         - sum(item.score is not None for item in replayed),
         replayed=len(replayed),
-        errors=dict(store.count_faults(annotated.run.run_id)),
+        errors=dict(Counter(fault.kind for _, fault in store.faults(annotated.run.run_id))),
     )
 
 

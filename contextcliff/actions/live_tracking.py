@@ -11,8 +11,7 @@ from contextcliff.actions.provenance import provenance
 from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
-from contextcliff.tracking.run_title import model_title
-from contextcliff.tracking.tracker import Begun, LengthPoint, LiveRun, RunTitle, Started
+from contextcliff.tracking.tracker import Begun, LengthPoint, LiveRun, RunTitle, Started, model_title
 
 
 @dataclass(kw_only=True, slots=True)

@@ -11,8 +11,7 @@ from contextcliff.analysis.search import BlockKey, fewest_blocks
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
-from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.execution.stored_rows import Respondent
+from contextcliff.execution.store import PlannedSample, Respondent, StoredRun
 from contextcliff.kv.model_cache import cache_facts
 from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.corpus import Corpus, Document, LengthAudit

@@ -21,7 +21,7 @@ from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, tell
 from contextcliff.execution.stopping import ENDINGS
-from contextcliff.execution.store import Store, refuse_taken_label
+from contextcliff.execution.store import Store
 from contextcliff.execution.turns import in_turn
 from contextcliff.reporting.progress import phase
 from contextcliff.settings import settings
@@ -60,7 +60,7 @@ _STOPPED = "stopped by a signal before there was a report; the same command goes
 def _run(asked: Invocation, invocation: Invocation, identity: Identity, store: Store, live: LiveTracking) -> ExitCode:
     """`asked` is the invocation before it was known which model answers."""
     wanted = deployment(invocation)
-    refuse_taken_label(store, label=invocation.label, fingerprint=identity.fingerprint)
+    store.refuse_taken_label(invocation.label, fingerprint=identity.fingerprint)
     progress, family = invocation.reporting.progress, identity.family
     with (
         in_turn(invocation.output_dir, family, invocation.task.name, announce=progress),

@@ -13,8 +13,7 @@ from dataclasses import asdict
 from contextcliff import __version__
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.provenance import provenance_of
-from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.execution.stored_rows import facts_to_strings
+from contextcliff.execution.store import PlannedSample, StoredRun, facts_to_strings
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.records.sample import Sample

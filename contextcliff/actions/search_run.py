@@ -11,11 +11,10 @@ from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_b
 from contextcliff.actions.rest_of_search import SearchAhead
 from contextcliff.analysis.search import BlockKey
 from contextcliff.execution.budget import Meter
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.runner import Ended, Runner, send_all
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.searching import SearchSource
-from contextcliff.execution.sending import Ended, send_all
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.generation import Outcome
 from contextcliff.records.search_record import LengthStanding

@@ -20,9 +20,8 @@ from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, 
 from contextcliff.engines.engine import Deployment
 from contextcliff.errors import tell
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import Scorer, outcome_of, recall
-from contextcliff.execution.sending import send_listed
 from contextcliff.execution.stopping import Stop, signalled
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
 from contextcliff.models.model import dollars

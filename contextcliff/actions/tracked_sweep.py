@@ -8,7 +8,7 @@ from pathlib import Path
 
 from contextcliff.actions.override_keys import overrides_by_key
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import described, write_tables
+from contextcliff.reporting.leaderboard import described, write_leaderboard
 from contextcliff.reporting.stored_sweeps import LEADERBOARD, StoredSweep, read_rows, read_sweep, stored_sweeps
 from contextcliff.tracking.tracker import SweepPlace, TrackedSweep, Tracker
 
@@ -48,7 +48,7 @@ def upload_sweeps(tracker: Tracker, experiment: Path) -> dict[str, JobOfSweep]:
         sweep, rows = read_sweep(folder), read_rows(folder)
         if sweep is None or not rows:
             continue
-        write_tables(rows, folder=folder / LEADERBOARD, name=sweep.name, n_jobs=sweep.n_jobs, command=sweep.command)
+        write_leaderboard(rows, sweep, folder=folder / LEADERBOARD)
         over = all(row.state != "running" for row in rows) and len(rows) >= sweep.n_jobs
         tracker.log_sweep(tracked_sweep(sweep, rows, folder=folder, over=over))
         for row in rows:

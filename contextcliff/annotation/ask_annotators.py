@@ -11,9 +11,8 @@ from contextcliff.annotation.judge import Judge, judge_run_id
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import RunError, tell
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import recall
-from contextcliff.execution.sending import send_listed
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome, ScoredSample
@@ -47,10 +46,7 @@ def judge_meter(judge: Judge, budget: Budget) -> Meter:
 def requests_ahead(
     judge: Judge, planned: Iterable[PlannedSample], store: Store, *, run_id: str, sampling: Sampling
 ) -> tuple[PlannedSample, ...]:
-    """What the judge is yet to be asked: of answers that are stored as they are, of the others at their longest.
-
-    `planned` are the samples of the run, `sampling` says how long their answers can be.
-    """
+    """What the judge is yet to be asked: of stored answers, and of others as long as `sampling` lets them be."""
     ordinary = {item.key: item for item in planned if item.sample.is_ordinary}
     coming = {item.key: item for item in store.missing(ordinary.values())}
     run = store.run(run_id)

@@ -43,13 +43,11 @@ class Embedder(Protocol):
 
 
 def embed_missing(embedder: Embedder, texts: Iterable[str], store: Store, *, done: Callable[[int], None]) -> None:
-    """Embed and keep every text that has no vector yet; `done` is called with the size of each batch.
-
-    Raises `RunError` where the embedder fails; what was embedded by then is kept.
-    """
+    """Embed every text without a vector and keep each batch; `done` is called with its size. Raises `RunError`."""
     identity = _identity(embedder)
     wanted = {_key(identity, text): text for text in texts}
-    missing = [(key, wanted[key]) for key in store.without_vector(wanted)]
+    there = store.vectors(wanted)
+    missing = [(key, text) for key, text in wanted.items() if key not in there]
     if not missing:
         return
     with embedder.open() as session:

@@ -14,8 +14,7 @@ from typing import Annotated
 from pydantic import Field, PlainValidator
 
 from contextcliff.engines.engine import Deployment, Engine
-from contextcliff.execution.store import PlannedSample, Store
-from contextcliff.execution.stored_rows import Respondent
+from contextcliff.execution.store import PlannedSample, Respondent, Store
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -161,7 +160,7 @@ def recall_ratings(
     replies = {
         request.key: store.generation(request.key, prompt_sha256=request.prompt_sha256) for request in requests.values()
     }
-    failed = store.last_faults(judge_run_id(run_id))
+    failed = dict(store.faults(judge_run_id(run_id)))
     return Ratings(
         by_sample={
             sample_id: None if reply is None else rating_of(reply.text)

@@ -33,12 +33,10 @@ class LlamaCppEmbedding:
         return Path(self.gguf.path).name if self.gguf.path else self.gguf.file or str(self.gguf.package)
 
     def identity(self) -> Mapping[str, object]:
-        """Weights by content, and how tokens become one vector."""
         return {"embedder": "llamacpp", "weights": self.gguf.identity, "pooling": self.pooling}
 
     @contextmanager
     def open(self) -> Iterator[EndpointSession]:
-        """Load the model and serve it on a free loopback port under a random key."""
         import openai
 
         key = ApiKey(value=secrets.token_urlsafe(32))

@@ -37,7 +37,6 @@ class OpenAIEmbedding:
 
     @property
     def name(self) -> str:
-        """The model's."""
         return self.model
 
     @property
@@ -46,12 +45,10 @@ class OpenAIEmbedding:
         return address_of(self.base_url, key="embedding.base_url")
 
     def identity(self) -> Mapping[str, object]:
-        """Address and model."""
         return {"embedder": "openai", "base_url": self.address.identity, "model": self.model}
 
     @contextmanager
     def open(self) -> Iterator[EndpointSession]:
-        """Connect; nothing is sent before the first sentence."""
         import openai
 
         key = api_key(self.api_key_env, self.address, key="embedding.api_key_env")
@@ -79,7 +76,6 @@ class EndpointSession:
     key: ApiKey
 
     def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """One request. Retries are the client's own."""
         import openai
 
         where = f"{self.client.base_url.host}: embeddings of {self.model}"

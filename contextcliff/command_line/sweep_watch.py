@@ -14,12 +14,13 @@ from omegaconf import DictConfig
 from contextcliff.actions.tracked_sweep import tracked_sweep
 from contextcliff.addresses import shown_text
 from contextcliff.command_line.end_of_sweep import posted_rows
+from contextcliff.command_line.hydra_errors import path_errors_by_key
 from contextcliff.command_line.sweep_grid import SweepGrid
 from contextcliff.config import part_of
 from contextcliff.errors import tell
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import cap_words, draw, draw_runs, name_of, render_sweep, write_tables
+from contextcliff.reporting.leaderboard import cap_words, draw_runs, name_of, render_sweep, write_leaderboard
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.reporting.stored_sweeps import (
     LEADERBOARD,
@@ -97,12 +98,17 @@ class SweepWatch:
             rows = self._rows()
             outdated = self._tell(rows) or outdated
             began = time.monotonic()
-            if outdated and began >= self._next_write and self._has_begun():
-                outdated = False
-                self._write(rows, figures=began - self._drawn_at > _DRAW_EVERY_S)
-                self._track(rows, over=False)
-                ended = time.monotonic()
-                self._next_write = ended + (ended - began) / _MOST_SHARE
+            if not outdated or began < self._next_write:
+                continue
+            try:
+                if self._has_begun():
+                    self._write(rows, figures=began - self._drawn_at > _DRAW_EVERY_S)
+                    self._track(rows, over=False)
+                    outdated = False
+            except OSError as error:  # as on a full disk; at the end of the sweep it is an error
+                self._warn(f"{error.filename or self.folder}: {error.strerror}; the leaderboard is not up to date")
+            ended = time.monotonic()
+            self._next_write = ended + (ended - began) / _MOST_SHARE
 
     def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
         """Those of this machine, and of jobs elsewhere what the tracker has."""
@@ -120,7 +126,7 @@ class SweepWatch:
             try:
                 self._elsewhere = tuple(self.tracker.sweep_rows(self.sweep.sweep_id))
             except TrackingError as error:
-                self._warn(error)
+                self._warn(f"{error}; the leaderboard is in {self.folder / LEADERBOARD}")
         together = {**{row.job: row for row in self._elsewhere}, **here, **posted}
         return tuple(together[job] for job in sorted(together))
 
@@ -145,23 +151,22 @@ class SweepWatch:
         return bool(new)
 
     def _write(self, rows: Sequence[SweepRow], *, figures: bool) -> None:
-        folder, sweep = self.folder / LEADERBOARD, self.sweep
-        write_tables(rows, folder=folder, name=sweep.name, n_jobs=sweep.n_jobs, command=sweep.command)
-        if figures and self.reporting.figures:
+        dpi = self.reporting.dpi if figures and self.reporting.figures else None
+        if dpi is not None:
             self._drawn_at = time.monotonic()
-            draw(rows, folder=folder, dpi=self.reporting.dpi, published=self.published)
+        write_leaderboard(rows, self.sweep, folder=self.folder / LEADERBOARD, dpi=dpi, published=self.published)
 
     def _track(self, rows: Sequence[SweepRow], *, over: bool) -> str:
         try:
             return self.tracker.log_sweep(tracked_sweep(self.sweep, rows, folder=self.folder, over=over))
         except TrackingError as error:
-            self._warn(error)
+            self._warn(f"{error}; the leaderboard is in {self.folder / LEADERBOARD}")
             return ""
 
-    def _warn(self, error: TrackingError) -> None:
+    def _warn(self, line: str) -> None:
         if not self._warned:
             self._warned = True
-            tell(f"warning: {error}; the leaderboard is in {self.folder / LEADERBOARD}")
+            tell(f"warning: {line}")
 
 
 _watching: list[SweepWatch] = []
@@ -192,10 +197,14 @@ def begin(grid: SweepGrid, config: DictConfig) -> StoredSweep:
 
 
 def end_sweep() -> None:
-    """End the sweep of this process, where there is one, with its table on stdout."""
+    """End the sweep of this process, where there is one, with its table on stdout.
+
+    Raises `RunError` where its files can't be written, as on a full disk.
+    """
     while _watching:
         watch = _watching.pop()
-        rows = watch.end()
+        with path_errors_by_key({}):
+            rows = watch.end()
         if rows and watch.reporting.prints:
             # Asking for the page makes a local store, which a sweep of which nothing began leaves unmade.
             folder = watch.folder / LEADERBOARD

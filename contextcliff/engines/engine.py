@@ -61,12 +61,10 @@ class Session(Protocol):
     @property
     def tokenizer(self) -> Tokenizer | None:
         """The model's own tokenizer; None where the server offers none."""
-        ...
 
     @property
     def served(self) -> Served:
         """What the server says of itself; empty for an engine without a server."""
-        ...
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
@@ -76,7 +74,6 @@ class Session(Protocol):
         An engine with a model sends `prompt` alone; `sample` is there for engines that simulate. `on_token` gets the
         answer's text piece by piece; if the call then raises, what it got is to be dropped.
         """
-        ...
 
 
 class Engine(Protocol):
@@ -85,27 +82,22 @@ class Engine(Protocol):
     @property
     def name(self) -> str:
         """Name in reports."""
-        ...
 
     @property
     def concurrency(self) -> int:
         """Most requests in flight at once."""
-        ...
 
     @property
     def tokens_in_flight(self) -> int | None:
         """Most tokens, prompts and answers together, of all requests in flight; None: no limit."""
-        ...
 
     @property
     def speculation(self) -> int | None:
         """Samples that a search may ask ahead of its decisions; None: four times `concurrency`."""
-        ...
 
     @property
     def max_retries(self) -> int:
         """How often a request is repeated after a fault of the transport."""
-        ...
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """What determines the answers: engine, weights and policy. It is part of the store's key.
@@ -113,40 +105,32 @@ class Engine(Protocol):
         Loads nothing and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that
         this engine can't apply.
         """
-        ...
 
     def cache_policy(self, policy: KVPolicy) -> KVPolicy:
         """The policy in the formats that the cache will have: `f16` may stand for what a model computes in."""
-        ...
 
     @property
     def is_paid(self) -> bool:
         """Whether tokens cost what `model.price` says."""
-        ...
 
     @property
     def computes_here(self) -> bool:
         """Whether the model runs on this machine because of the run, so that the machine's load is the run's."""
-        ...
 
     def memory(self) -> DeviceMemory | None:
         """The memory of the device that the model would run on here; None for a server's. Loads nothing."""
-        ...
 
     def download(self, model: Model) -> Download | None:
         """What opening this model would download; None where nothing is missing. Downloads nothing itself."""
-        ...
 
     def settle(self, model: Model) -> Model:
         """The model with its weights on this machine, and with its name where only the server knows that.
 
         Called before the run is named or locked; may download and contact the server. Raises `ConfigError`, `RunError`.
         """
-        ...
 
     def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:
         """Load the model, or connect to the server that has it."""
-        ...
 
 
 @runtime_checkable
@@ -155,22 +139,17 @@ class ServerEngine(Engine, Protocol):
 
     def check(self) -> None:
         """Raise `ConfigError` where the host needs an API key and none is set. Contacts nothing."""
-        ...
 
     def needs_served_name(self, model: Model) -> bool:
         """Whether the configuration names no model, so that `settle` has to ask the server for its name."""
-        ...
 
     def configured(self, model: Model) -> Served | None:
         """Name and window by the configuration alone; None where one of them has to come from the server."""
-        ...
 
     @property
     def starts_server(self) -> bool:
         """Whether the server is up only while the engine is open."""
-        ...
 
     @property
     def may_have_tokenizer(self) -> bool:
         """Whether the server may offer a tokenizer; a provider's host never does."""
-        ...

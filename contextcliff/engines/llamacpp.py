@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, Download, OnToken, Served
 from contextcliff.engines.kept_model import taken
@@ -56,11 +56,11 @@ class LlamaCpp:
     """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
     concurrency: PositiveInt = 1
+    """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     tokens_in_flight: PositiveInt | None = None
     """Most tokens, prompts and answers together, of all requests in flight; each slot has a cache of its own."""
     speculation: NonNegativeInt | None = 0
     """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
-    """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     prefix_cache: bool = True
     """Whether a prompt goes on from what a slot holds of its beginning; else every prompt is computed whole."""
     timeout_s: PositiveFloat = 600.0
@@ -74,13 +74,11 @@ class LlamaCpp:
     """`chat` sends prompts in a chat template, `completions` as plain text, for base models. `auto` (or None) is
     `completions` where the weights have no template."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "llamacpp"
+    name: ClassVar[str] = "llamacpp"
+    is_paid: ClassVar[bool] = True
+    computes_here: ClassVar[bool] = True
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """The weights by content, the cache's types, and how prompts are sent."""
         kv_policy.require_engine(self.name)
         return {
             "engine": self.name,
@@ -101,18 +99,7 @@ class LlamaCpp:
         return "completions" if model.gguf.has_chat_template() is False else "chat"
 
     def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        """The policy, unchanged."""
         return policy
-
-    @property
-    def is_paid(self) -> bool:
-        """As `model.price` says."""
-        return True
-
-    @property
-    def computes_here(self) -> bool:
-        """Yes, in this process."""
-        return True
 
     def memory(self) -> DeviceMemory:
         """The GPU with the most memory, where this build has one and layers go to it; else the machine's."""
@@ -203,16 +190,7 @@ class LlamaCpp:
 
     def _load(self, weights: Path, deployment: Deployment, slot_tokens: int) -> _Loaded:
         key, states = ApiKey(value=secrets.token_urlsafe(32)), SlotStates()
-        try:
-            server = self._serve(weights, key, deployment, states, slot_tokens=slot_tokens)
-        except BaseException:
-            states.close()
-            raise
-        return _Loaded(server=server, key=key, states=states)
 
-    def _serve(
-        self, weights: Path, key: ApiKey, deployment: Deployment, states: SlotStates, *, slot_tokens: int
-    ) -> Any:
         def adjust(params: Any) -> None:
             import xllamacpp
 
@@ -234,13 +212,18 @@ class LlamaCpp:
             if self.threads is not None:
                 params.cpuparams.n_threads = self.threads
 
-        return loopback_server(
-            weights,
-            key,
-            adjust,
-            what=f"with a context of {slot_tokens:,} tokens",
-            way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
-        )
+        try:
+            server = loopback_server(
+                weights,
+                key,
+                adjust,
+                what=f"with a context of {slot_tokens:,} tokens",
+                way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
+            )
+        except BaseException:
+            states.close()
+            raise
+        return _Loaded(server=server, key=key, states=states)
 
 
 @dataclass(kw_only=True, slots=True)

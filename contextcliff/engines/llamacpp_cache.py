@@ -40,12 +40,8 @@ class SlotStates:
 
     def erase(self, http: httpx2.Client, address: str, key: str, *, slots: int) -> None:
         """Empty the slots of the server. Raises `RunError` where it does not answer."""
-        headers = {"Authorization": f"Bearer {key}"}
-        try:
-            for slot in range(slots):
-                http.post(f"{address}/slots/{slot}?action=erase", json={}, headers=headers)
-        except httpx2.HTTPError as error:
-            raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
+        for slot in range(slots):
+            _post(http, f"{address}/slots/{slot}?action=erase", key, {})
 
     def tell(self, params: Any) -> None:
         """Name the folder in the parameters of a server (`xllamacpp.CommonParams`)."""
@@ -57,17 +53,20 @@ class SlotStates:
         None for a model whose state can't be saved, and where that is not laid out as described above. Raises
         `RunError` where the server does not answer.
         """
-        headers = {"Authorization": f"Bearer {key}"}
         asked = {"prompt": [_TOKEN], "n_predict": 1, "id_slot": 0, "cache_prompt": True}
-        try:
-            computed = http.post(f"{address}/completion", json=asked, headers=headers)
-            saved = http.post(f"{address}/slots/0?action=save", json={"filename": _STATE}, headers=headers)
-            http.post(f"{address}/slots/0?action=erase", json={}, headers=headers)
-        except httpx2.HTTPError as error:
-            raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
+        computed = _post(http, f"{address}/completion", key, asked)
+        saved = _post(http, f"{address}/slots/0?action=save", key, {"filename": _STATE})
+        self.erase(http, address, key, slots=1)
         if computed.is_error or saved.is_error:
             return None
         return cache_of_state((Path(self._folder.name) / _STATE).read_bytes())
+
+
+def _post(http: httpx2.Client, url: str, key: str, body: Mapping[str, object]) -> httpx2.Response:
+    try:
+        return http.post(url, json=body, headers={"Authorization": f"Bearer {key}"})
+    except httpx2.HTTPError as error:
+        raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
 
 
 def cache_of_state(state: bytes) -> CacheInUse | None:

@@ -13,11 +13,10 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Literal
+from typing import ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, OnToken, Served
-from contextcliff.kv.cache_types import FORMATS
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import FORMATS, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
@@ -61,10 +60,9 @@ class Simulated:
     """There is none: the key is that of the other engines, and changes no answer."""
     max_retries: NonNegativeInt = 0
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "simulated"
+    name: ClassVar[str] = "simulated"
+    is_paid: ClassVar[bool] = False
+    computes_here: ClassVar[bool] = False
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """The law, the model's name and the policy: they determine the answers."""
@@ -81,18 +79,7 @@ class Simulated:
         return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - position_loss)
 
     def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        """The policy, unchanged."""
         return policy
-
-    @property
-    def is_paid(self) -> bool:
-        """No: nothing is sent to anybody."""
-        return False
-
-    @property
-    def computes_here(self) -> bool:
-        """No: nothing is computed."""
-        return False
 
     def memory(self) -> None:
         """None is used."""
@@ -101,12 +88,10 @@ class Simulated:
         """Nothing has to be downloaded."""
 
     def settle(self, model: Model) -> Model:
-        """The model, unchanged."""
         return model
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[SimulatedSession]:
-        """A session at once: there is nothing to load."""
         yield SimulatedSession(engine=self, deployment=deployment, tokenizer=WordTokenizer())
 
 

@@ -12,23 +12,18 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
-from threading import RLock
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any
 
 from contextcliff.errors import RunError
 from contextcliff.execution.packing import MOST_BYTES, unpacked
-from contextcliff.sqlite_locks import while_locked
 
-_T = TypeVar("_T")
 Row = dict[str, Any]
-Change = Callable[[sqlite3.Connection], None]
 
 VERSION = 3
 _TABLES = {
@@ -50,6 +45,7 @@ COLUMNS = {table: tuple(column.split()[0] for column in types.split(", ")) for t
 """All that a store holds, without the digests of rows."""
 NO_SAMPLES = {"samples": 0, "samples_sha256": ""}
 """What a run says of its samples before it has some."""
+_IN_ORDER = "run_id = ? ORDER BY position"
 _OURS = {"generations": {"key", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
 """Tables and columns that every database of ours has had."""
 _BUSY_MS = 30_000
@@ -108,11 +104,9 @@ def sha256_of(*values: object) -> str:
     return hashlib.sha256(json.dumps(values, default=bytes.hex).encode()).hexdigest()
 
 
-def rows(
-    connection: sqlite3.Connection, table: str, where: str = "true", *values: object, schema: str = "main"
-) -> Iterator[Row]:
+def rows(connection: sqlite3.Connection, table: str, where: str = "true", *values: object) -> Iterator[Row]:
     """Rows of a table by column. Raises `sqlite3.DatabaseError` for one that is not as it was written."""
-    query = f"SELECT {', '.join(COLUMNS[table])}, row_sha256 FROM {schema}.{table} WHERE {where}"  # noqa: S608
+    query = f"SELECT {', '.join(COLUMNS[table])}, row_sha256 FROM main.{table} WHERE {where}"  # noqa: S608
     for *row, row_sha256 in connection.execute(query, values):
         if sha256_of(*row) != row_sha256:
             raise sqlite3.DatabaseError(f"a row of {table} is not as it was written")
@@ -129,11 +123,6 @@ def insert(connection: sqlite3.Connection, table: str, new: Iterable[Row], *, ot
     connection.executemany(statement, ((*row, sha256_of(*row)) for row in values))
 
 
-def row_of_run(connection: sqlite3.Connection, run_id: str) -> Row | None:
-    """The run as `runs` has it."""
-    return next(rows(connection, "runs", "run_id = ?", run_id), None)
-
-
 def with_samples(run: Row, samples: Iterable[Row]) -> Row:
     """A run after some more samples: with their number, and the digest of all of them in order."""
     number, digest = run["samples"], run["samples_sha256"]
@@ -142,33 +131,33 @@ def with_samples(run: Row, samples: Iterable[Row]) -> Row:
     return {**run, "samples": number, "samples_sha256": digest}
 
 
-def require_samples(run: Row, samples: Iterable[Row]) -> None:
-    """Raise `sqlite3.DatabaseError` where these are not all samples of a run."""
-    if with_samples({**run, **NO_SAMPLES}, samples) != run:
+def samples_of(connection: sqlite3.Connection, run: Row) -> list[Row]:
+    """A run's samples in order. Raises `sqlite3.DatabaseError` where these are not all of them."""
+    found = list(rows(connection, "run_samples", _IN_ORDER, run["run_id"]))
+    if with_samples({**run, **NO_SAMPLES}, found) != run:
         raise sqlite3.DatabaseError(f"the {run['samples']:,} samples of a run are not as they were written")
+    return found
 
 
 def kept_rows(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
     """The number of rows that a run never loses; embeddings are those of all runs."""
-    queries = {
-        "answers": "run_samples JOIN generations USING (key) WHERE run_id = ?",
-        "faults": "faults WHERE run_id = ?",
-        "documents": "run_documents JOIN documents USING (sha256) WHERE run_id = ?",
-        "embeddings": "embeddings WHERE ? IS NOT NULL",
+    counts = {
+        "answers": "run_samples JOIN generations USING (key) WHERE run_id = :run",
+        "faults": "faults WHERE run_id = :run",
+        "documents": "run_documents JOIN documents USING (sha256) WHERE run_id = :run",
+        "embeddings": "embeddings",
     }
-    return {
-        name: connection.execute(f"SELECT count(*) FROM {query}", (run_id,)).fetchone()[0]  # noqa: S608 - our own names
-        for name, query in queries.items()
-    }
+    query = ", ".join(f"(SELECT count(*) FROM {counted})" for counted in counts.values())  # noqa: S608 - our own names
+    return dict(zip(counts, connection.execute(f"SELECT {query}", {"run": run_id}).fetchone(), strict=True))
 
 
 def seal_runs(connection: sqlite3.Connection) -> None:
     """Let every run say which rows it has; samples of no run are removed."""
     connection.execute("DELETE FROM run_samples WHERE run_id NOT IN (SELECT run_id FROM runs)")
-    for values in connection.execute(f"SELECT {', '.join(COLUMNS['runs'])} FROM runs").fetchall():  # noqa: S608 - ours
-        run = {**dict(zip(COLUMNS["runs"], values, strict=True)), **NO_SAMPLES}
-        samples = rows(connection, "run_samples", "run_id = ? ORDER BY position", run["run_id"])
-        sealed = {**with_samples(run, samples), "at_least": json.dumps(kept_rows(connection, run["run_id"]))}
+    for run in list(rows(connection, "runs")):
+        samples = rows(connection, "run_samples", _IN_ORDER, run["run_id"])
+        kept = json.dumps(kept_rows(connection, run["run_id"]))
+        sealed = with_samples({**run, **NO_SAMPLES, "at_least": kept}, samples)
         insert(connection, "runs", [sealed], otherwise="REPLACE")
 
 
@@ -181,7 +170,7 @@ def verify(connection: sqlite3.Connection) -> None:
         for _ in rows(connection, table):
             pass
     for run in list(rows(connection, "runs")):
-        require_samples(run, rows(connection, "run_samples", "run_id = ? ORDER BY position", run["run_id"]))
+        samples_of(connection, run)
         found = kept_rows(connection, run["run_id"])
         for name, number in json.loads(run["at_least"]).items():
             if found[name] < number:
@@ -258,92 +247,17 @@ def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
 
-class Database:
-    """One SQLite file. Reading where there is none gives nothing; a write that `creates` makes it.
-
-    What else is written before that waits in memory and goes in with it: a run that never got an answer leaves nothing
-    behind. Every failure is a `RunError` with the way out. Threads may share it: what they write while one of them
-    waits for the disk goes in with the next transaction.
-    """
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self._turn = RLock()
-        self._open: sqlite3.Connection | None = None
-        self._waiting: list[Change] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._open is not None:
-            self._open.close()
-            self._open = None
-
-    def ask(self, question: Callable[[sqlite3.Connection], _T]) -> _T | None:
-        """The answer of one state of the database, whoever writes to it meanwhile; None where there is no file."""
-        if self._open is None and not self.file.exists():
-            return None
-        with self._turn, explained(self.file):
-            connection = self._connection()
-            connection.execute("BEGIN")
-            with connection:
-                return question(connection)
-
-    def read(self, made_of: Callable[[Row], _T], table: str, where: str, *values: object) -> list[_T]:
-        """What is made of rows of a table; nothing where there is no file."""
-        return self.ask(lambda connection: [made_of(row) for row in rows(connection, table, where, *values)]) or []
-
-    def write(self, change: Change, *, creates: bool = False) -> None:
-        """Make a change, in one transaction with all that wait."""
-        self._waiting.append(change)
-        with self._turn:
-            if change not in self._waiting or not (creates or self.file.exists()):
-                return  # another thread has written it, or there is no database yet
-            with explained(self.file):
-                connection = self._connection()
-                connection.execute("BEGIN IMMEDIATE")
-                with connection:  # commits, or rolls back
-                    waiting = tuple(self._waiting)
-                    for each in waiting:
-                        each(connection)
-            del self._waiting[: len(waiting)]
-
-    @contextmanager
-    def attached(self, other: Path) -> Iterator[sqlite3.Connection]:
-        """One transaction in which `main` is this database, made where there is none, and `theirs` another of ours.
-
-        What the block does is kept where it ends, and dropped where it raises.
-        """
-        with self._turn, explained(self.file):
-            connection = self._connection()
-            connection.execute("ATTACH DATABASE ? AS theirs", (str(other),))
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                with connection:  # commits, or rolls back
-                    yield connection
-            finally:
-                connection.execute("DETACH DATABASE theirs")
-
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            self._open = while_locked(at_most_s=_BUSY_MS / 1000)(_opened, self.file)
-        return self._open
-
-
-def _opened(file: Path) -> sqlite3.Connection:
+def opened(file: Path) -> sqlite3.Connection:
+    """A connection to a database of today's layout, made where there is none."""
     if not file.exists():
         _make(file)
     if not file.stat().st_size:
         raise sqlite3.DatabaseError("it is empty")
     connection = _connected(file)
     try:
-        version = check(connection, file)  # before anything is written to it
-        connection.execute("PRAGMA journal_mode = WAL")
-        if version < VERSION:
+        if check(connection, file) < VERSION:
             migrate(connection, file)
+            connection.execute("PRAGMA journal_mode = WAL")
     except (sqlite3.Error, RunError):
         connection.close()
         raise
@@ -351,7 +265,7 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 
 def _connected(file: Path) -> sqlite3.Connection:
-    # Generations are written in threads of their own; `Database` gives each its turn.
+    # Generations are written in threads of their own; the store gives each its turn.
     connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000, check_same_thread=False)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
     connection.execute("PRAGMA synchronous = FULL")
@@ -365,6 +279,7 @@ def _make(file: Path) -> None:
     with TemporaryDirectory(prefix=".state-", dir=file.parent) as folder:
         made = Path(folder) / file.name
         with closing(_connected(made)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
             migrate(connection, file)
         try:
             os.link(made, file)

@@ -1,24 +1,27 @@
-"""Sends the schedule: so many at once, retried where the transport is to blame, kept before it is scored."""
+"""Sends samples: so many at once, retried where the transport is to blame, kept at once, as far as the budget goes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
 from contextcliff.engines.engine import Session
 from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.budget import Meter
 from contextcliff.execution.health import REFUSALS, Health, way_out
-from contextcliff.execution.schedule import PrefixGate, Source
+from contextcliff.execution.schedule import FixedSource, PrefixGate, Source
 from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
+from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Outcome
 from contextcliff.records.sample import render
+from contextcliff.reporting.progress import progress_of
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -66,7 +69,7 @@ class Runner:
         its sample unscored.
         """
         health = Health(most=self.concurrency)
-        earlier = {name for name, fault in self.store.last_faults(self.run_id).items() if fault.kind in REFUSALS}
+        earlier = {name for name, fault in dict(self.store.faults(self.run_id)).items() if fault.kind in REFUSALS}
         own = has_own_tokenizer(self.store, self.run_id)
         gate, changed = PrefixGate(source), asyncio.Event()
         writes: set[asyncio.Task[None]] = set()
@@ -210,3 +213,81 @@ def _wait(state: RetryCallState) -> float:
     if isinstance(fault, EngineFault) and fault.retry_after_s is not None:
         return min(_LONGEST_ASKED_WAIT_S, fault.retry_after_s)
     return _exponential(state)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """How sending ended: whether a signal cut it short, and by key why samples have no answer."""
+
+    cut_short: bool
+    faults: Mapping[str, Fault]
+
+
+async def send_listed(
+    runner: Runner,
+    missing: Sequence[PlannedSample],
+    meter: Meter,
+    *,
+    title: str,
+    shown: bool,
+    ended: Callable[[Outcome], str | None] = lambda _: None,
+) -> Ended:
+    """Send what is missing, as far as the budget goes; `ended` hears of each outcome, and may say something of it."""
+    if not missing:
+        return Ended(cut_short=False, faults={})
+    total = sum(item.sample.built_tokens for item in missing)
+    with progress_of(title, total_tokens=total, total_samples=len(missing), shown=shown) as progress:
+
+        def show(outcome: Outcome) -> None:
+            progress.advance(outcome.sample.built_tokens, answer=outcome.text)
+            remark = ended(outcome)
+            if remark is not None:
+                progress.remark(remark)
+
+        return await send_all(runner, FixedSource(missing), meter, ended=show)
+
+
+async def send_all(
+    runner: Runner,
+    source: Source,
+    meter: Meter,
+    *,
+    ended: Callable[[Outcome], None],
+) -> Ended:
+    """Send what a source gives, as far as the budget goes, and tell `ended` of each outcome."""
+    metered = _Metered(source=source, meter=meter)
+
+    async def send() -> None:
+        async for outcome in runner.execute(metered, admits=metered.admits):
+            ended(outcome)
+
+    cut_short = await until_stopped(send())
+    return Ended(cut_short=cut_short, faults=metered.faults)
+
+
+@dataclass(kw_only=True, slots=True)
+class _Metered:
+    """A source as far as each sample of it can still be paid at its worst."""
+
+    source: Source
+    meter: Meter
+    faults: dict[str, Fault] = field(default_factory=dict)
+    """By key, why samples have no answer."""
+    _under_way: dict[str, PlannedSample] = field(default_factory=dict)
+
+    def next(self) -> PlannedSample | None:
+        return None if self.meter.ran_out else self.source.next()
+
+    def admits(self, item: PlannedSample) -> bool:
+        """Set aside what a sample takes, right before it is sent: one that only waits for its prefix holds nothing."""
+        if self.meter.ran_out or not self.meter.reserve(item):
+            return False
+        self._under_way[item.sample.sample_id] = item
+        return True
+
+    def ended(self, outcome: Outcome) -> None:
+        item = self._under_way.pop(outcome.sample.sample_id)
+        self.meter.settle(item, outcome.generation)
+        if outcome.unscored is not None and outcome.generation is None:
+            self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
+        self.source.ended(outcome)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from types import MappingProxyType
 
@@ -52,7 +53,7 @@ class Scorer:
         self._foreign_answers = frozenset(answer for sample in samples for answer in sample.answers)
         self._documents = documents if task.reads_documents else {}
         self._vectors_of = vectors_of
-        self._scored: dict[str, _Scored] = {}
+        self._scored: dict[str, tuple[Generation, Score]] = {}
 
     def score(self, outcome: Outcome) -> ScoredSample:
         """The outcome's score; None as its score where the sample has no answer of the model's to score."""
@@ -82,8 +83,8 @@ class Scorer:
 
     def _score(self, sample: Sample, generation: Generation) -> Score:
         before = self._scored.get(sample.sample_id)
-        if before is not None and before.generation == generation:
-            return before.score
+        if before is not None and before[0] == generation:
+            return before[1]
         context, read = self._context(sample), _read(sample, generation)
         if self._vectors_of is not None:
             texts = self._task.texts_to_embed(sample, read, context)
@@ -93,7 +94,7 @@ class Scorer:
             score = replace(score, value=0.0, prediction="", failure=_OUT_OF_THOUGHT)
         elif generation.refused and score.failure is not None:
             score = replace(score, failure=_REFUSAL)
-        self._scored[sample.sample_id] = _Scored(generation=generation, score=score)
+        self._scored[sample.sample_id] = generation, score
         return score
 
     def _context(self, sample: Sample) -> ScoringContext:
@@ -111,12 +112,6 @@ def _window(outcome: Outcome) -> int | None:
     return named_window(outcome.detail) if outcome.unscored == OVERFLOW else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Scored:
-    generation: Generation
-    score: Score
-
-
 def _ran_out_thinking(generation: Generation) -> bool:
     """Whether the model used up its tokens before it came to an answer."""
     thought = generation.reasoning or generation.reasoning_tokens
@@ -130,10 +125,11 @@ _TEMPLATE_TOKENS = 16
 
 def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
     """The outcome of every planned sample."""
-    faults, attempts = store.last_faults(run_id), store.failed_attempts(run_id)
+    faults = store.faults(run_id)
+    last, attempts = dict(faults), Counter(sample_id for sample_id, _ in faults)
     own = has_own_tokenizer(store, run_id)
     # Of samples with one key only the first is sent: its fault is theirs too.
-    of_key = {item.key: faults[item.sample.sample_id] for item in planned if item.sample.sample_id in faults}
+    of_key = {item.key: last[item.sample.sample_id] for item in planned if item.sample.sample_id in last}
     answers = (store.generation(item.key, prompt_sha256=item.prompt_sha256) for item in planned)
     ended = [
         outcome_of(item, answer, of_key.get(item.key), own=own) for item, answer in zip(planned, answers, strict=True)
@@ -166,17 +162,23 @@ def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault 
     `own`: whether the model's own tokenizer counted the prompt. Where another one did, the lengths of the run are
     compared by the server's counts alone (`analysis/server_counts.py`).
     """
-    if generation is not None and own and is_truncated(generation, built_tokens=item.sample.built_tokens):
+    unscored, detail = None, ""
+    if generation is None:
+        unscored, detail = (NOT_SENT, "") if fault is None else (fault.kind, fault.detail)
+    elif own and is_truncated(generation, built_tokens=item.sample.built_tokens):
+        unscored = TRUNCATED
         detail = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
-        return _outcome(item, generation, TRUNCATED, detail)
-    if generation is not None and is_filtered(generation.finish_reason):
-        detail = f"the answer ended with finish_reason={generation.finish_reason}"
-        return _outcome(item, generation, CONTENT_FILTER, detail)
-    if generation is not None and calls_tools(generation.finish_reason) and not generation.text.strip():
-        return _outcome(item, generation, TOOL_CALLS, f"the answer ended with finish_reason={generation.finish_reason}")
-    if generation is not None:
-        return _outcome(item, generation, None, "")
-    return _outcome(item, None, NOT_SENT, "") if fault is None else _outcome(item, None, fault.kind, fault.detail)
+    elif is_filtered(generation.finish_reason):
+        unscored, detail = CONTENT_FILTER, f"the answer ended with finish_reason={generation.finish_reason}"
+    elif calls_tools(generation.finish_reason) and not generation.text.strip():
+        unscored, detail = TOOL_CALLS, f"the answer ended with finish_reason={generation.finish_reason}"
+    return Outcome(
+        sample=item.sample,
+        prompt_sha256=item.prompt_sha256,
+        generation=generation,
+        unscored=unscored,
+        detail=detail,
+    )
 
 
 def is_truncated(generation: Generation, *, built_tokens: int) -> bool:
@@ -189,13 +191,3 @@ def _retries(outcome: Outcome, attempts: Mapping[str, int]) -> int:
     """Of failed attempts all but the last were tried again; that one too where an answer came after it."""
     failed = attempts.get(outcome.sample.sample_id, 0)
     return failed if outcome.generation is not None else max(0, failed - 1)
-
-
-def _outcome(item: PlannedSample, generation: Generation | None, unscored: str | None, detail: str) -> Outcome:
-    return Outcome(
-        sample=item.sample,
-        prompt_sha256=item.prompt_sha256,
-        generation=generation,
-        unscored=unscored,
-        detail=detail,
-    )

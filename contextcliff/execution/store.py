@@ -12,43 +12,65 @@ import json
 import sqlite3
 import zlib
 from array import array
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from math import isfinite
 from pathlib import Path
+from threading import RLock
+from types import TracebackType
+from typing import Self, TypeVar
 
+from pydantic import TypeAdapter
+from pydantic_core import from_json
+
+from contextcliff.datasets.local_files import MAX_BYTES
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.database import (
     NO_SAMPLES,
-    Database,
     Row,
+    explained,
     insert,
     kept_rows,
-    require_samples,
-    row_of_run,
+    migrate,
+    opened,
     rows,
+    samples_of,
     verify,
     with_samples,
 )
-from contextcliff.execution.stored_rows import (
-    document_of,
-    document_to_json,
-    facts_from_json,
-    facts_to_strings,
-    generation_from_json,
-    generation_to_json,
-    sample_from_json,
-    sample_to_json,
-    vector_of,
-)
+from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation
 from contextcliff.records.report import RunFacts
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Reference, Sample
+from contextcliff.seeding import digest_of
 
 STORE_NAME = "state.db"
+_T = TypeVar("_T")
+_Change = Callable[[sqlite3.Connection], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Respondent:
+    """Who answers: engine, weights and KV policy (`identity`), how tokens are drawn, and the label."""
+
+    identity: Mapping[str, object]
+    sampling: Sampling
+    label: str
+
+    def key(self, sample: Sample, prompt_sha256: str, *, served: str | None = None) -> str:
+        """The store's key of this respondent's answer to a prompt; `served` is the model's name as a server reports it.
+
+        The seed is part of it only where tokens are drawn at random: a greedy answer to the same
+        prompt is the same answer. A repeat is asked anew.
+        """
+        samplers = asdict(self.sampling.for_answer(sample.answer_tokens))
+        given = samplers.pop("seed")
+        seed = (sample.seed if given is None else given) if self.sampling.temperature > 0.0 else None
+        again = (sample.repeat,) if sample.repeat else ()
+        return digest_of(dict(self.identity), served, samplers, self.label, prompt_sha256, seed, *again)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +95,7 @@ class PlannedSample:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fault:
-    """The last fault of a sample."""
+    """A failed attempt."""
 
     kind: str
     detail: str
@@ -87,68 +109,80 @@ class Rates:
     decode_tokens_per_s: float | None
 
 
-class Store(Database):
-    """What is kept of the runs of one folder."""
+class Store:
+    """What is kept of the runs of one folder. Reading where there is no database gives nothing; `keep` makes it.
+
+    What else is written before that waits in memory and goes in with it: a run that never got an answer leaves nothing
+    behind. Every failure is a `RunError` with the way out. Threads may share a store: what they write while one of them
+    waits for the disk goes in with the next transaction.
+    """
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder / STORE_NAME)
+        self.file = folder / STORE_NAME
+        self._turn = RLock()
+        self._open: sqlite3.Connection | None = None
+        self._waiting: list[_Change] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
     def verify(self) -> None:
         """Raise `RunError` where what the store holds is not what was written, or not all of it."""
-        self.ask(verify)
+        with self._reading() as connection:
+            verify(connection)
 
     def generation(self, key: str, *, prompt_sha256: str | None = None) -> Generation | None:
         """The generation under this key. Raises `RunError` for the answer to another prompt than this one."""
-
-        def generation(row: Row) -> Generation:
-            if None not in (prompt_sha256, row["prompt_sha256"]) and prompt_sha256 != row["prompt_sha256"]:
-                raise sqlite3.DatabaseError("an answer is to another prompt")
-            return generation_from_json(row["generation"])
-
-        return next(iter(self.read(generation, "generations", "key = ?", key)), None)
+        with self._reading() as connection:
+            for row in rows(connection, "generations", "key = ?", key):
+                if None not in (prompt_sha256, row["prompt_sha256"]) and prompt_sha256 != row["prompt_sha256"]:
+                    raise sqlite3.DatabaseError("an answer is to another prompt")
+                return generation_from_json(row["generation"])
+        return None
 
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
         """Those of a schedule that have no generation yet, in its order; of equal keys the first."""
         first: dict[str, PlannedSample] = {}
         for item in planned:
             first.setdefault(item.key, item)
-        return [item for key, item in first.items() if not self._has("generations", key)]
+        query = "SELECT 1 FROM generations WHERE key = ?"
+        with self._reading() as connection:
+            return [each for key, each in first.items() if connection.execute(query, (key,)).fetchone() is None]
 
     def keep(self, item: PlannedSample, generation: Generation) -> None:
         """Make a generation durable; an earlier one under the same key, from another process, is kept instead."""
-        row = {
-            "key": item.key,
-            "prompt_sha256": item.prompt_sha256,
-            "generation": generation_to_json(generation),
-        }
-        self.write(lambda connection: insert(connection, "generations", [row], otherwise="IGNORE"), creates=True)
+        text = generation_to_json(generation)
+        row = {"key": item.key, "prompt_sha256": item.prompt_sha256, "generation": text}
+        self._write(lambda connection: insert(connection, "generations", [row], otherwise="IGNORE"), creates=True)
 
     def begin(self, run: StoredRun, planned: Sequence[PlannedSample], documents: Iterable[Document] = ()) -> None:
         """Record a run, its schedule and the documents that scoring reads.
 
         A run that is begun again keeps its wall time.
         """
-        texts = {document.document_id: document_to_json(document) for document in documents}
+        run_id, texts = run.run_id, {each.document_id: _document.dump_json(each) for each in documents}
         digests = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
-        given = {
-            "run_id": run.run_id,
-            "fingerprint": run.fingerprint,
-            "label": run.label,
-            "facts": json.dumps(facts_to_strings(run.facts)),
-            "at_least": "{}",
-        }
+        facts = json.dumps(facts_to_strings(run.facts))
+        given = {"run_id": run_id, "fingerprint": run.fingerprint, "label": run.label, "facts": facts}
 
         def change(connection: sqlite3.Connection) -> None:
             packed = [{"sha256": digests[name], "document": zlib.compress(text)} for name, text in texts.items()]
             insert(connection, "documents", packed, otherwise="IGNORE")
-            read = [{"run_id": run.run_id, "document_id": name, "sha256": digests[name]} for name in texts]
+            read = [{"run_id": run_id, "document_id": name, "sha256": digest} for name, digest in digests.items()]
             insert(connection, "run_documents", read, otherwise="REPLACE")
-            connection.execute("DELETE FROM run_samples WHERE run_id = ?", (run.run_id,))
-            before = row_of_run(connection, run.run_id) or {"wall_s": 0.0}
-            insert(connection, "runs", [{**before, **given, **NO_SAMPLES}], otherwise="REPLACE")
+            connection.execute("DELETE FROM run_samples WHERE run_id = ?", (run_id,))
+            before = next(rows(connection, "runs", "run_id = ?", run_id), {"wall_s": 0.0})
+            insert(connection, "runs", [{**before, **given, **NO_SAMPLES, "at_least": "{}"}], otherwise="REPLACE")
 
-        self.write(change)
-        self.extend(run.run_id, planned)
+        self._write(change)
+        self.extend(run_id, planned)
 
     def extend(self, run_id: str, planned: Sequence[PlannedSample]) -> None:
         """Add samples to the end of the schedule of a run that was begun, however long another process has made it."""
@@ -158,10 +192,9 @@ class Store(Database):
         ]
 
         def change(connection: sqlite3.Connection, run: Row) -> Row:
-            ((first,),) = connection.execute(
-                "SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,)
-            )
-            samples = [{"run_id": run_id, "position": first + i, **row} for i, row in enumerate(added)]
+            last = "SELECT coalesce(max(position), -1) FROM run_samples WHERE run_id = ?"
+            start = connection.execute(last, (run_id,)).fetchone()[0] + 1
+            samples = [{"run_id": run_id, "position": i, **row} for i, row in enumerate(added, start)]
             insert(connection, "run_samples", samples)
             return with_samples(run, samples)
 
@@ -171,30 +204,23 @@ class Store(Database):
         """Record what has become known of a run."""
 
         def changed(_: sqlite3.Connection, run: Row) -> Row:
-            return {**run, "facts": json.dumps(facts_to_strings(change(facts_from_json(run["facts"]))))}
+            return {"facts": json.dumps(facts_to_strings(change(facts_from_json(run["facts"]))))}
 
         self._change_run(run_id, changed)
 
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
         """Add the seconds of an invocation that has ended to the run's, and note what there is of it by now."""
 
-        def change(connection: sqlite3.Connection, run: Row) -> Row:
-            at_least = json.dumps(kept_rows(connection, run_id))
-            return {**run, "wall_s": run["wall_s"] + wall_s, "at_least": at_least}
+        def changed(connection: sqlite3.Connection, run: Row) -> Row:
+            return {"wall_s": run["wall_s"] + wall_s, "at_least": json.dumps(kept_rows(connection, run_id))}
 
-        self._change_run(run_id, change)
+        self._change_run(run_id, changed)
 
     def vectors(self, keys: Iterable[str]) -> Mapping[str, tuple[float, ...]]:
         """The embeddings that are kept under these keys."""
-
-        def vector(row: Row) -> tuple[str, tuple[float, ...]]:
-            return row["key"], vector_of(row["vector"])
-
-        return dict(chain.from_iterable(self.read(vector, "embeddings", "key = ?", key) for key in keys))
-
-    def without_vector(self, keys: Iterable[str]) -> list[str]:
-        """Those of the keys under which no embedding is kept, in their order."""
-        return [key for key in keys if not self._has("embeddings", key)]
+        with self._reading() as connection:
+            found = (row for key in keys for row in rows(connection, "embeddings", "key = ?", key))
+            return {row["key"]: vector_of(row["vector"]) for row in found}
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
         """Keep embeddings, in single precision. Raises `RunError` for numbers that are not finite."""
@@ -202,73 +228,58 @@ class Store(Database):
         if not all(map(isfinite, chain.from_iterable(packed.values()))):
             raise RunError("an embedding has a number that is not finite: it is not stored")
         new = [{"key": key, "vector": vector.tobytes()} for key, vector in packed.items()]
-        self.write(lambda connection: insert(connection, "embeddings", new, otherwise="IGNORE"))
-
-    def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
-        """Count a failed attempt."""
-        row = {
-            "run_id": run_id,
-            "sample_id": sample_id,
-            "kind": fault.kind,
-            "detail": fault.detail,
-        }
-        self.write(lambda connection: insert(connection, "faults", [row]))
+        self._write(lambda connection: insert(connection, "embeddings", new, otherwise="IGNORE"))
 
     def run(self, run_id: str) -> StoredRun | None:
         """A run by its id."""
-        return next(iter(self.read(_stored_run, "runs", "run_id = ?", run_id)), None)
+        return next(iter(self._runs("run_id = ?", run_id)), None)
 
     def same_run(self, fingerprint: str, *, label: str) -> StoredRun | None:
         """The latest run of a configuration, whatever its options were called then."""
         latest = "fingerprint = ? AND label = ? ORDER BY created_at DESC LIMIT 1"
-        return next(iter(self.read(_stored_run, "runs", latest, fingerprint, label)), None)
+        return next(iter(self._runs(latest, fingerprint, label)), None)
 
-    def labelled(self, label: str) -> StoredRun | None:
-        """The run that holds a label."""
-        return next(iter(self.read(_stored_run, "runs", "label = ? LIMIT 1", label)), None)
+    def refuse_taken_label(self, label: str, *, fingerprint: str) -> None:
+        """Raise `ConfigError` where a label names other configurations only. Merged stores may have one for several."""
+        named = self._runs("label = ?", label) if label else []
+        if named and fingerprint not in {run.fingerprint for run in named}:
+            raise ConfigError(
+                f"label={label}: is the name of another configuration ({named[0].run_id}); "
+                "choose another label, or repeat that configuration"
+            )
 
     def models(self) -> tuple[str, ...]:
         """The models of all stored runs, each once."""
-        return tuple(sorted({run.facts.model for run in self.read(_stored_run, "runs", "true")} - {""}))
+        return tuple(sorted({run.facts.model for run in self._runs("true")} - {""}))
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
         """What a run planned, in order, each sample once."""
-
-        def ask(connection: sqlite3.Connection) -> tuple[PlannedSample, ...]:
-            found = list(rows(connection, "run_samples", "run_id = ? ORDER BY position", run_id))
-            require_samples(row_of_run(connection, run_id) or NO_SAMPLES, found)
-            # A search that is under way while another store is merged may add what that one brought.
-            once: dict[tuple[str, str], PlannedSample] = {}
-            for row in found:
-                sample = sample_from_json(row["sample"])
-                item = PlannedSample(sample=sample, prompt_sha256=row["prompt_sha256"], key=row["key"])
-                once.setdefault((sample.sample_id, item.key), item)
-            return tuple(once.values())
-
-        return self.ask(ask) or ()
+        # A search that is under way while another store is merged may add what that one brought.
+        once: dict[tuple[str, str], PlannedSample] = {}
+        with self._reading() as connection:
+            for run in rows(connection, "runs", "run_id = ?", run_id):
+                for row in samples_of(connection, run):
+                    sample = sample_from_json(row["sample"])
+                    item = PlannedSample(sample=sample, prompt_sha256=row["prompt_sha256"], key=row["key"])
+                    once.setdefault((sample.sample_id, item.key), item)
+        return tuple(once.values())
 
     def documents(self, run_id: str) -> Mapping[str, Document]:
         """The documents that were kept with a run, by their id."""
-
-        def ask(connection: sqlite3.Connection) -> Mapping[str, Document]:
-            found = {}
+        found = {}
+        with self._reading() as connection:
             for row in rows(connection, "run_documents", "run_id = ?", run_id):
                 (kept,) = rows(connection, "documents", "sha256 = ?", row["sha256"])  # `ValueError` where it is missing
                 found[row["document_id"]] = document_of(**kept)
-            return found
-
-        return self.ask(ask) or {}
+        return found
 
     def rates(self, *, model: str, engine: str) -> Rates | None:
         """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
-        generations = self.read(
-            lambda row: generation_from_json(row["generation"]),
-            "generations",
-            "key IN (SELECT key FROM runs JOIN run_samples USING (run_id) "
-            "WHERE json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?)",
-            model,
-            engine,
-        )
+        of_model = "json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?"
+        where = f"key IN (SELECT key FROM runs JOIN run_samples USING (run_id) WHERE {of_model})"  # noqa: S608 - ours
+        with self._reading() as connection:
+            found = rows(connection, "generations", where, model, engine)
+            generations = [generation_from_json(row["generation"]) for row in found]
         prefill_ms = sum(each.ttft_ms for each in generations)
         decode_ms = sum(each.latency_ms - each.ttft_ms for each in generations)
         if prefill_ms <= 0 or decode_ms <= 0:
@@ -279,52 +290,147 @@ class Store(Database):
             prefill_tokens_per_s=computed / prefill_ms * 1000, decode_tokens_per_s=completed / decode_ms * 1000
         )
 
-    def last_faults(self, run_id: str) -> Mapping[str, Fault]:
-        """The last fault of each sample that had one."""
-        return dict(self._faults(run_id))
+    def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
+        """Keep a failed attempt at a sample."""
+        row = {"run_id": run_id, "sample_id": sample_id, **asdict(fault)}
+        self._write(lambda connection: insert(connection, "faults", [row]))
 
-    def count_faults(self, run_id: str) -> Mapping[str, int]:
-        """Failed attempts by kind, retried ones included."""
-        return Counter(fault.kind for _, fault in self._faults(run_id))
+    def faults(self, run_id: str) -> list[tuple[str, Fault]]:
+        """The failed attempts of a run, retried ones included, each with the id of its sample: the last one last."""
+        with self._reading() as connection:
+            found = rows(connection, "faults", "run_id = ? ORDER BY created_at, rowid", run_id)
+            return [(row["sample_id"], Fault(kind=row["kind"], detail=row["detail"])) for row in found]
 
-    def failed_attempts(self, run_id: str) -> Mapping[str, int]:
-        """Failed attempts of each sample that had one, of every invocation."""
-        return Counter(sample_id for sample_id, _ in self._faults(run_id))
+    def _runs(self, where: str, *values: object) -> list[StoredRun]:
+        names = ("run_id", "fingerprint", "label", "wall_s")
+        with self._reading() as connection:
+            return [
+                StoredRun(facts=facts_from_json(row["facts"]), **{name: row[name] for name in names})
+                for row in rows(connection, "runs", where, *values)
+            ]
 
-    def _faults(self, run_id: str) -> list[tuple[str, Fault]]:
-        def fault(row: Row) -> tuple[str, Fault]:
-            return row["sample_id"], Fault(kind=row["kind"], detail=row["detail"])
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """One state of the database, whoever writes to it meanwhile; an empty one where there is no file."""
+        with self._turn, explained(self.file):
+            if self._open is None and not self.file.exists():
+                with closing(sqlite3.connect(":memory:")) as nothing:
+                    migrate(nothing, self.file)
+                    yield nothing
+            else:
+                connection = self._connection()
+                connection.execute("BEGIN")
+                with connection:
+                    yield connection
 
-        return self.read(fault, "faults", "run_id = ? ORDER BY created_at, rowid", run_id)
+    def _write(self, change: _Change, *, creates: bool = False) -> None:
+        """Make a change, in one transaction with all that wait."""
+        self._waiting.append(change)
+        with self._turn:
+            if change not in self._waiting or not (creates or self.file.exists()):
+                return  # another thread has written it, or there is no database yet
+            with explained(self.file):
+                connection = self._connection()
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:  # commits, or rolls back
+                    waiting = tuple(self._waiting)
+                    for each in waiting:
+                        each(connection)
+            del self._waiting[: len(waiting)]
 
-    def _has(self, table: str, key: str) -> bool:
-        query = f"SELECT 1 FROM {table} WHERE key = ?"  # noqa: S608 - our own names
-        return self.ask(lambda connection: connection.execute(query, (key,)).fetchone()) is not None
+    def _change_run(self, run_id: str, changed: Callable[[sqlite3.Connection, Row], Row]) -> None:
+        """Give columns of a run other values, if it was begun."""
 
-    def _change_run(self, run_id: str, change: Callable[[sqlite3.Connection, Row], Row]) -> None:
-        """Write a run's row anew, if it was begun."""
+        def change(connection: sqlite3.Connection) -> None:
+            for run in list(rows(connection, "runs", "run_id = ?", run_id)):
+                insert(connection, "runs", [{**run, **changed(connection, run)}], otherwise="REPLACE")
 
-        def write(connection: sqlite3.Connection) -> None:
-            run = row_of_run(connection, run_id)
-            if run is not None:
-                insert(connection, "runs", [change(connection, run)], otherwise="REPLACE")
+        self._write(change)
 
-        self.write(write)
-
-
-def refuse_taken_label(store: Store, *, label: str, fingerprint: str) -> None:
-    """Raise `ConfigError` where a label names another configuration already.
-
-    Stores that were merged may have one label for several: each of them keeps it.
-    """
-    taken = store.labelled(label) if label else None
-    if taken is not None and store.same_run(fingerprint, label=label) is None:
-        raise ConfigError(
-            f"label={label}: is the name of another configuration ({taken.run_id}); "
-            "choose another label, or repeat that configuration"
-        )
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            self._open = opened(self.file)
+        return self._open
 
 
-def _stored_run(row: Row) -> StoredRun:
-    names = ("run_id", "fingerprint", "label", "wall_s")
-    return StoredRun(facts=facts_from_json(row["facts"]), **{name: row[name] for name in names})
+_facts = TypeAdapter(RunFacts)
+_strings = TypeAdapter(dict[str, str])
+_object = TypeAdapter(dict[str, object])
+_sample = TypeAdapter(Sample)
+_generation = TypeAdapter(Generation)
+_document = TypeAdapter(Document)
+_LINES = ("notes", "server")
+_OBJECTS = ("audit", "search", "replay", "cache", "positions")
+_BINS, _BINNING = "analysis.bins", "analysis.binning"
+
+
+def facts_to_strings(facts: RunFacts) -> dict[str, str]:
+    """Numbers as digits, lines joined, records as JSON; what is None or False is left out. `manifest.json` has them."""
+    values = {name: value for name, value in asdict(facts).items() if value is not None and value is not False}
+    values["window"] = values.pop("context_window")
+    drawn = values.pop("drawn", {})
+    values |= {f"analysis.{name}": value for name, value in drawn.items()}
+    values |= {name: "\n".join(values[name]) for name in _LINES}
+    values |= {name: _json(values[name]) for name in _OBJECTS if name in values}
+    return {name: "true" if value is True else str(value) for name, value in values.items()}
+
+
+def facts_from_json(text: str) -> RunFacts:
+    """Read them back; those of early versions lack some. Raises `ValueError` where a fact can't be read."""
+    strings = _strings.validate_json(text)
+    values: dict[str, object] = {"dataset": "", **strings}
+    values |= {name: strings.get(name, "").splitlines() for name in _LINES}
+    # Earlier versions wrote an empty text for none.
+    values |= {name: from_json(strings[name]) if strings[name] else None for name in _OBJECTS if name in strings}
+    values["judge_served"] = strings.get("judge_served") or None
+    if "window" in strings:
+        values["context_window"] = strings["window"]
+    if _BINNING in strings:
+        values["drawn"] = {"bins": strings.get(_BINS), "binning": strings[_BINNING]}
+    return _facts.validate_python(values)
+
+
+def sample_to_json(sample: Sample) -> str:
+    """The JSON object of a sample, without what is at its default."""
+    values = _sample.dump_python(sample, mode="json", exclude_defaults=True)
+    return _json({**values.pop("reference", {}), **values})
+
+
+def sample_from_json(text: str) -> Sample:
+    """Read it back. Raises `ValueError` for JSON that is no sample."""
+    values = _object.validate_json(text)
+    reference = {field.name: values.pop(field.name) for field in fields(Reference) if field.name in values}
+    return _sample.validate_python({**values, "reference": reference})
+
+
+def generation_to_json(generation: Generation) -> str:
+    """The JSON object of a generation, without what is at its default."""
+    return _json(_generation.dump_python(generation, mode="json", exclude_defaults=True))
+
+
+def generation_from_json(text: str) -> Generation:
+    """Read it back. Raises `ValueError` for JSON that is none."""
+    return _generation.validate_json(text)
+
+
+def _json(values: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(values, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError as error:
+        raise RunError(f"a number that is not finite is not stored ({error})") from error
+
+
+def document_of(sha256: str, document: bytes) -> Document:
+    """Unpack and read it. Raises `ValueError` or `zlib.error` for bytes that this digest does not name."""
+    data = zlib.decompressobj().decompress(document, MAX_BYTES)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise ValueError("a document is not the one that its digest names")
+    return _document.validate_json(data)
+
+
+def vector_of(data: bytes) -> tuple[float, ...]:
+    """The numbers of an embedding. Raises `ValueError` for bytes that are none."""
+    vector = tuple(array("f", data))
+    if not all(map(isfinite, vector)):
+        raise ValueError("a number of an embedding is not finite")
+    return vector

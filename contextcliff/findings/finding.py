@@ -265,7 +265,7 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("score.ScoreFinding"),
     _finding("search.SearchFinding"),
     _finding("extrapolation.ExtrapolationFinding"),
-    Listed(path="contextcliff.writing.section.WritingFinding", only_for="writing"),
+    Listed(path="contextcliff.writing.writing_finding.WritingFinding", only_for="writing"),
     _finding("natural_lengths.NaturalLengthsFinding"),
     _finding("fitted_length.FittedLengthFinding"),
     _finding("half_life.HalfLifeFinding"),

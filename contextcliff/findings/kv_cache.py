@@ -2,7 +2,7 @@
 
 The memory cap is the longest context whose KV cache fits beside the weights, one request at a time: of
 `model.memory_gib`, or of nine tenths of what the device has, since computing takes memory too. The cache's size comes
-from the model's metadata and the policy (`contextcliff/kv/architecture.py`).
+from the model's metadata and the policy (`contextcliff/kv/model_cache.py`).
 """
 
 from __future__ import annotations

@@ -1,24 +1,76 @@
-"""The KV cache of a configured model, from the metadata that lie on this machine. Downloads nothing."""
+"""The KV cache of a configured model, from the metadata that lie on this machine. Downloads nothing.
+
+The layers are those that the header of a GGUF file describes, counted as llama.cpp lays its cache out, or the
+`config.json` of a hub repository.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
 from contextcliff.errors import ConfigError
-from contextcliff.kv.architecture import Architecture
-from contextcliff.kv.gguf_architecture import read_architecture
-from contextcliff.kv.hub_architecture import architecture_of_hub
 from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.gguf_header import Value, count_of, read_header
 from contextcliff.models.model import Model
-from contextcliff.records.kv_cache import GIB, CacheFacts, DeviceMemory
+from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, DeviceMemory
+
+_BITS_A_BYTE = 8.0
+_FULL_EVERY: Mapping[str, int] = {"cohere2": 4, "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2}
+"""Of architectures whose files name a sliding window and not the layers that have it: one layer in so many has none.
+
+As in llama.cpp's sources. Of others every layer is counted whole: too much memory rather than too little.
+"""
+_CONFIG = "config.json"
+_LARGEST_BYTES = 1 << 20
+_SLIDING = ("sliding_attention", "chunked_attention")
+_WITHOUT_KEYS = ("linear_attention", "mamba", "recurrent", "conv")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layer:
+    """What one layer keeps of each token."""
+
+    key_values: int
+    """Numbers of the keys, over all KV heads."""
+    value_values: int
+    """Numbers of the values."""
+    window: int | None = None
+    """Tokens that a sliding window keeps; None: all."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Architecture:
+    """The layers of a transformer that have a KV cache."""
+
+    layers: tuple[Layer, ...]
+
+    def cached(self, policy: KVPolicy) -> tuple[CachedLayers, ...]:
+        """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps."""
+        key_bits, value_bits = policy.bits
+        return tuple(
+            CachedLayers(
+                n_layers=len(list(alike)),
+                bytes_per_token=(layer.key_values * key_bits + layer.value_values * value_bits)
+                / _BITS_A_BYTE
+                * policy.budget,
+                window=layer.window,
+            )
+            for layer, alike in groupby(self.layers)
+        )
 
 
 def cache_facts(
     model: Model, policy: KVPolicy, device: DeviceMemory | None = None, *, shown: str | None = None
 ) -> CacheFacts:
-    """What is known of the cache before the model is loaded. `model.memory_gib` goes before what the device has.
-
-    `shown` is the policy's name in reports, where `policy` has other formats than the one that was asked for.
-    """
-    architecture = architecture_of(model)
+    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one."""
+    weights = _weights(model)
+    architecture = None if weights is None else read_architecture(weights)
+    if architecture is None and model.hub is not None:
+        architecture = architecture_of_hub(model.hub)
     given = None if model.memory_gib is None else DeviceMemory(name="", gib=model.memory_gib)
     return CacheFacts(
         policy=shown or policy.shown,
@@ -30,25 +82,108 @@ def cache_facts(
         sees_question=policy.sees_question,
         declared=policy.declared,
         layers=() if architecture is None else architecture.cached(policy),
-        weights_gib=_weights_gib(model),
+        weights_gib=None if weights is None else weights.stat().st_size / GIB,
         device=given or device,
     )
 
 
-def architecture_of(model: Model) -> Architecture | None:
-    """From the model's GGUF file, else from its hub repository's configuration; None where neither is here."""
+def _weights(model: Model) -> Path | None:
+    """The model's GGUF file; None where it is not here."""
     try:
-        described = read_architecture(model.gguf.fetch()) if model.gguf.is_at_hand() else None
+        return model.gguf.fetch() if model.gguf.is_at_hand() else None
     except ConfigError:  # a model of a server names no weights
-        described = None
-    if described is None and model.hub is not None:
-        return architecture_of_hub(model.hub)
-    return described
-
-
-def _weights_gib(model: Model) -> float | None:
-    """Size of the model's GGUF file; None where it is not here."""
-    try:
-        return model.gguf.fetch().stat().st_size / GIB if model.gguf.is_at_hand() else None
-    except ConfigError:
         return None
+
+
+def read_architecture(weights: Path) -> Architecture | None:
+    """Read a GGUF file's header; None where it is broken or does not describe layers with attention."""
+    try:
+        header = read_header(weights)
+    except ValueError:  # llama.cpp says what is wrong with the file
+        return None
+    name = str(header.get("general.architecture"))
+    own = {key.removeprefix(f"{name}."): value for key, value in header.items() if key.startswith(f"{name}.")}
+    layers, heads, width = (
+        count_of(own.get(key)) for key in ("block_count", "attention.head_count", "embedding_length")
+    )
+    if layers is None or heads is None or width is None:
+        return None
+    key = count_of(own.get("attention.key_length")) or width // heads
+    value = count_of(own.get("attention.value_length")) or width // heads
+    if "attention.key_length_mla" in own:
+        value = 0  # latent attention (DeepSeek-V2, arXiv 2405.04434): values are read from the keys' latent
+    kv_heads, window = _kv_heads(own, layers=layers, heads=heads), _window(own, name)
+    return Architecture(
+        layers=tuple(
+            Layer(key_values=count * key, value_values=count * value, window=window(place))
+            for place, count in enumerate(kv_heads)
+            if count > 0  # a recurrent layer has no cache of keys
+        )
+    )
+
+
+def _kv_heads(own: Mapping[str, Value], *, layers: int, heads: int) -> tuple[int, ...]:
+    """KV heads of each layer."""
+    given = own.get("attention.head_count_kv")
+    if isinstance(given, tuple):
+        return tuple(int(count) for count in given)
+    every = count_of(own.get("full_attention_interval")) or 1
+    count = int(given) if isinstance(given, int) and given > 0 else heads
+    return tuple(count if (place + 1) % every == 0 else 0 for place in range(layers))
+
+
+def _window(own: Mapping[str, Value], name: str) -> Callable[[int], int | None]:
+    """The sliding window of a layer by its place."""
+    window = count_of(own.get("attention.sliding_window"))
+    pattern = own.get("attention.sliding_window_pattern")
+    if isinstance(pattern, tuple):
+        return lambda place: window if place < len(pattern) and pattern[place] else None
+    every = int(pattern) if isinstance(pattern, int) and pattern > 0 else _FULL_EVERY.get(name, 1)
+    return lambda place: window if (place + 1) % every else None
+
+
+def architecture_of_hub(repository: str) -> Architecture | None:
+    """Read a folder's `config.json`, or that of a hub repository in the local cache; None where there is none."""
+    from huggingface_hub import try_to_load_from_cache
+
+    file = Path(repository).expanduser() / _CONFIG
+    if not file.is_file():
+        cached = try_to_load_from_cache(repository, _CONFIG) if repository.count("/") == 1 else None
+        if not isinstance(cached, str):
+            return None
+        file = Path(cached)
+    try:
+        config = json.loads(file.read_bytes()[:_LARGEST_BYTES])
+    except ValueError:  # whoever loads the model says what is wrong with it
+        return None
+    return of_config(config) if isinstance(config, dict) else None
+
+
+def of_config(config: Mapping[str, object]) -> Architecture | None:
+    """The layers that a transformers configuration describes; None where it describes none with attention.
+
+    Latent attention (DeepSeek-V2, arXiv 2405.04434) is counted as servers keep it: the latent and the rotary part.
+    """
+    nested = config.get("text_config")
+    text = nested if isinstance(nested, dict) else config
+    layers, heads, width = (
+        count_of(text.get(key)) for key in ("num_hidden_layers", "num_attention_heads", "hidden_size")
+    )
+    if layers is None or heads is None or width is None:
+        return None
+    rank = count_of(text.get("kv_lora_rank"))
+    if rank is not None:
+        key, value = rank + (count_of(text.get("qk_rope_head_dim")) or 0), 0
+    else:
+        kv_heads = count_of(text.get("num_key_value_heads")) or heads
+        key = value = kv_heads * (count_of(text.get("head_dim")) or width // heads)
+    window = count_of(text.get("sliding_window")) if text.get("use_sliding_window", True) else None
+    given = text.get("layer_types")
+    types = given if isinstance(given, list) else ["sliding_attention" if window else "full_attention"] * layers
+    return Architecture(
+        layers=tuple(
+            Layer(key_values=key, value_values=value, window=window if kind in _SLIDING else None)
+            for kind in types
+            if kind not in _WITHOUT_KEYS
+        )
+    )

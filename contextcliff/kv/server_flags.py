@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from contextcliff.kv.cache_types import CacheType
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +27,6 @@ def _llama_server(policy: KVPolicy) -> str:
 
 
 def _alike(names: Mapping[CacheType, str]) -> Callable[[KVPolicy], str | None]:
-    """Of a server whose keys and values have one format."""
     return lambda policy: names.get(policy.key_type) if policy.key_type == policy.value_type else None
 
 

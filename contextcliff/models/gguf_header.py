@@ -22,10 +22,7 @@ _STRING, _ARRAY = 8, 9
 
 
 def read_header(file: Path) -> Mapping[str, Value]:
-    """Every value of the header by its key, without arrays of texts and of arrays: the vocabulary is one of texts.
-
-    Raises `ValueError` for a file without a header, or with a broken one.
-    """
+    """Every value by its key, without arrays of texts (the vocabulary) and of arrays. Raises `ValueError` if broken."""
     return _of_file(file)[0]
 
 
@@ -54,6 +51,11 @@ def header_text(file: Path, key: str) -> str | None:
     """A text of the header; None where this key has none. Raises `ValueError` as `read_header` does."""
     value = read_header(file).get(key)
     return value if isinstance(value, str) else None
+
+
+def count_of(value: object) -> int | None:
+    """A whole number above 0, as it is; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _values(data: mmap.mmap) -> tuple[dict[str, Value], int]:

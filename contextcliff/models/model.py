@@ -39,10 +39,7 @@ class Price:
 
 
 def dollars(value: float, *, at_most: bool = False) -> str:
-    """A sum in USD: two decimals from one dollar up, three significant digits below, so that none reads as 0.00.
-
-    `at_most` rounds up, so that an upper bound never reads as less than it is.
-    """
+    """Two decimals from one dollar up, three significant digits below; `at_most` rounds up, as an upper bound must."""
     exact = Decimal(repr(value))
     small = bool(exact) and abs(exact) < 1
     decimals = max(_CENT_DIGITS, _SIGNIFICANT_DIGITS - 1 - exact.adjusted()) if small else _CENT_DIGITS

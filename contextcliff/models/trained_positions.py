@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from contextcliff.models.gguf_header import read_header
+from contextcliff.models.gguf_header import count_of, read_header
 from contextcliff.models.model import Rope
 from contextcliff.records.positions import Positions, PositionSource
 
@@ -79,11 +79,7 @@ def _positions(
     way = scaling if isinstance(scaling, str) and scaling not in _UNSCALED else ""
     if not way or (way == "linear" and by is None):
         way, by = "", None
-    trained = _count(original) or (None if way else _count(window))
+    trained = count_of(original) or (None if way else count_of(window))
     if trained is None and not way:
         return None
     return Positions(trained_tokens=trained, source=None if trained is None else source, scaling=way, factor=by)
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.hub import quiet_the_hub, reach_the_hub, transport_errors
-from contextcliff.models.file_ends import ends_of
 from contextcliff.models.gguf_header import header_text
 from contextcliff.records.kv_cache import GIB
 from contextcliff.settings import GivenPath, settings
 
 _GGUF_MAGIC = b"GGUF"
+_END_BYTES = 1 << 20
 _CHAT_TEMPLATE = "tokenizer.chat_template"
 _HUB_TIMEOUT_S = 5.0
 _LONGEST_CAUSE = 200
@@ -41,10 +42,7 @@ class Gguf:
         return _digest(local) if local is not None else f"{self.repo}/{self.file}"
 
     def local_file(self) -> Path | None:
-        """The file that `path` or `package` names; None where the weights come from a hub repository.
-
-        Raises `ConfigError` where the file is absent or not a GGUF file, and where no source is named.
-        """
+        """The file that `path` or `package` names; None for a hub repository. Raises `ConfigError` without any."""
         if self.path is not None:
             return _checked(Path(self.path).expanduser(), key=f"model.gguf.path={self.path}")
         if self.repo is not None:
@@ -161,6 +159,14 @@ def _checked(file: Path, *, key: str) -> Path:
     if magic != _GGUF_MAGIC:
         raise ConfigError(f"{key}: is not a GGUF file; give the path of a .gguf file")
     return file
+
+
+def ends_of(file: Path) -> Iterator[bytes]:
+    """The first MiB and the last, which tell weights apart without reading 30 GB; of a small file they overlap."""
+    with file.open("rb") as stream:
+        yield stream.read(_END_BYTES)
+        stream.seek(max(0, file.stat().st_size - _END_BYTES))
+        yield stream.read(_END_BYTES)
 
 
 def _digest(file: Path) -> str:

@@ -11,7 +11,7 @@ from contextcliff.analysis.task_means import RULER_THRESHOLD, TaskMeans, task_me
 from contextcliff.findings.finding import Column, columns_of
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
+from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.figures.run_curves import (
     caps_figure,
@@ -22,6 +22,7 @@ from contextcliff.reporting.figures.run_curves import (
 from contextcliff.reporting.markdown import Chapter, bullets, inline, table
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.stored_reports import stored_reports
+from contextcliff.reporting.stored_sweeps import StoredSweep
 from contextcliff.settings import folder_name
 
 if TYPE_CHECKING:
@@ -271,20 +272,34 @@ def _columns(rows: Sequence[SweepRow]) -> list[Column]:
     ]
 
 
-def write_tables(rows: Sequence[SweepRow], *, folder: Path, name: str, n_jobs: int, command: str) -> None:
+def write_leaderboard(
+    rows: Sequence[SweepRow],
+    sweep: StoredSweep,
+    *,
+    folder: Path,
+    dpi: int | None = None,
+    published: Sequence[PublishedCurve] = (),
+) -> None:
+    """The tables of a sweep, and with `dpi` its figures: all take their places in `folder` together, or none does."""
+    with replacing_together(folder, stale=() if task_means(rows) else (f"{_MEANS}.*",)) as new:
+        _write_tables(rows, sweep, folder=new)
+        if dpi is not None:
+            _draw(rows, folder=new, dpi=dpi, published=published)
+
+
+def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path) -> None:
     """`leaderboard.json` (as MLflow reads tables), `.csv`, `.md` and `.html`, and the mean over tasks as data."""
     jobs = cells(rows)
     columns = list(jobs[0]) if jobs else ["model", "task", "kv_policy"]
     data = {"columns": columns, "data": [[row[column] for column in columns] for row in jobs]}
     write_text(path=folder / f"{_NAME}.json", text=json_text(data))
     write_text(path=folder / f"{_NAME}.csv", text=csv_text(jobs))
-    text = described(rows, n_jobs=n_jobs, command=command)
-    write_text(path=folder / f"{_NAME}.md", text=f"# {inline(name)}\n\n{text}\n")
-    write_text(path=folder / f"{_NAME}.html", text=page(rows, name=name, n_jobs=n_jobs, command=command))
+    text = described(rows, n_jobs=sweep.n_jobs, command=sweep.command)
+    write_text(path=folder / f"{_NAME}.md", text=f"# {inline(sweep.name)}\n\n{text}\n")
+    html = page(rows, name=sweep.name, n_jobs=sweep.n_jobs, command=sweep.command)
+    write_text(path=folder / f"{_NAME}.html", text=html)
     every = task_means(rows)
-    if not every:  # and no earlier one is left
-        for ending in ("json", "csv", "png"):
-            (folder / f"{_MEANS}.{ending}").unlink(missing_ok=True)
+    if not every:
         return
     of_means = [
         asdict(each) | {"censored": each.censored, "incomplete": {str(k): n for k, n in each.incomplete.items()}}
@@ -312,7 +327,7 @@ def _means_rows(means: TaskMeans) -> list[Row]:
     ]
 
 
-def draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve] = ()) -> None:
+def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve]) -> None:
     """The caps of all jobs, for each task the curves of its jobs in one picture, and the mean over tasks.
 
     `published` curves stand behind the mean.

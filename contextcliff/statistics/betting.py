@@ -45,14 +45,6 @@ class Bets:
     weights: tuple[float, ...]
     """Positive, with the sum 1."""
 
-    def __post_init__(self) -> None:
-        if not self.stakes or len(self.stakes) != len(self.weights):
-            raise ValueError(f"one weight for each stake is needed, not {len(self.weights)} for {len(self.stakes)}")
-        if not all(0.0 < stake < 1.0 for stake in self.stakes):
-            raise ValueError(f"stakes lie between 0 and 1, not {self.stakes}")
-        if min(self.weights) <= 0.0 or abs(math.fsum(self.weights) - 1.0) > _ROUNDING:
-            raise ValueError(f"weights are positive and sum to 1, not {self.weights}")
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Wealth:
@@ -67,10 +59,7 @@ class Wealth:
         return cls(bets=bets, log_products=(0.0,) * len(bets.stakes))
 
     def after(self, gains: Sequence[float]) -> Wealth:
-        """The wealth after one more whole block with these gains per unit staked.
-
-        Raises ValueError for a gain below −1, with which more would be lost than was staked.
-        """
+        """The wealth after one more whole block. Raises ValueError for a gain below −1 per unit staked."""
         for gain in gains:
             if not gain >= -1.0 - _ROUNDING:
                 raise ValueError(f"a gain per unit staked is a number not below -1, not {gain}")

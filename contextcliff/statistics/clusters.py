@@ -128,10 +128,7 @@ def pooled_design_effect(lengths: Iterable[tuple[Cluster, ...]]) -> float:
 
 @lru_cache(maxsize=4096)
 def effective_sample(clusters: tuple[Cluster, ...], confidence: float) -> EffectiveSample:
-    """The effective size of at least two clusters without unscored samples, for a one-sided bound at `confidence`.
-
-    Never above the number of samples, since both the design effect and the correction are at least 1.
-    """
+    """The effective size of at least two clusters without unscored samples, for a one-sided bound at `confidence`."""
     size = _effective_size(sum(c.scored for c in clusters), len(clusters), design_effect_of(clusters), confidence)
     return EffectiveSample(right=mean_of_clusters(clusters) * size, n=size)
 
@@ -141,10 +138,7 @@ def _effective_size(n: int, k: int, design_effect: float, confidence: float) -> 
 
 
 def samples_worth(needed: int, clusters: tuple[Cluster, ...], confidence: float, *, most: int) -> int | None:
-    """Samples that are worth `needed` independent ones, in whole clusters as large and as different as these.
-
-    None above `most`.
-    """
+    """Samples worth `needed` independent ones, in whole clusters as large and different as these; None above `most`."""
     size, design_effect = sum(c.scored for c in clusters) / len(clusters), design_effect_of(clusters)
 
     def suffice(k: int) -> bool:

@@ -10,10 +10,7 @@ from typing import TypeVar
 
 
 def leading_above(values: Iterable[float | None], threshold: float, *, reaching: bool = False) -> int:
-    """The number of values before the first that is not above `threshold`; with `reaching` one that is equal is above.
-
-    A value that is missing is not above it.
-    """
+    """The number of values before the first missing or not above `threshold`; with `reaching` an equal one is above."""
     count = 0
     for value in values:
         if value is None or not (value > threshold or (reaching and value == threshold)):

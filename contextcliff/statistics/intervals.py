@@ -151,10 +151,7 @@ _TOLERANCE = 1e-10
 
 
 def weighted_mean_cdf(scores: tuple[float, ...], at: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probability that the mean of `scores` under uniform random weights is at most each value of `at`.
-
-    `at` and the result have shape (values,).
-    """
+    """Probability that the mean of `scores` under uniform random weights is at most each of `at`: shape (values,)."""
     counts = Counter(scores)
     values = np.array(sorted(counts))
     times = np.array([counts[value] for value in values], dtype=float)
@@ -236,10 +233,7 @@ def shown_interval(scores: tuple[float, ...], confidence: float, *, binary: bool
 
 
 def lower_bound(scores: tuple[float, ...], confidence: float) -> float:
-    """One-sided lower bound at `confidence` for the mean of at least one sorted score in [0, 1].
-
-    Gaffke's, whatever the scores are: where all are 0 or 1 that is Clopper and Pearson's, which has a closed form.
-    """
+    """Gaffke's bound of the mean of at least one sorted score in [0, 1]; of 0/1 scores it is Clopper and Pearson's."""
     if is_binary(scores):
         return clopper_pearson_low(_successes(scores), len(scores), confidence)
     return mean_lower_bound(scores, confidence)

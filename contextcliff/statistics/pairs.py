@@ -48,10 +48,7 @@ def p_better_of_blocks(blocks: Sequence[Units]) -> float:
 
 
 def sequential_difference(blocks: Sequence[Units], confidence: float) -> MeanDifference:
-    """The mean difference over the pairs asked, with a confidence sequence: each end holds at `confidence`.
-
-    Of at least one block; units count alike.
-    """
+    """The mean difference over at least one block, units alike; each end of its confidence sequence by itself."""
     differences = [-gain for block in blocks for gain in _gains(block)]
     mean = math.fsum(differences) / len(differences)
     return MeanDifference(

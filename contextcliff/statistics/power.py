@@ -55,10 +55,7 @@ def sequential_power(
     before: tuple[int, int] = (0, 0),
     gives_up: bool = False,
 ) -> SequentialPower:
-    """For a true score of `rate` at every depth: blocks of `block` samples, at most `most` samples in whole blocks.
-
-    Raises ValueError for a `most` under one block and as `profile_power`.
-    """
+    """For a true score of `rate` at every depth: blocks of `block` samples, at most `most` samples in whole blocks."""
     return profile_power(
         (rate,) * block,
         threshold=threshold,
@@ -84,10 +81,7 @@ def profile_power(
     """The same for a profile: the true score at each place of a block, in any order.
 
     `before`: (samples, right ones) of whole blocks that were seen already and decided nothing. `expected_samples`
-    counts them. `gives_up`: whether it ends open where `sequential_decision.GivingUp` has it.
-
-    Raises ValueError where `most` holds no block, a threshold or `alpha` is outside (0, 1), a rate is outside [0, 1],
-    or more were right before than were seen.
+    counts them. `gives_up`: whether it ends open where `sequential.GivingUp` has it.
     """
     require_alpha(alpha)
     require_threshold(threshold)
@@ -128,10 +122,7 @@ def profile_power(
 
 
 def log_e_by_count(bets: Bets, win: float, wins: NDArray[np.int64] | _Array, n: int) -> _Array:
-    """Log e-value after `wins` of `n` samples gained `win` per unit staked and the others lost their stake.
-
-    `wins` and the result have shape (counts,).
-    """
+    """Log e-value where `wins` of `n` samples gained `win` per unit and the others lost their stake: (counts,)."""
     stakes = np.asarray(bets.stakes)[:, None]
     logs = wins * np.log1p(stakes * win) + (n - wins) * np.log1p(-stakes) + np.log(bets.weights)[:, None]
     return np.asarray(np.logaddexp.reduce(logs, axis=0))
@@ -141,7 +132,6 @@ def fewest_perfect(threshold: float, *, alpha: float, block: int) -> int | None:
     """Fewest samples, in whole blocks, after which a model without a mistake has passed `threshold`; None above `MOST`.
 
     Where samples share texts this counts texts. 20 for 0.8 at 95% in blocks of 10. None for a threshold of 1.
-    Raises ValueError for a threshold of 0, which needs no test, or an `alpha` outside (0, 1).
     """
     if threshold >= 1.0:
         return None
@@ -190,10 +180,7 @@ def share_power(
 ) -> SequentialPower:
     """For true scores of `rate` here and of `baseline` there: blocks of `block` pairs, at most `most` pairs.
 
-    `gives_up`: whether it ends open where `sequential_decision.GivingUp` has it.
-
-    Raises ValueError where `most` holds no block, for an `alpha` outside (0, 1), a share outside (0, 1], or a rate
-    outside [0, 1].
+    `gives_up`: whether it ends open where `sequential.GivingUp` has it.
     """
     require_alpha(alpha)
     if not 1 <= block <= most:

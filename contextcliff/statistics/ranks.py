@@ -72,10 +72,7 @@ def doubled_ranks(values: Sequence[float]) -> tuple[NDArray[np.int64], tuple[int
 
 @lru_cache(maxsize=512)
 def chances_of_rank_sums(ties: tuple[int, ...], n: int) -> _Array:
-    """Probability of each sum of doubled mid-ranks of `n` of the values, all choices equally likely.
-
-    Shape (largest sum + 1,), for sums from 0 on.
-    """
+    """Chances of the sums, from 0 on, of doubled mid-ranks of `n` values, all choices equally likely: (sums,)."""
     counts = np.asarray(ties)
     ranks = np.repeat(2 * (np.cumsum(counts) - counts) + counts - 1, counts)
     ways = np.zeros((n + 1, int(ranks[-n:].sum()) + 1))
@@ -197,10 +194,7 @@ def is_counted(sizes: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4)
 def chances_of_rises(sizes: tuple[int, ...]) -> _Array:
-    """Probability of each number of rising pairs if every arrangement is equally likely and no values are tied.
-
-    Shape (pairs + 1,), for 0 up to all pairs.
-    """
+    """Chances of 0 up to all rising pairs if no values are tied and all arrangements equally likely: (pairs + 1,)."""
     chances = np.ones(1)
     for before, size in zip(accumulate(sizes), sizes[1:], strict=False):
         chances = np.convolve(chances, _chances_of_pairs(min(before, size), max(before, size)))

@@ -38,7 +38,6 @@ MOST = 20_000
 
 
 def _is_shown_above(right: int, n: int, threshold: float, confidence: float) -> bool:
-    """Whether `right` of `n` is shown above `threshold` by the exact one-sided test."""
     return n > 0 and clopper_pearson_low(right, n, confidence) >= threshold
 
 
@@ -118,10 +117,7 @@ def _with_baseline(alone: int, rate: float, baseline: float, share: float, confi
 
 
 def to_show_below_share(rate: float, baseline: float, share: float, confidence: float) -> int | None:
-    """Samples at each of the two lengths with which `rate` is shown below `share` × `baseline` with 80% power.
-
-    As `to_show_above_share`. None above `MOST`, or where `rate` is not below.
-    """
+    """As `to_show_above_share`, with which `rate` is shown below; None above `MOST`, or where it is not below."""
     alone = to_show_below(rate, share * baseline, confidence)
     return None if alone is None else _with_baseline(alone, rate, baseline, share, confidence)
 
@@ -130,10 +126,7 @@ _MOST_VALUES = 1_000
 
 
 def fewest_for_significance(tests: int, others: int | None, confidence: float) -> int | None:
-    """Fewest values with which one of `tests` rank tests can be significant after Holm's correction; None above 1,000.
-
-    They are compared with `others` values; None: with as many as they are.
-    """
+    """Fewest values against `others` (None: as many) with which one of `tests` rank tests can be significant."""
     sizes = range(1, _MOST_VALUES + 1)
     return next((n for n in sizes if is_significant(tests * least_p(n, others or n), confidence)), None)
 

@@ -19,8 +19,6 @@ def refine_alpha(alpha: float, failures: int) -> float:
     not above the bar passes, and that is one test, on fresh samples: passes are free. The stages together err with a
     chance of at most α/2 + α/4 + … = α (union bound), however many there are. Each length needs its own samples; one
     that stayed open counts as failed and is not tested again.
-
-    Raises ValueError for an `alpha` outside (0, 1) or a negative number of failures.
     """
     require_alpha(alpha)
     if failures < 0:
@@ -54,10 +52,7 @@ class Block:
 
 
 def block_of(scores: Sequence[Score], threshold: float) -> Block:
-    """A block of independent samples, for a mean against `threshold`.
-
-    Raises ValueError for a threshold outside (0, 1), at which no bet can win, or a score outside [0, 1].
-    """
+    """A block of independent samples, for a mean against `threshold`."""
     return clustered_block([(score,) for score in scores], threshold)
 
 
@@ -74,8 +69,6 @@ def clustered_block(texts: Sequence[Sequence[Score]], threshold: float) -> Block
     `fewest_perfect` counts texts, and a handful of them can show nothing at all (18 texts are the fewest for 0.8
     at 95%). For a claim about these very texts, give samples as independent, in blocks that cover each text
     at each depth.
-
-    Raises ValueError as `block_of`.
     """
     require_threshold(threshold)
     largest = max((len(text) for text in texts), default=0)
@@ -93,8 +86,6 @@ def paired_block(pairs: Sequence[tuple[Score, Score]], share: float) -> Block:
     The bets are on x − share · x₀, at least −share and at most 1. A baseline sample is used in one pair at a length, or
     pairs are not independent; it may be used again at another length. The two of a pair may share an item. A baseline
     score that is missing counts as 1 in the bet on "above" and as 0 in that on "below".
-
-    Raises ValueError for a share outside (0, 1] or a score outside [0, 1].
     """
     if not 0.0 < share <= 1.0:
         raise ValueError(f"a share lies above 0 and not above 1, not {share}")
@@ -233,9 +224,7 @@ def decide(
 ) -> SequentialDecision:
     """Whether the mean of independent samples is shown above `threshold`, or below it.
 
-    `blocks` are whole blocks in the order that was fixed beforehand, each with one score a sample, None where it has
-    none. Raises ValueError for a threshold outside (0, 1), a score outside [0, 1], an `alpha` outside (0, 1) or a
-    `below_at` that is not above 1.
+    `blocks` are whole blocks in the order that was fixed beforehand; a sample without a score is None.
     """
     return decision_of(
         [block_of(b, threshold) for b in blocks], above=ABOVE, below=BELOW, alpha=alpha, below_at=below_at
@@ -245,10 +234,7 @@ def decide(
 def decision_of(
     blocks: Iterable[Block], *, above: Bets, below: Bets, alpha: float, below_at: float = BELOW_AT
 ) -> SequentialDecision:
-    """The decision from blocks of gains; those behind the one that decides are not looked at.
-
-    Raises ValueError for an impossible `alpha` or `below_at`.
-    """
+    """The decision from blocks of gains; those behind the one that decides are not looked at."""
     return decision_of_all(((block,) for block in blocks), above=above, below=below, alpha=alpha, below_at=below_at)
 
 
@@ -269,8 +255,6 @@ def decision_of_all(
     rows behind it are not looked at.
 
     `giving_up` says when the test ends undecided before the last row; None if never.
-
-    Raises ValueError for an impossible `alpha` or `below_at`.
     """
     require_alpha(alpha)
     if not below_at > 1.0:

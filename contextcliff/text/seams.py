@@ -32,10 +32,7 @@ class Seams:
     _kept: dict[str | Prompt, int] = field(default_factory=dict, repr=False, compare=False)
 
     def count(self, *, between: Sequence[str], behind: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Tokens that each text adds between two sentences, and behind the last one. One request at most.
-
-        Elsewhere it may add one or two fewer, and hardly ever more.
-        """
+        """Tokens that each text adds between two sentences, and behind the last one. One request at most."""
         left, right = _sides(self.text, self.place)
         inside = [f"{left}{text}{right}" for text in between]
         at_end = [f"{left}{text}" for text in behind]

@@ -92,10 +92,7 @@ def parts_sentences(text: str, place: int) -> bool:
 
 
 def nearest_start(starts: Sequence[int], target: int, *, before: int) -> int:
-    """The sentence start before `before` that is closest to `target`; the earlier of two at equal distance.
-
-    All are character offsets. Raises `ValueError` where no sentence starts before `before`.
-    """
+    """The sentence start before `before` closest to `target`, the earlier of two. Raises `ValueError` without one."""
     last = bisect_left(starts, before) - 1
     if last < 0:
         raise ValueError(f"no sentence starts before character {before}")

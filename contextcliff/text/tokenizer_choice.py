@@ -41,10 +41,7 @@ class TokenizerSources:
 
     @property
     def repositories(self) -> tuple[str, ...]:
-        """Repositories that may hold the model's tokenizer, the most likely first.
-
-        The served name, where it has the form of a repository's, is more specific than the repository of a preset.
-        """
+        """Repositories that may hold the model's tokenizer: the served name, then that of the preset."""
         named = self.model if self.model is not None and _REPOSITORY.fullmatch(self.model) else None
         return tuple(dict.fromkeys(name for name in (named, self.hub) if name is not None))
 
@@ -73,7 +70,6 @@ class ServerTokenizer:
     name: str | None = None
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The server's own. Raises `ConfigError` where it has none to call."""
         if self.name is not None:
             raise ConfigError(f"tokenizer.name={self.name}: tokenizer=server takes no name; leave it out")
         if sources.own is None:
@@ -89,7 +85,6 @@ class HuggingFaceTokenizer:
     """A repository or folder; None takes the model's repository."""
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The named one, else the model's."""
         if self.name is not None:
             return hub_tokenizer(self.name, sources.template_arguments, plain=sources.plain)
         if not sources.repositories:
@@ -108,7 +103,6 @@ class Tiktoken:
     """Of an encoding or a model; None takes the newest encoding."""
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The named one, else the newest encoding."""
         return tiktoken_tokenizer(self.name or _UNKNOWN_MODEL_ENCODING, plain=sources.plain)
 
 
@@ -120,7 +114,6 @@ class AutoTokenizer:
     """A repository, folder or tiktoken encoding, used in place of all others."""
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
-        """The first that can be loaded."""
         if self.name is not None:
             return _named(self.name, sources)
         if sources.own is not None:
@@ -131,8 +124,13 @@ class AutoTokenizer:
         try:
             chosen: Tokenizer = tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=sources.plain)
         except RunError as error:
+            if sources.estimate is None and loaded is not None:
+                raise RunError(
+                    f"{loaded}; tiktoken's vocabulary can't be downloaded either; set TIKTOKEN_CACHE_DIR to a folder "
+                    "that holds it"
+                ) from error
             if sources.estimate is None:
-                raise _combined_error(loaded, error) from error
+                raise
             sources.on_note("no tokenizer can be loaded here: tokens are estimated")
             return sources.estimate
         if loaded is not None:
@@ -140,15 +138,6 @@ class AutoTokenizer:
                 f"prompts are cut by {chosen.name}, since the model's own tokenizer can't be loaded: {loaded}"
             )
         return chosen
-
-
-def _combined_error(hub: RunError | None, tiktoken: RunError) -> RunError:
-    """Why no tokenizer can be loaded: the error of the hub, where it was tried, and that of tiktoken."""
-    if hub is None:
-        return tiktoken
-    return RunError(
-        f"{hub}; tiktoken's vocabulary can't be downloaded either; set TIKTOKEN_CACHE_DIR to a folder that holds it"
-    )
 
 
 def _from_the_hub(sources: TokenizerSources) -> Tokenizer | RunError:

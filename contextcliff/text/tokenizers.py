@@ -34,15 +34,12 @@ class WordTokenizer:
 
     @property
     def name(self) -> str:
-        """Name in reports."""
         return "words"
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every piece."""
         return [match.start() for match in _PIECE.finditer(text)]
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Pieces of the messages, plus a constant for each message and for the start of the answer."""
         return framed_tokens(prompt, lambda text: len(_PIECE.findall(text)))
 
 
@@ -68,14 +65,12 @@ class HubTokenizer:
         return not getattr(self.tokenizer, "is_fast", False)
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every token, without special tokens."""
         if self.has_estimated:
             return counted_starts(text, self._count)
         encoded = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
         return [start for start, _ in encoded["offset_mapping"]]
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the prompt in the chat template; without one, of the messages and an estimate of their frames."""
         if self.plain:
             return plain_tokens(prompt, lambda text: len(self.tokenizer(text, verbose=False)["input_ids"]))
         if self.tokenizer.chat_template is None:
@@ -131,12 +126,10 @@ class TiktokenTokenizer:
     """Whether prompts are sent without a chat template."""
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every token."""
         _, offsets = self.encoding.decode_with_offsets(self.encoding.encode_ordinary(text))
         return offsets
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the messages and an estimate of the template around them."""
         count_tokens = plain_tokens if self.plain else framed_tokens
         return count_tokens(prompt, lambda text: len(self.encoding.encode_ordinary(text)))
 

@@ -68,10 +68,7 @@ class TokenisedText:
         return bisect_left(self.starts, end) - bisect_left(self.starts, start)
 
     def end_for(self, start: int, tokens: int) -> int:
-        """The largest end such that `text[start:end]` has at most `tokens` tokens and ends between two words.
-
-        Returns `start` where not even one word fits. `start` counts as a word boundary.
-        """
+        """The largest end of a word with at most `tokens` tokens in `text[start:end]`; `start` if no word fits."""
         first = bisect_left(self.starts, start)
         last = first + tokens
         if last >= len(self.starts):
@@ -79,10 +76,7 @@ class TokenisedText:
         return self._word_end(start, self.starts[last])
 
     def start_for(self, end: int, tokens: int) -> int:
-        """The smallest start such that `text[start:end]` has at most `tokens` tokens and starts with a word.
-
-        Returns `end` where not even one word fits.
-        """
+        """The smallest start of a word with at most `tokens` tokens in `text[start:end]`; `end` if no word fits."""
         last = bisect_left(self.starts, end)
         if tokens >= last:
             return 0

@@ -60,16 +60,24 @@ _FIGURES = (
 _NO_PARENTS = "tags.task != ''"
 
 
-def _curve(key: str, title: str) -> Mapping[str, object]:
+def _bars(key: str, title: str) -> dict[str, object]:
     return {
-        "type": "LINE",
+        "type": "BAR",
         "uuid": f"contextcliff-{title}",
         "metricKey": key,
-        "selectedMetricKeys": [key],
         "displayName": title,
         "metricSectionId": "contextcliff",
         "deleted": False,
         "isGenerated": False,
+        "runsCountToCompare": 20,
+    }
+
+
+def _curve(key: str, title: str) -> dict[str, object]:
+    return {
+        **_bars(key, title),
+        "type": "LINE",
+        "selectedMetricKeys": [key],
         "runsCountToCompare": 10,
         "lineSmoothness": 0,
         "xAxisKey": "step",
@@ -83,19 +91,6 @@ def _curve(key: str, title: str) -> Mapping[str, object]:
         "useGlobalXaxisKey": False,
         "useGlobalLineSmoothing": False,
         "displayPoints": True,
-    }
-
-
-def _bars(key: str, title: str) -> Mapping[str, object]:
-    return {
-        "type": "BAR",
-        "uuid": f"contextcliff-{title}",
-        "metricKey": key,
-        "displayName": title,
-        "metricSectionId": "contextcliff",
-        "deleted": False,
-        "isGenerated": False,
-        "runsCountToCompare": 20,
     }
 
 
@@ -167,7 +162,7 @@ def write_views(client: MlflowClient, experiment: Experiment) -> None:
 def _state(view: View) -> dict[str, object]:
     """The page's state as MLflow 3.17 keeps it; what is left out is as MLflow has it."""
     columns = list(view.columns)
-    return {
+    state: dict[str, object] = {
         "searchFilter": view.search,
         "orderByKey": view.order_by,
         "orderByAsc": view.ascending,
@@ -183,18 +178,14 @@ def _state(view: View) -> dict[str, object]:
         "runsExpanded": {},
         "viewMaximized": False,
         "runListHidden": False,
-        **_charts(view),
     }
+    if view.charts:
+        section = {"uuid": "contextcliff", "name": "ContextCliff", "display": True, "isReordered": True}
+        state |= {"compareRunCharts": list(view.charts), "compareRunSections": [section], "isAccordionReordered": True}
+    return state
 
 
 _RUN_NAME = "attributes.`Run Name`"
 _WIDTH = 130
 _WIDTHS = {_RUN_NAME: 260, _tag("model"): 190, _tag("safe_cap"): 110}
 """In pixels."""
-
-
-def _charts(view: View) -> dict[str, object]:
-    if not view.charts:
-        return {}
-    section = {"uuid": "contextcliff", "name": "ContextCliff", "display": True, "isReordered": True}
-    return {"compareRunCharts": list(view.charts), "compareRunSections": [section], "isAccordionReordered": True}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-import math
 import queue
 import threading
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -14,10 +12,9 @@ from typing import Any
 
 from contextcliff.errors import tell
 from contextcliff.records.sweep import row_to_json
-from contextcliff.tracking.metrics import cap_to_come, metrics_of
+from contextcliff.tracking.metrics import CAP_TO_COME, metrics_of
 from contextcliff.tracking.mlflow_store import MLflowStore, Opened
 from contextcliff.tracking.outgoing import own_paths, without_paths
-from contextcliff.tracking.run_title import run_name
 from contextcliff.tracking.run_upload import NOTE, log_metrics, log_parameters
 from contextcliff.tracking.sweep_upload import JOB, ROW, job_of, sweep_tags
 from contextcliff.tracking.tracker import Begun, LengthPoint, Started, TrackingError
@@ -25,8 +22,6 @@ from contextcliff.tracking.uploads import LAYOUT, uploads
 
 UNDER_WAY = "under way"
 """What `contextcliff.layout` says of a run that has no report yet."""
-_BETWEEN_POINTS_S = 1.0
-"""Least time, in seconds, from one call to the next: each takes some ten milliseconds, and nobody reads faster."""
 _LAST_WORDS_S = 20.0
 """Longest wait, in seconds, for MLflow to hear that a run failed."""
 
@@ -45,7 +40,6 @@ class LiveUpload:
         self._monitor: Any = None
         self._sent: set[LengthPoint] = set()
         self._points: queue.SimpleQueue[LengthPoint] = queue.SimpleQueue()
-        self._sent_at = -math.inf
         self._broken = False
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._talk, name="mlflow", daemon=True)
@@ -53,13 +47,11 @@ class LiveUpload:
         self._work.put(self._begin)
 
     def point(self, point: LengthPoint) -> None:
-        """Send the score of a length, together with those that wait: at once, or a second after the last ones."""
+        """Send the score of a length, together with those that wait by then."""
         self._points.put(point)
-        self._work.put(_look_again)
+        self._work.put(self._send)
 
     def hand_over(self) -> Begun | None:
-        """Send what is left to send. Returns the run with its points, None where it could not be made."""
-        self._work.put(self._send)
         self._stop()
         return None if self._run is None else Begun(tracked_id=self._run, points=frozenset(self._sent))
 
@@ -69,7 +61,7 @@ class LiveUpload:
         self._stop(within_s=_LAST_WORDS_S)
 
     def _talk(self) -> None:
-        while (work := self._next()) is not None:
+        while (work := self._work.get()) is not None:
             if self._broken:
                 continue
             try:
@@ -77,14 +69,6 @@ class LiveUpload:
             except TrackingError as error:
                 self._broken = True
                 tell(f"warning: {error}; the run goes on, and is uploaded at its end")
-
-    def _next(self) -> Callable[[], None] | None:
-        if self._broken or self._points.empty():
-            return self._work.get()
-        try:
-            return self._work.get(timeout=max(0.0, self._sent_at + _BETWEEN_POINTS_S - time.monotonic()))
-        except queue.Empty:
-            return self._send
 
     def _stop(self, *, within_s: float | None = None) -> None:
         self._work.put(None)
@@ -107,10 +91,10 @@ class LiveUpload:
             run = opened.client.create_run(
                 opened.experiment_id,
                 tags={key: value for key, value in labels.items() if value},
-                run_name=run_name(started.title),
+                run_name=started.title.shown(),
             )
             self._run = str(run.info.run_id)
-            log_metrics(opened.client, self._run, [cap_to_come()])
+            log_metrics(opened.client, self._run, [CAP_TO_COME])
             log_parameters(opened.client, self._run, started.parameters, there={})
             if self._monitors:
                 from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
@@ -137,7 +121,6 @@ class LiveUpload:
             with self._store.still(self._opened) as opened:
                 log_metrics(opened.client, self._run, [metric for point in points for metric in metrics_of(point)])
             self._sent.update(points)
-            self._sent_at = time.monotonic()
 
     def _end(self, why: str, status: str) -> None:
         why = without_paths(why, own_paths(self._started.parameters))
@@ -150,7 +133,3 @@ class LiveUpload:
                     failed = replace(row, state="failed", error=why)
                     opened.client.set_tag(self._run, ROW, row_to_json(failed))
                 opened.client.set_terminated(self._run, status)
-
-
-def _look_again() -> None:
-    """Wakes the thread, which then sees that there are points."""

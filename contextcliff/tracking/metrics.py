@@ -7,10 +7,9 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from contextcliff.analysis.judged_by import compact, rule_of
-from contextcliff.findings.finding import findings_of
+from contextcliff.findings.finding import Measurement, findings_of, measured
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import Report
 from contextcliff.reporting.run_names import with_file_names
@@ -25,35 +24,19 @@ _NOT_SAID = frozenset({"created_at", "command", "usage.wall_s", "counts.reused"}
 """Fields of a report that tell how it was made, and nothing of the run."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MetricPoint:
-    """A value under a key that MLflow takes; those of a report are finite.
-
-    `step` is a context length in tokens, 0 for the whole run.
-    """
-
-    key: str
-    value: float
-    step: int
+CAP_TO_COME = Measurement(key="safe_cap_tokens", value=math.nan)
+"""Not a number until there is a cap: MLflow lists metrics in the order in which they came."""
 
 
-def cap_to_come() -> MetricPoint:
-    """Not a number until there is a cap: MLflow lists metrics in the order in which they came."""
-    return MetricPoint(key="safe_cap_tokens", value=math.nan, step=0)
-
-
-def metrics_of(point: LengthPoint) -> list[MetricPoint]:
+def metrics_of(point: LengthPoint) -> list[Measurement]:
     """What is known of a length while its run is under way; equal to what its report says later."""
-    return [
-        MetricPoint(key="by_length/score", value=point.score, step=point.context_tokens),
-        MetricPoint(key="by_length/n_samples", value=float(point.n_samples), step=point.context_tokens),
-    ]
+    return list(measured("by_length/", point, "score", "n_samples", step=point.context_tokens))
 
 
-def measurements(report: Report) -> list[MetricPoint]:
+def measurements(report: Report) -> list[Measurement]:
     """Every figure of a report that is a number, of every finding."""
     return [
-        MetricPoint(key=valid_key(point.key), value=float(point.value), step=point.step)
+        Measurement(key=valid_key(point.key), value=float(point.value), step=point.step)
         for section in findings_of(report)
         for point in section.metrics(report)
         if point.value is not None and math.isfinite(point.value)

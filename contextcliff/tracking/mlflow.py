@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
+from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tracking.comparison_upload import log_comparison
 from contextcliff.tracking.experiment_views import LEADERBOARD, view_address
-from contextcliff.tracking.fetched_run import fetch_run
 from contextcliff.tracking.live_upload import UNDER_WAY, LiveUpload
 from contextcliff.tracking.metrics import RULE, metrics_of, tags
 from contextcliff.tracking.mlflow_store import MLflowStore, Opened
-from contextcliff.tracking.run_page import title_of
-from contextcliff.tracking.run_title import run_name
 from contextcliff.tracking.run_traces import delete_traces, log_traces
 from contextcliff.tracking.run_upload import fill_run, log_tags
 from contextcliff.tracking.sweep_upload import log_sweep, sweep_rows, sweep_tags
-from contextcliff.tracking.tracker import Begun, Started, Tracked, TrackedComparison, TrackedSweep
+from contextcliff.tracking.tracker import (
+    Begun,
+    RunTitle,
+    Started,
+    Tracked,
+    TrackedComparison,
+    TrackedSweep,
+    TrackingError,
+    model_title,
+)
 from contextcliff.tracking.tracking_uri import TrackingUri
-from contextcliff.tracking.uploads import LAYOUT, same_upload, uploaded, uploads
+from contextcliff.tracking.uploads import LAYOUT, log_comparison, same_upload, uploaded, uploads
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
+    from mlflow.tracking import MlflowClient
 
 _MAX_EXPERIMENT = 500
 HOST, PORT = "127.0.0.1", 5000
@@ -39,6 +47,9 @@ PAGE = f"http://{HOST}:{PORT}"
 """Where MLflow's own command shows a local store."""
 _LAYOUT_VERSION = 2
 _RUN_ID = "contextcliff.run_id"
+_NEEDED = ("report.json", "samples.jsonl", "manifest.json")
+"""What is fetched of a run."""
+_LARGEST_FILE = 4 << 30
 
 
 @settings
@@ -91,31 +102,26 @@ class MLflowTracker:
         return self._place(opened, run_id)
 
     def has(self, tracked: Tracked) -> bool:
-        """Whether a run is there with the same results, uploaded to its end in the same way. Raises `TrackingError`."""
         with self._store.opened() as opened:
             _, earlier = _found(opened, tracked, live=None)
             return same_upload(earlier, self._labels(tracked)) is not None
 
     def log_comparison(self, tracked: TrackedComparison) -> str:
-        """Upload a comparison as a run of its own, unless it is there with the same results, as `log` does."""
         with self._store.opened() as opened:
             run_id = log_comparison(opened.client, opened.experiment_id, tracked)
         return self._place(opened, run_id)
 
     def log_sweep(self, sweep: TrackedSweep) -> str:
-        """The MLflow run of a sweep as it stands, made or brought up to date."""
         with self._store.opened() as opened:
             return log_sweep(opened.client, opened.experiment_id, sweep)
 
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
-        """The rows of the jobs whose runs lie under a sweep's."""
         with self._store.opened() as opened:
             return sweep_rows(opened.client, opened.experiment_id, sweep_id)
 
     def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
-        """The folder of the run with this MLflow id, fetched where it is not here. Raises `TrackingError`."""
         with self._store.client(doing=f"fetch run {tracked_id}") as client:
-            return fetch_run(client, tracked_id, experiment=experiment)
+            return _fetched_run(client, tracked_id, experiment=experiment)
 
     def leaderboard(self, page: str = PAGE) -> str:
         """The address of the experiment's leaderboard, on the server or on a `page` that shows the store."""
@@ -148,10 +154,8 @@ class MLflowTracker:
         live = None if begun is None else begun.tracked_id
         sent = frozenset(metric for point in ([] if begun is None else begun.points) for metric in metrics_of(point))
         report = tracked.report
-        labels = {
-            **self._labels(tracked),
-            **sweep_tags(client, experiment_id, tracked.place, tracked.row),
-        }
+        in_sweep = sweep_tags(client, experiment_id, tracked.place, tracked.row)
+        labels = {**self._labels(tracked), **in_sweep}
         run = None if live is None else client.get_run(live)
         # A run that another process has removed meanwhile is not there to be filled.
         if run is not None and run.info.lifecycle_stage != "active":
@@ -159,7 +163,8 @@ class MLflowTracker:
         unfinished, earlier = _found(opened, tracked, live=live)
         there = same_upload(earlier, labels)
         if there is not None:
-            _place_in_sweep(opened, there, tracked)
+            # It belongs to the sweep that asked for it last.
+            log_tags(client, there, in_sweep, there={})
             for name in (live, *(str(run.info.run_id) for run in unfinished)):
                 if name is not None:
                     client.delete_run(name)
@@ -167,7 +172,7 @@ class MLflowTracker:
         ended_ms = int(datetime.fromisoformat(report.run.created_at).timestamp() * 1000)
         started_ms = ended_ms - round(report.usage.wall_s * 1000)
         rule = (tracked.name or report.run.run_id).removeprefix(report.run.run_id).lstrip("-")
-        name = self._free_name(opened, run_name(title_of(report, tracked.parameters), rule=rule), tracked)
+        name = self._free_name(opened, _title_of(report, tracked.parameters).shown(rule=rule), tracked)
         if run is None:
             run = client.create_run(experiment_id, start_time=started_ms, tags=labels, run_name=name)
         else:
@@ -197,13 +202,10 @@ class MLflowTracker:
         return {
             **tags(report),
             **tracked.provenance,
-            LAYOUT: self._layout(),
+            # Another layout is another upload of the same results.
+            LAYOUT: f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}",
             "contextcliff.folder": tracked.name or report.run.run_id,
         }
-
-    def _layout(self) -> str:
-        """How runs are uploaded: another one is another upload of the same results."""
-        return f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}"
 
     def _free_name(self, opened: Opened, name: str, tracked: Tracked) -> str:
         """The name, with a part of the fingerprint where another configuration has the same one."""
@@ -216,10 +218,42 @@ class MLflowTracker:
         return f"{name} · {tracked.report.run.fingerprint[:8]}" if taken else name
 
 
-def _place_in_sweep(opened: Opened, run_id: str, tracked: Tracked) -> None:
-    """A run that is there already belongs to the sweep that asked for it last."""
-    placed = sweep_tags(opened.client, opened.experiment_id, tracked.place, tracked.row)
-    log_tags(opened.client, run_id, placed, there={})
+def _title_of(report: Report, parameters: Mapping[str, str]) -> RunTitle:
+    """The title of a run that has ended."""
+    run = report.run
+    named = any(re.match(r"\++model\.name=|model\.name=", word) for word in shlex.split(run.command))
+    return RunTitle(
+        model=model_title(run.model, option="" if named else parameters.get("model", "")),
+        task=run.task,
+        kv_policy=run.kv_policy,
+        label=run.label,
+        rope=run.rope,
+    )
+
+
+def _fetched_run(client: MlflowClient, mlflow_id: str, *, experiment: Path) -> Path:
+    """The folder of the run with this MLflow id: its own in `experiment`, or one with the files that MLflow has.
+
+    Files are fetched once, into `experiment/fetched/ID`. Raises `TrackingError` for a run without them.
+    """
+    run = client.get_run(mlflow_id)
+    own = experiment / str(run.data.tags.get("contextcliff.folder", run.info.run_name))
+    if own.parent == experiment and (own / _NEEDED[0]).is_file():
+        return own
+    folder = experiment / "fetched" / mlflow_id
+    if all((folder / name).is_file() for name in _NEEDED):
+        return folder
+    sizes = {file.path: file.file_size or 0 for file in client.list_artifacts(mlflow_id)}
+    lacking = [name for name in _NEEDED if name not in sizes]
+    if lacking:
+        raise TrackingError(f"run {mlflow_id} has no {', '.join(lacking)}: it is none of ContextCliff, or incomplete")
+    large = [name for name in _NEEDED if sizes[name] > _LARGEST_FILE]
+    if large:
+        raise TrackingError(f"run {mlflow_id}: {large[0]} is larger than {_LARGEST_FILE >> 30} GiB")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in reversed(_NEEDED):  # the report last: a folder that has one is complete
+        client.download_artifacts(mlflow_id, name, str(folder))
+    return folder
 
 
 def _found(opened: Opened, tracked: Tracked, *, live: str | None) -> tuple[list[Run], list[Run]]:

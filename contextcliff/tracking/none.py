@@ -39,36 +39,30 @@ class NoTracker:
 
     @property
     def is_shared(self) -> bool:
-        """No."""
         return False
 
     def check(self) -> None:
         """There is nothing to check."""
 
     def begin(self, started: Started) -> Untracked:  # noqa: ARG002
-        """A run that is kept nowhere."""
         return Untracked()
 
     def log(self, tracked: Tracked, *, begun: Begun | None = None) -> None:
         """Do nothing."""
 
     def has(self, tracked: Tracked) -> bool:  # noqa: ARG002
-        """True: there is nothing to upload."""
         return True
 
     def log_comparison(self, tracked: TrackedComparison) -> None:
         """Do nothing."""
 
     def log_sweep(self, sweep: TrackedSweep) -> str:  # noqa: ARG002
-        """Do nothing."""
         return ""
 
     def sweep_rows(self, sweep_id: str) -> tuple[SweepRow, ...]:  # noqa: ARG002
-        """None are kept."""
         return ()
 
     def fetch(self, tracked_id: str, *, experiment: Path) -> Path:  # noqa: ARG002
-        """Raise `TrackingError`: nothing is kept."""
         raise TrackingError(f"tracking=none keeps no run {tracked_id}; give tracking=mlflow and its tracking.uri")
 
     def leaderboard(self) -> None:

@@ -118,6 +118,8 @@ def _trace(
     }
     tokens = {"input_tokens": row.get("prompt_tokens"), "output_tokens": row.get("completion_tokens")}
     usage = {key: int(count) for key, value in tokens.items() if (count := _number(value)) is not None}
+    if usage:
+        usage["total_tokens"] = sum(usage.values())
     info = TraceInfo(
         trace_id=trace_id,
         trace_location=TraceLocation.from_experiment_id(experiment_id),
@@ -129,17 +131,12 @@ def _trace(
         trace_metadata={
             "mlflow.sourceRun": mlflow_run,
             "mlflow.trace_schema.version": "3",
-            **_usage(usage),
+            **({"mlflow.trace.tokenUsage": json.dumps(usage)} if usage else {}),
         },
         tags={key: str(value)[:_PREVIEW] for key, value in tags.items() if value is not None},
         assessments=list(_assessments(row)),
     )
     return info, Span(span)
-
-
-def _usage(tokens: Mapping[str, int]) -> dict[str, str]:
-    whole = {**tokens, "total_tokens": sum(tokens.values())}
-    return {"mlflow.trace.tokenUsage": json.dumps(whole)} if tokens else {}
 
 
 _ATTRIBUTES = ("ttft_ms", "latency_ms", "cached_tokens", "finish_reason", "retries", "document_id", "seed")

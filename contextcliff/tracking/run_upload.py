@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from contextcliff.tracking.metrics import MetricPoint, measurements, parameters, valid_key
+from contextcliff.findings.answer import AnswerFinding
+from contextcliff.findings.finding import Measurement
+from contextcliff.reporting.markdown import markdown_of
+from contextcliff.tracking.metrics import measurements, parameters, valid_key
 from contextcliff.tracking.outgoing import WORDS, outgoing, own_paths, wordless
-from contextcliff.tracking.run_page import description
 from contextcliff.tracking.tracker import Tracked
 
 if TYPE_CHECKING:
@@ -64,24 +66,27 @@ def _in_calls(values: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
         yield some
 
 
-def log_metrics(client: MlflowClient, run_id: str, points: Sequence[MetricPoint]) -> None:
+def log_metrics(client: MlflowClient, run_id: str, points: Iterable[Measurement]) -> None:
     """Points of metrics, as of now."""
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
-    metrics = [Metric(each.key, each.value, now, each.step) for each in points]
+    metrics = [
+        Metric(valid_key(each.key), float(each.value), now, each.step) for each in points if each.value is not None
+    ]
     for start in range(0, len(metrics), _METRICS_A_CALL):
         client.log_batch(run_id, metrics=metrics[start : start + _METRICS_A_CALL], synchronous=True)
 
 
-def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool, sent: frozenset[MetricPoint]) -> None:
+def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool, sent: frozenset[Measurement]) -> None:
     """Upload everything of a finished run but its traces. `sent` are the points that are there already."""
     run_id = str(run.info.run_id)
     log_parameters(client, run_id, tracked.parameters, there=run.data.params)
     _link_data(client, run, tracked)
     points = [point for point in measurements(tracked.report) if point not in sent]
     log_metrics(client, run_id, points)
-    client.set_tag(run_id, NOTE, description(tracked.report))
+    answer = (markdown_of(block, {}) for block in AnswerFinding().short(tracked.report))
+    client.set_tag(run_id, NOTE, "\n\n".join(filter(None, answer)))
     paths = own_paths(tracked.parameters)
     with outgoing(tracked.folder, paths=paths, log_text=log_text) as folder:
         client.log_artifacts(run_id, str(folder))

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.finding import Measurement
 from contextcliff.records.sweep import SweepRow, row_from_json, row_to_json
-from contextcliff.tracking.metrics import MetricPoint
 from contextcliff.tracking.outgoing import outgoing, own_paths, without_paths
 from contextcliff.tracking.run_upload import NOTE, log_metrics
 from contextcliff.tracking.tracker import SweepPlace, TrackedSweep
@@ -56,11 +56,7 @@ def log_sweep(client: MlflowClient, experiment_id: str, sweep: TrackedSweep) -> 
     failed = [row for row in ended if row.state == "failed"]
     counts = {"jobs/planned": sweep.n_jobs, "jobs/ended": len(ended), "jobs/failed": len(failed)}
     there = run.data.metrics
-    log_metrics(
-        client,
-        run_id,
-        [MetricPoint(key=key, value=float(n), step=0) for key, n in counts.items() if there.get(key) != float(n)],
-    )
+    log_metrics(client, run_id, [Measurement(key=key, value=n) for key, n in counts.items() if there.get(key) != n])
     paths = own_paths(sweep.parameters)
     client.set_tag(run_id, NOTE, without_paths(sweep.description, paths))
     with outgoing(sweep.folder, paths=paths, log_text=True) as folder:

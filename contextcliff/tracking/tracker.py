@@ -26,6 +26,21 @@ class RunTitle:
     label: str = ""
     rope: str = ""
 
+    def shown(self, *, rule: str = "") -> str:
+        """`qwen · niah · q8_0`, then what else was chosen; `rule` says by what a further report was judged."""
+        return " · ".join(filter(None, (self.model, self.task, self.kv_policy, self.rope, self.label, rule)))
+
+
+_LONGEST_MODEL = 40
+
+
+def model_title(model: str, *, option: str) -> str:
+    """The option of `conf/model/` by which a model was chosen, else the last part of its name."""
+    if option not in ("", "served"):
+        return option
+    last = model.rstrip("/").rpartition("/")[2] or model
+    return last if len(last) <= _LONGEST_MODEL else f"{last[:_LONGEST_MODEL]}…"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SweepPlace:
@@ -142,15 +157,12 @@ class LiveRun(Protocol):
 
     def point(self, point: LengthPoint) -> None:
         """Keep the score of a length that is answered."""
-        ...
 
     def hand_over(self) -> Begun | None:
         """What is kept of it, for `Tracker.log`, when no more comes; None where it could not be kept."""
-        ...
 
     def fail(self, why: str, *, interrupted: bool = False) -> None:
         """The run ended without a report, for this reason: one line."""
-        ...
 
 
 class Tracker(Protocol):
@@ -159,61 +171,49 @@ class Tracker(Protocol):
     @property
     def experiment(self) -> str:
         """The group that the run belongs to, and the name of the folder below `output_dir` with the run's folder."""
-        ...
 
     @property
     def is_shared(self) -> bool:
         """Whether it is reached from several machines."""
-        ...
 
     def check(self) -> None:
         """Validate the settings without creating a file or contacting anything.
 
         Raises `ValueError` with one line that names the key.
         """
-        ...
 
     def begin(self, started: Started) -> LiveRun:
         """A run that begins to send is there at once, without waiting for it."""
-        ...
 
     def log(self, tracked: Tracked, *, begun: Begun | None = None) -> str | None:
         """Keep a run, which may have `begun`; a second call with the same results changes nothing.
 
         Returns one line that says where it is, None where nothing is kept. Raises `TrackingError`.
         """
-        ...
 
     def has(self, tracked: Tracked) -> bool:
         """Whether a run is kept with the same results; True where nothing is kept at all. Raises `TrackingError`."""
-        ...
 
     def log_comparison(self, tracked: TrackedComparison) -> str | None:
         """Keep a comparison, as `log` keeps a run."""
-        ...
 
     def log_sweep(self, sweep: TrackedSweep) -> str:
         """Keep a sweep as it stands; returns the tracker's own id of it, empty where nothing is kept.
 
         A sweep that is there goes on. Raises `TrackingError`.
         """
-        ...
 
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
         """The rows of the sweep's jobs that are kept, from whatever machine. Raises `TrackingError`."""
-        ...
 
     def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
         """The folder with the files of a kept run, by the tracker's own id: in `experiment`, the folder of our runs.
 
         Raises `TrackingError`.
         """
-        ...
 
     def leaderboard(self) -> str | None:
         """The address of the page with all runs side by side; None where there is none. Raises `TrackingError`."""
-        ...
 
     def ui_command(self) -> str | None:
         """The shell command that shows the kept runs; None where nothing is kept."""
-        ...

@@ -11,12 +11,13 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
+
 from contextcliff.settings import why_no_path
-from contextcliff.sqlite_locks import while_locked
-from contextcliff.tracking.sqlite_commits import log_ahead
 
 LOCK_S = 60.0
 """Longest wait, in seconds, for another process that creates the same database."""
@@ -136,7 +137,14 @@ class TrackingUri:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("ROLLBACK")
-            while_locked(at_most_s=BUSY_S)(log_ahead, connection)
+            # SQLite's own timeout holds for reads and writes. A change to the write-ahead log fails at once while
+            # somebody writes (SQLite's documentation of `PRAGMA journal_mode`).
+            Retrying(
+                retry=retry_if_exception(_is_locked),
+                stop=stop_after_delay(BUSY_S),
+                wait=wait_random(min=0.005, max=0.05),
+                reraise=True,
+            )(log_ahead, connection)
 
     def _try_database(self) -> None:
         from sqlalchemy import create_engine
@@ -146,3 +154,35 @@ class TrackingUri:
             engine.connect().close()
         finally:
             engine.dispose()
+
+
+def _is_locked(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
+# MLflow commits about a hundred times for a run, each a write to the disk that holds the database's lock. Uploads are
+# copies of what lies in the runs' folders: a power cut may cost the last of them, and the same command makes them
+# again. The database stays whole (SQLite's documentation of `synchronous` and of write-ahead logging).
+
+
+def log_ahead(connection: sqlite3.Connection) -> None:
+    """Make an empty database keep a write-ahead log; one that has tables is somebody's and is left as it is."""
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if not tables:
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+@cache
+def commit_without_waiting() -> None:
+    """Every connection that SQLAlchemy opens in this process to a database with a write-ahead log, from now on."""
+    from sqlalchemy import event
+    from sqlalchemy.engine import Engine
+
+    event.listen(Engine, "connect", _set)
+
+
+def _set(connection: object, _: object) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+        if mode == "wal":
+            connection.execute("PRAGMA synchronous = NORMAL")

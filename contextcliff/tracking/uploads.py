@@ -7,6 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from contextcliff.findings.finding import Measurement
+from contextcliff.tracking.run_upload import log_metrics
+from contextcliff.tracking.tracker import TrackedComparison
+
 if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
@@ -15,6 +19,7 @@ DIGEST = "contextcliff.digest"
 """The tag that has a digest of the results."""
 LAYOUT = "contextcliff.layout"
 """The tag that says how they were uploaded: the version of the keys, and what was left out."""
+_COMPARISON = "contextcliff.comparison"
 _SUPERSEDED = "contextcliff.superseded_by"
 _ENDED = ("FINISHED", "KILLED")
 
@@ -67,6 +72,31 @@ def uploaded(
         if remove is not None:
             remove(old)
     return new
+
+
+def log_comparison(client: MlflowClient, experiment_id: str, tracked: TrackedComparison) -> str:
+    """The id of the MLflow run that holds this comparison, uploaded where there is none.
+
+    The tag `compares.0` has the run id of the baseline and `compares.0.mlflow` its MLflow run, where this experiment
+    has one; the candidates are 1, 2 and so on.
+    """
+    labels = {_COMPARISON: tracked.name, "kind": "comparison", DIGEST: tracked.digest, **tracked.tags}
+    for place, run_id in enumerate(tracked.run_ids):
+        labels[f"compares.{place}"] = run_id
+        compared = uploads(client, experiment_id, tag="contextcliff.run_id", value=run_id)
+        if compared:
+            labels[f"compares.{place}.mlflow"] = str(compared[0].info.run_id)
+
+    def fill(new: str) -> None:
+        log_metrics(client, new, [Measurement(key=key, value=value) for key, value in tracked.metrics.items()])
+        client.log_artifacts(new, str(tracked.folder))
+
+    earlier = uploads(client, experiment_id, tag=_COMPARISON, value=tracked.name)
+    there = same_upload(earlier, labels)
+    if there is not None:
+        return there
+    new = str(client.create_run(experiment_id, tags=labels, run_name=tracked.name).info.run_id)
+    return uploaded(client, new, earlier=earlier, fill=lambda: fill(new))
 
 
 def mlflow_errors() -> tuple[type[Exception], ...]:

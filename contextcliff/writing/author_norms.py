@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,16 +31,11 @@ _CROWDED = 8
 """Where a text holds few windows, neighbours start this fraction of a window apart: one eighth."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Windows:
-    """Stretches of a text by character offset, ascending; each begins and ends with a sentence."""
-
-    spans: tuple[tuple[int, int], ...]
-    overlapping: bool
+Spans = tuple[tuple[int, int], ...]
+"""Stretches of a text by character offset, ascending; each begins and ends with a sentence."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Norm:
+class Norm(NamedTuple):
     """Mean and sample standard deviation of one measure: in its unit, and on the scale of its z-scores (`scaled`)."""
 
     mean: float
@@ -49,31 +44,34 @@ class Norm:
     scaled_std: float
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Norms:
-    """The author's norms for texts of one length, by measure; measures taken in fewer than four windows are absent."""
-
-    of: Mapping[str, Norm]
+Norms = Mapping[str, Norm]
+"""The author's norms for texts of one length, by measure; measures taken in fewer than four windows are absent."""
 
 
-def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Windows:
+def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Spans:
     """Up to `most` stretches of about `characters` characters, evenly over `text`, between the sentences at `starts`.
 
     They are disjoint. Where fewer than 8 fit, each overlaps the next by about half, and by more where even then there
     are fewer than 4. A stretch that would be more than a quarter longer or shorter is left out.
     """
-    disjoint = _spread(text, characters, starts, room=characters, most=most)
-    if len(disjoint) >= min(_FEWEST_DISJOINT, most):
-        return Windows(spans=disjoint, overlapping=False)
+    disjoint = disjoint_windows(text, characters=characters, starts=starts, most=most)
+    if disjoint:
+        return disjoint
     spans = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
     if len(spans) < FEWEST_WINDOWS <= most:
         spans = _spread(text, characters, starts, room=max(1, characters // _CROWDED), most=2 * FEWEST_WINDOWS)
-    return Windows(spans=spans, overlapping=len(spans) > 1)
+    return spans
+
+
+def disjoint_windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Spans:
+    """Those of `windows` where 8 fit beside each other, else none."""
+    spans = _spread(text, characters, starts, room=characters, most=most)
+    return spans if len(spans) >= min(_FEWEST_DISJOINT, most) else ()
 
 
 def author_windows(text: str, *, language: str, characters: int, most: int = MOST_WINDOWS) -> tuple[str, ...]:
     """The texts of the windows, whose sentences can then be embedded."""
-    spans = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language), most=most).spans
+    spans = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language), most=most)
     return tuple(text[start:end] for start, end in spans)
 
 
@@ -87,9 +85,7 @@ def norms_for(text: str, language: str, word_list: WordList, characters: int) ->
     step = step_of(characters)
     low = math.floor(step)
     shorter, longer = _norms_at(text, language, word_list, low), _norms_at(text, language, word_list, low + 1)
-    if not longer.of:
-        return shorter
-    return _between(shorter, longer, share=step - low)
+    return _between(shorter, longer, share=step - low) if longer else shorter
 
 
 def step_of(characters: int) -> float:
@@ -99,18 +95,18 @@ def step_of(characters: int) -> float:
 
 def norms_of(windows_measures: Sequence[Mapping[str, float]]) -> Norms:
     """The norms of windows, given the measures of each."""
-    of: dict[str, Norm] = {}
+    norms: dict[str, Norm] = {}
     for name in BY_NAME:
         values = [window[name] for window in windows_measures if name in window]
         if len(values) >= FEWEST_WINDOWS:
             scales = [scaled(name, value) for value in values]
-            of[name] = Norm(
+            norms[name] = Norm(
                 mean=float(np.mean(values)),
                 std=float(np.std(values, ddof=1)),
                 scaled_mean=float(np.mean(scales)),
                 scaled_std=float(np.std(scales, ddof=1)),
             )
-    return Norms(of=of)
+    return norms
 
 
 def scaled(name: str, value: float) -> float:
@@ -123,7 +119,7 @@ def z_scores(values: Mapping[str, float], norms: Norms) -> dict[str, float]:
     return {
         name: (scaled(name, value) - norm.scaled_mean) / max(norm.scaled_std, BY_NAME[name].floor)
         for name, value in values.items()
-        if (norm := norms.of.get(name)) is not None
+        if (norm := norms.get(name)) is not None
     }
 
 
@@ -133,13 +129,11 @@ def author_z(text: str, language: str, word_list: WordList, characters: int) -> 
 
     Texts are tested against them. Empty where fewer than eight windows are disjoint: overlapping ones are dependent.
     """
-    chosen = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language))
-    if chosen.overlapping:
-        return {}
-    measured = _measured_windows(text, language, word_list, chosen)
+    spans = disjoint_windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language))
+    measured = _measured_windows(text, language, word_list, spans)
     norms = norms_of(measured)
     scores = [z_scores(window, norms) for window in measured]
-    return {name: tuple(score[name] for score in scores if name in score) for name in norms.of}
+    return {name: tuple(score[name] for score in scores if name in score) for name in norms}
 
 
 @lru_cache(maxsize=4)
@@ -155,13 +149,13 @@ def _norms_at(text: str, language: str, word_list: WordList, step: int) -> Norms
 @lru_cache(maxsize=64)
 def measures_at(text: str, language: str, word_list: WordList, step: int) -> tuple[Mapping[str, float], ...]:
     """The measures of each of the author's windows of 2^(`step` / 2) characters."""
-    chosen = windows(text, characters=round(2.0 ** (step / 2)), starts=_starts(text, language))
-    return tuple(_measured_windows(text, language, word_list, chosen))
+    spans = windows(text, characters=round(2.0 ** (step / 2)), starts=_starts(text, language))
+    return tuple(_measured_windows(text, language, word_list, spans))
 
 
-def _measured_windows(text: str, language: str, word_list: WordList, chosen: Windows) -> list[Mapping[str, float]]:
+def _measured_windows(text: str, language: str, word_list: WordList, spans: Spans) -> list[Mapping[str, float]]:
     measures: list[Mapping[str, float]] = []
-    for start, end in chosen.spans:
+    for start, end in spans:
         before = PromptIndex(words_of(text[max(0, start - _BEFORE) : start])) if start else None
         measures.append(measure_prose(text[start:end], language=language, word_list=word_list, prompt=before))
     return measures
@@ -169,20 +163,15 @@ def _measured_windows(text: str, language: str, word_list: WordList, chosen: Win
 
 def _between(shorter: Norms, longer: Norms, *, share: float) -> Norms:
     """Norms interpolated at `share` of the way. A measure that only one of them has is taken from that one."""
-    of: dict[str, Norm] = {}
+    norms: dict[str, Norm] = {}
     for name in BY_NAME:
-        low, high = shorter.of.get(name, longer.of.get(name)), longer.of.get(name, shorter.of.get(name))
+        low, high = shorter.get(name, longer.get(name)), longer.get(name, shorter.get(name))
         if low is not None and high is not None:
-            of[name] = Norm(
-                mean=low.mean + share * (high.mean - low.mean),
-                std=low.std + share * (high.std - low.std),
-                scaled_mean=low.scaled_mean + share * (high.scaled_mean - low.scaled_mean),
-                scaled_std=low.scaled_std + share * (high.scaled_std - low.scaled_std),
-            )
-    return Norms(of=of)
+            norms[name] = Norm(*(start + share * (end - start) for start, end in zip(low, high, strict=True)))
+    return norms
 
 
-def _spread(text: str, characters: int, starts: Sequence[int], *, room: int, most: int) -> tuple[tuple[int, int], ...]:
+def _spread(text: str, characters: int, starts: Sequence[int], *, room: int, most: int) -> Spans:
     fit = (len(text) - characters) // room + 1  # the last window needs its whole length, the others their room
     count = min(most, fit)
     stride = (len(text) - characters) / max(1, count - 1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Image, Line, Lines, Table, columns_of
+from contextcliff.findings.finding import Block, Image, Line, Lines, Table, columns
 from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
     ComparedRun,
@@ -22,10 +22,10 @@ from contextcliff.reporting.run_names import RunFacts, file_name
 from contextcliff.writing.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.contest import WritingContest, WritingSide, compare_writing, contest_sentence
 from contextcliff.writing.context_tester import (
+    TOOL,
     ImportedRun,
     imported_writing,
     is_context_tester,
-    kept_texts,
     read_context_tester,
     remeasured,
 )
@@ -33,8 +33,6 @@ from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
 from contextcliff.writing.measures.readability import WordList, dale_chall
 from contextcliff.writing.paired import (
-    Differences,
-    PairedRounds,
     difference_blocks,
     difference_data,
     differences_notes,
@@ -42,7 +40,7 @@ from contextcliff.writing.paired import (
     measure_differences,
 )
 from contextcliff.writing.phrases import COMPOSITE_TITLES
-from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing
+from contextcliff.writing.prose_findings import Writing, WritingTier
 from contextcliff.writing.task.continuation import Continuation
 
 WORD_LIST, LEAST_LENGTH = "task.word_list", "task.min_tokens_fraction"
@@ -60,29 +58,9 @@ class WrittenRun:
     writing: Writing
 
     @property
-    def name(self) -> str:
-        """What the run is called in the comparison."""
-        return self.run.name
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """Its configuration, flattened."""
-        return self.run.parameters
-
-    @property
     def by_other_rules(self) -> bool:
         """Whether another tool measured it."""
         return bool(self.run.tool) and not self.run.remeasured
-
-
-def written_runs(runs: Sequence[ComparedRun], *, key: str) -> tuple[WrittenRun, ...]:
-    """Those of the runs that have prose at some length, in their order."""
-    writings = ((run, run.findings.get(key)) for run in runs)
-    return tuple(
-        WrittenRun(run=run, writing=writing)
-        for run, writing in writings
-        if isinstance(writing, Writing) and writing.tiers
-    )
 
 
 def sides(runs: Sequence[WrittenRun]) -> tuple[WritingSide, ...]:
@@ -90,13 +68,13 @@ def sides(runs: Sequence[WrittenRun]) -> tuple[WritingSide, ...]:
     word_lists = _word_lists(runs)
     return tuple(
         WritingSide(
-            name=run.name,
-            writing=run.writing,
-            rules=f"{run.run.tool}'s rules" if run.by_other_rules else _OURS,
-            word_list=word_lists.get(run.parameters.get(WORD_LIST, ""), ""),
-            least_length=run.parameters.get(LEAST_LENGTH, ""),
+            name=one.run.name,
+            writing=one.writing,
+            rules=f"{one.run.tool}'s rules" if one.by_other_rules else _OURS,
+            word_list=word_lists.get(one.run.parameters.get(WORD_LIST, ""), ""),
+            least_length=one.run.parameters.get(LEAST_LENGTH, ""),
         )
-        for run in runs
+        for one in runs
     )
 
 
@@ -108,42 +86,13 @@ def word_list_name(setting: str) -> str:
 def _word_lists(runs: Sequence[WrittenRun]) -> Mapping[str, str]:
     """What each configured list is called; different files of one name have a number too."""
     names: dict[str, str] = {}
-    for setting in dict.fromkeys(run.parameters[WORD_LIST] for run in runs if WORD_LIST in run.parameters):
+    settings = (one.run.parameters.get(WORD_LIST) for one in runs)
+    for setting in dict.fromkeys(setting for setting in settings if setting is not None):
         name, number = word_list_name(setting), 1
         while (unique := name if number == 1 else f"{name} ({number})") in names.values():
             number += 1
         names[setting] = unique
     return names
-
-
-def imported_run(path: Path, request: ReadingRequest, *, key: str) -> ComparedRun:
-    """The run that a file or folder holds, its prose under `key`.
-
-    Where the request says so and every text was kept, the texts are measured by our rules, with the familiar words of
-    the request's task where that has a list. Raises `ConfigError` for what can't be read.
-    """
-    stored = read_context_tester(path, key=request.key)
-    kept = kept_texts(stored)
-    again = _familiar_words(request) if kept and request.remeasure else None
-    parameters = _parameters(stored)
-    if again is not None:
-        words, parameters[WORD_LIST] = again
-        stored = remeasured(stored, word_list=words)
-    writing = imported_writing(stored, confidence=request.confidence)
-    return ComparedRun(
-        name=stored.run_id,
-        facts=RunFacts(
-            run_id=stored.run_id, model=stored.model, dataset=stored.text or None, label=stored.label or None
-        ),
-        source=str(path),
-        parameters=parameters,
-        lengths=tuple(tier.context_tokens for tier in writing.tiers),
-        report=None,
-        findings={key: writing},
-        tool=stored.tool,
-        keeps_texts=kept,
-        remeasured=again is not None,
-    )
 
 
 def _familiar_words(request: ReadingRequest) -> tuple[WordList, str]:
@@ -157,29 +106,13 @@ def _parameters(stored: ImportedRun) -> dict[str, str]:
     rounds = list(map(len, stored.tiers.values()))
     named: Mapping[str, str] = {
         "model": stored.model,
-        "engine": stored.tool,
+        "engine": TOOL,
         "text": stored.text,
         "label": stored.label,
         "rounds": " to ".join(dict.fromkeys((str(min(rounds)), str(max(rounds))))),
         "run": stored.run_id,
     }
     return {**{key: value for key, value in named.items() if value}, **stored.parameters}
-
-
-def paired_differences(
-    written: Sequence[WrittenRun], *, decided: Sequence[DecidedRun], baseline: ComparedRun, confidence: float
-) -> Differences:
-    """The differences of every candidate with prose that has pairs with the baseline; none where that has no prose."""
-    by_name = {side.name: side for side in sides(written)}
-    base = by_name.get(baseline.name)
-    if base is None:
-        return {}
-    candidates = {
-        each.run.name: PairedRounds(side=by_name[each.run.name], pairs=each.pairs)
-        for each in decided
-        if each.pairs and each.run.name in by_name
-    }
-    return measure_differences(base, candidates, confidence=confidence)
 
 
 _SHARED = {
@@ -203,7 +136,7 @@ def writing_notes(
         yield f"left out of the writing part, since nothing of theirs was written: {', '.join(without)}"
     yield from _texts(written)
     for key, sentence in _SHARED.items():
-        if len({run.parameters[key] for run in written if key in run.parameters}) > 1:
+        if len({one.run.parameters[key] for one in written if key in one.run.parameters}) > 1:
             yield sentence
     yield from imported_notes(written)
     intervals = sum(contest.ci_low is not None for contest in contests)
@@ -216,7 +149,7 @@ def writing_notes(
 
 def imported_notes(written: Sequence[WrittenRun]) -> Iterator[str]:
     """What is to be known of the runs of another tool, be it one alone."""
-    mixed = len({(run.run.tool if run.by_other_rules else "") for run in written}) > 1
+    mixed = len({one.run.tool if one.by_other_rules else "" for one in written}) > 1
     for one in written:
         run = one.run
         if not run.tool:
@@ -255,50 +188,63 @@ _CORE, _MEASURES = "writing_core", "writing_measures"
 
 
 class WritingComparison(ComparisonPart):
-    """Who writes better in what: pair by pair against the baseline, and all runs by their means.
-
-    Nothing is compared below two runs with prose.
-    """
+    """Who writes better in what: pair by pair against the baseline, and all runs by their means."""
 
     key = "writing"
     rule_keys = (WORD_LIST, LEAST_LENGTH, "task.embedding")
-    tool = "Context-Tester"
+    tool = TOOL
     readable = "a CSV file or result folder of Context-Tester"
 
     def reads(self, path: Path) -> bool:
-        """Whether a path looks like results of Context-Tester."""
         return is_context_tester(path)
 
     def read(self, path: Path, request: ReadingRequest) -> ComparedRun:
-        """A run of Context-Tester."""
-        return imported_run(path, request, key=self.key)
+        stored = read_context_tester(path, key=request.key)
+        parameters = _parameters(stored)
+        is_measured_again = request.remeasure and stored.keeps_texts
+        if is_measured_again:
+            words, parameters[WORD_LIST] = _familiar_words(request)
+            stored = remeasured(stored, word_list=words)
+        return ComparedRun(
+            name=stored.run_id,
+            facts=RunFacts(
+                run_id=stored.run_id, model=stored.model, dataset=stored.text or None, label=stored.label or None
+            ),
+            source=str(path),
+            parameters=parameters,
+            lengths=tuple(stored.tiers),
+            report=None,
+            findings={self.key: imported_writing(stored, confidence=request.confidence)},
+            tool=TOOL,
+            keeps_texts=stored.keeps_texts,
+            remeasured=is_measured_again,
+        )
 
     def compare(
         self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
     ) -> PartResult:
-        """The contests of all measures that some run has, with what is drawn and written of them."""
-        having = written_runs(runs, key=self.key)
-        verdicts = {run.name: {"writing_verdict": str(run.writing.verdict)} for run in having}
-        columns = tuple(column for name in _NAMES for column in (name, f"{name}_std", f"{name}_n"))
-        cells = {
-            (run.name, tier.context_tokens): _cells([level_of(tier, name) for name in _NAMES])
-            for run in having
-            for tier in run.writing.tiers
-        }
+        having = [
+            WrittenRun(run=run, writing=writing)
+            for run in runs
+            if isinstance(writing := run.findings.get(self.key), Writing) and writing.tiers
+        ]
+        result = PartResult(
+            title="Writing",
+            notes=tuple(imported_notes(having)),
+            data_of_runs={one.run.name: {"writing_verdict": str(one.writing.verdict)} for one in having},
+            columns=tuple(column for name in _NAMES for column in (name, f"{name}_std", f"{name}_n")),
+            cells={(one.run.name, tier.context_tokens): _cells(tier) for one in having for tier in one.writing.tiers},
+        )
         if len(having) < 2:
-            return PartResult(
-                title="Writing",
-                notes=tuple(imported_notes(having)),
-                data_of_runs=verdicts,
-                columns=columns,
-                cells=cells,
-            )
+            return result
         compared = sides(having)
         contests = compare_writing(compared, confidence=confidence)
         base = runs[0]
-        pairwise = paired_differences(having, decided=decided, baseline=base, confidence=confidence)
-        return PartResult(
-            title="Writing",
+        by_name = {side.name: side for side in compared}
+        pairs = [(by_name[each.run.name], each.pairs) for each in decided if each.pairs and each.run.name in by_name]
+        pairwise = measure_differences(by_name[base.name], pairs, confidence=confidence) if base.name in by_name else {}
+        return replace(
+            result,
             notes=(*differences_notes(pairwise, confidence=confidence), *writing_notes(runs, having, contests)),
             lines=(
                 *(differences_sentence(name, base.name, rows) for name, rows in pairwise.items()),
@@ -310,14 +256,10 @@ class WritingComparison(ComparisonPart):
                 "measures": [_data(contest) for contest in contests],
                 "measure_differences": difference_data(pairwise),
             },
-            data_of_runs=verdicts,
-            columns=columns,
-            cells=cells,
         )
 
 
 def _data(contest: WritingContest) -> dict[str, object]:
-    """A contest in `comparison.json`."""
     return {**asdict(contest), "reason": str(contest.reason or ""), "sentence": contest_sentence(contest)}
 
 
@@ -330,11 +272,15 @@ def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
 def _blocks(runs: Sequence[WrittenRun], contests: Sequence[WritingContest]) -> tuple[Block, ...]:
     if not contests:
         return ()
-    head = ("run", "verdict", "texts to read")
-    texts = (f"{run.run.folder}/writing.html" if run.run.report else phrases.MISSING for run in runs)
-    rows = [(run.name, str(run.writing.verdict), text) for run, text in zip(runs, texts, strict=True)]
+    table = columns(
+        runs,
+        ("run", lambda one: one.run.name),
+        ("verdict", lambda one: str(one.writing.verdict)),
+        ("texts to read", lambda one: f"{one.run.folder}/writing.html" if one.run.report else phrases.MISSING),
+        words=("run", "verdict", "texts to read"),
+    )
     return (
-        Table(columns=columns_of(head, rows, words=head)),
+        Table(columns=table),
         Image(figure=_CORE),
         Lines(lines=tuple(Line(text=contest_sentence(contest)) for contest in contests)),
         Image(figure=_MEASURES),
@@ -355,9 +301,10 @@ def _figures(runs: Sequence[WritingSide], contests: Sequence[WritingContest]) ->
     )
 
 
-def _cells(levels: Sequence[MeasureLevel | CompositeLevel]) -> Row:
+def _cells(tier: WritingTier) -> Row:
     row: Row = {}
-    for name, level in zip(_NAMES, levels, strict=True):
+    for name in _NAMES:
+        level = level_of(tier, name)
         if level.mean is not None:
             row |= {name: level.mean, f"{name}_std": level.std, f"{name}_n": level.n}
     return row

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
-_SMALL_COLUMNS = 4
 _SMALL_UNDER = 0.55
 """Inches under a panel for tilted x labels without the axis' name."""
 _MOST_DOTTED = 3
@@ -41,31 +39,23 @@ _LONGEST_NAME = 70
 
 def core_figure(runs: Sequence[WritingSide]) -> Figure:
     """Context-Tester's four core measures, a line a run. `runs` are at least one."""
-    writings = _writings(runs)
-    embedded = next((one for one in writings if core_measures(one) == CORE), writings[0])
-    figure, page, panels = grid(rows=2, columns=2, legend=False)
+    embedded = next((run.writing for run in runs if core_measures(run.writing) == CORE), runs[0].writing)
+    figure, page, panels = grid(4, columns=2, legend=False)
     for axes, measure in zip(panels, core_measures(embedded), strict=True):
         _panel(axes, runs, measure, inches=PANEL_WIDTH)
     _dress(
         page,
         panels,
         title=f"Writing by context length: {len(runs)} runs",
-        subtitle=f"{_bands(writings)}{_dotted(writings)}{stand_in(embedded)}",
+        subtitle=f"{_subtitle(runs)}{stand_in(embedded)}",
     )
     return figure
 
 
 def measures_figure(runs: Sequence[WritingSide], *, measures: Sequence[str]) -> Figure:
     """A small panel for each of these measures and composites, by name."""
-    rows, writings = math.ceil(len(measures) / _SMALL_COLUMNS), _writings(runs)
     figure, page, panels = grid(
-        rows=rows,
-        columns=_SMALL_COLUMNS,
-        count=len(measures),
-        width=_SMALL_WIDTH,
-        heights=[_SMALL_HEIGHT] * rows,
-        under=_SMALL_UNDER,
-        legend=False,
+        len(measures), columns=4, width=_SMALL_WIDTH, heights=(_SMALL_HEIGHT,), under=_SMALL_UNDER, legend=False
     )
     for axes, measure in zip(panels, measures, strict=True):
         _panel(axes, runs, measure, inches=_SMALL_WIDTH, small=True)
@@ -73,28 +63,30 @@ def measures_figure(runs: Sequence[WritingSide], *, measures: Sequence[str]) -> 
         page,
         panels,
         title=f"Every measure by context length: {len(runs)} runs",
-        subtitle=f"{_bands(writings)}{_dotted(writings)}",
+        subtitle=_subtitle(runs),
     )
     return figure
 
 
-def _writings(runs: Sequence[WritingSide]) -> list[Writing]:
-    return [run.writing for run in runs]
-
-
-def _bands(writings: Sequence[Writing]) -> str:
-    levels = " and ".join(dict.fromkeys(phrases.percent(writing.confidence) for writing in writings))
-    return f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
+def _subtitle(runs: Sequence[WritingSide]) -> str:
+    levels = " and ".join(dict.fromkeys(phrases.percent(run.writing.confidence) for run in runs))
+    bands = f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
+    known = any(level.original is not None for run in runs for tier in run.writing.tiers for level in tier.measures)
+    is_dotted = known and not _one_place(runs) and len(runs) <= _MOST_DOTTED
+    return f"{bands}; dotted: the original's next words beside each run" if is_dotted else bands
 
 
 def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: float, small: bool = False) -> None:
     import matplotlib as mpl
 
     palette = mpl.colormaps["tab10"]
-    writings = _writings(runs)
-    lengths = sorted({tier.context_tokens for writing in writings for tier in writing.tiers})
+    tiers = [tier for run in runs for tier in run.writing.tiers]
     lengths_on_x(
-        axes, lengths=lengths, shown=(), inches=inches, label="" if small else "context length in tokens, as asked"
+        axes,
+        lengths=sorted({tier.context_tokens for tier in tiers}),
+        shown=(),
+        inches=inches,
+        label="" if small else "context length in tokens, as asked",
     )
     axes.xaxis.labelpad = 3
     known = BY_NAME.get(measure)
@@ -103,81 +95,61 @@ def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: flo
     axes.title.set_fontsize(9 if small else 10)
     axes.set_ylabel(known.unit if known else "0-100", fontsize=SMALL if small else 9)
     quiet_axes(axes)
-    _originals(axes, writings, measure)
-    for place, (run, writing) in enumerate(zip(runs, writings, strict=True)):
-        colour, style = palette(place % palette.N), LINES[place % len(LINES)]
-        _line(axes, writing, measure, name=run.name, colour=colour, style=style)
-    means = [level_of(tier, measure).mean for writing in writings for tier in writing.tiers]
-    known_means = [mean for mean in means if mean is not None]
-    if not known_means:
+    _originals(axes, runs, measure)
+    for place, run in enumerate(runs):
+        _line(axes, run, measure, colour=palette(place % palette.N), style=LINES[place % len(LINES)])
+    mean = next((mean for tier in tiers if (mean := level_of(tier, measure).mean) is not None), None)
+    if mean is None:
         nothing_here(axes)
         return
     axes.ticklabel_format(axis="y", useOffset=False)
     low, high = axes.get_ylim()
     if high - low < 1e-6:  # one value everywhere: matplotlib would show its rounding
-        axes.set_ylim(
-            known_means[0] - 0.1 - 0.1 * abs(known_means[0]), known_means[0] + 0.1 + 0.1 * abs(known_means[0])
-        )
+        around = 0.1 + 0.1 * abs(mean)
+        axes.set_ylim(mean - around, mean + around)
 
 
-def _line(axes: Axes, writing: Writing, measure: str, *, name: str, colour: object, style: str) -> None:
-    tiers = sorted(writing.tiers, key=lambda tier: tier.context_tokens)
-    tokens = [tier.context_tokens for tier in tiers]
-    levels = [level_of(tier, measure) for tier in tiers]
+def _line(axes: Axes, run: WritingSide, measure: str, *, colour: object, style: str) -> None:
+    tokens = [tier.context_tokens for tier in run.writing.tiers]
+    levels = [level_of(tier, measure) for tier in run.writing.tiers]
+    means = [or_nan(level.mean) for level in levels]
     lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
-    axes.plot(
-        tokens,
-        [or_nan(level.mean) for level in levels],
-        style,
-        color=colour,
-        markersize=4,
-        linewidth=1.5,
-        label=_seen(name),
-    )
+    # A label that begins with an underscore would be left out of the legend.
+    label = f" {run.name}" if run.name.startswith("_") else run.name
+    axes.plot(tokens, means, style, color=colour, markersize=4, linewidth=1.5, label=label)
     axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
     # A band of one length, or between two gaps, has no width.
     axes.vlines(tokens, lows, highs, color=colour, linewidth=1.2, alpha=0.45)
 
 
-def _originals(axes: Axes, writings: Sequence[Writing], measure: str) -> None:
+def _originals(axes: Axes, runs: Sequence[WritingSide], measure: str) -> None:
     """The author's own next words: one line where all runs go on from one place, else one a run while they are few."""
     import matplotlib as mpl
 
     palette = mpl.colormaps["tab10"]
-    if _one_place(writings):
+    if _one_place(runs):
         originals: dict[int, list[float]] = {}
-        for writing in writings:
-            for tokens, value in _original(writing, measure):
+        for run in runs:
+            for tokens, value in _original(run.writing, measure).items():
                 originals.setdefault(tokens, []).append(value)
-        points = sorted(originals.items())
-        axes.plot(
-            [tokens for tokens, _ in points], [sum(values) / len(values) for _, values in points], "--", color=GREEN,
-            linewidth=1.3, label="the original's next words" if points else None,
-        )  # fmt: skip
-    elif len(writings) <= _MOST_DOTTED:
-        for place, writing in enumerate(writings):
-            points_of_run = _original(writing, measure)
-            axes.plot(
-                [tokens for tokens, _ in points_of_run], [value for _, value in points_of_run], ":", linewidth=1.1,
-                color=palette(place), alpha=0.8, label=None,
-            )  # fmt: skip
+        means = {tokens: sum(values) / len(values) for tokens, values in sorted(originals.items())}
+        label = "the original's next words" if means else None
+        axes.plot(list(means), list(means.values()), "--", color=GREEN, linewidth=1.3, label=label)
+    elif len(runs) <= _MOST_DOTTED:
+        for place, run in enumerate(runs):
+            own = _original(run.writing, measure)
+            axes.plot(list(own), list(own.values()), ":", linewidth=1.1, color=palette(place), alpha=0.8, label=None)
 
 
-def _one_place(writings: Sequence[Writing]) -> bool:
+def _one_place(runs: Sequence[WritingSide]) -> bool:
     """Whether all go on from one known place of one text."""
-    places = {(writing.document_id, writing.continuation_point) for writing in writings}
-    return len(places) == 1 and writings[0].continuation_point > 0
+    places = {(run.writing.document_id, run.writing.continuation_point) for run in runs}
+    return len(places) == 1 and runs[0].writing.continuation_point > 0
 
 
-def _dotted(writings: Sequence[Writing]) -> str:
-    known = any(level.original is not None for one in writings for tier in one.tiers for level in tier.measures)
-    few = known and not _one_place(writings) and len(writings) <= _MOST_DOTTED
-    return "; dotted: the original's next words beside each run" if few else ""
-
-
-def _original(writing: Writing, measure: str) -> list[tuple[int, float]]:
-    points = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
-    return [(tokens, value) for tokens, value in points if value is not None]
+def _original(writing: Writing, measure: str) -> dict[int, float]:
+    values = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
+    return {tokens: value for tokens, value in values if value is not None}
 
 
 def _dress(page: Axes, panels: Sequence[Axes], *, title: str, subtitle: str) -> None:
@@ -202,8 +174,3 @@ def _short(name: str) -> str:
     # Two dollar signs would enclose a formula.
     text = name if len(name) <= _LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
     return text.replace("$", r"\$")
-
-
-def _seen(name: str) -> str:
-    """A label that begins with an underscore would be left out of the legend."""
-    return f" {name}" if name.startswith("_") else name

@@ -1,14 +1,11 @@
 """Several continuation runs side by side, a measure at a time: each one's range, and which of them is the best.
 
-A run's mean is taken over the lengths that all runs have, so that none is judged by lengths that another was spared.
-Where all runs have z-scores they are compared by these, since a raw value depends on how much was written: a model that
-stops early is more diverse. Ranges are raw.
+A run's mean is taken over the lengths that all runs have. Where all have z-scores they are compared by these, since a
+raw value depends on how much was written: a model that stops early is more diverse. Ranges are raw. Figures that were
+measured by different rules have no winner.
 
 The difference of the best to the next best has Welch's interval: the lengths are independent, and so are the rounds.
-It is an interval for these two means; that they were picked as the extremes of several runs, and that many measures
-were looked at, is not in it.
-
-Figures that were measured by different rules have no winner.
+That these two were picked as the extremes of several runs, and that many measures were looked at, is not in it.
 """
 
 from __future__ import annotations
@@ -25,14 +22,17 @@ from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, MEASURES, Family
 from contextcliff.writing.measures.measured import LENGTH
 from contextcliff.writing.phrases import better, digits_of, title
-from contextcliff.writing.prose_findings import MeasureLevel, Scale, Writing
+from contextcliff.writing.prose_findings import Scale, Writing
 
 COMPOSITES = (COMPOSITE, CLASSIC_COMPOSITE)
-"""Up is worse in both."""
+WORSE_UP = {**dict.fromkeys(COMPOSITES, 1), **{measure.name: int(measure.worse) for measure in MEASURES}}
+"""Both composites and every measure, with the direction that is worse: 1 up, -1 down, 0 neither."""
 _BY_WORD_LIST = frozenset({*COMPOSITES, *(measure.name for measure in MEASURES if measure.by_word_list)})
 _BY_LEAST_LENGTH = frozenset({COMPOSITE, *(measure.name for measure in MEASURES if not measure.of_text)})
 _BY_LENGTH = frozenset({CLASSIC_COMPOSITE, *(measure.name for measure in MEASURES if measure.by_length)})
 """What is smaller or larger in a longer text by the same hand, before it is made a z-score."""
+RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
+"""The author's text is complete: it has no standard deviation of what is missing."""
 _AS_LONG = 0.1
 """The greatest difference of lengths, as a share of the longer, at which such figures are compared."""
 
@@ -96,10 +96,7 @@ def _rules(measure: str, side: WritingSide) -> tuple[str, ...]:
 
 
 def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
-    """What goes into a run's composite; of other measures nothing.
-
-    Of the whole run: that a part can't be measured at one length is how it wrote there, and no rule.
-    """
+    """What goes into a run's composite at any length; of other measures nothing."""
     if measure == CLASSIC_COMPOSITE:
         return tuple(
             BY_NAME[name].title.lower()
@@ -107,8 +104,9 @@ def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
             if any(level_of(tier, name).mean is not None for tier in writing.tiers)
         )
     if measure == COMPOSITE:
-        levels = [level for tier in writing.tiers for level in tier.measures]
-        return tuple(family for family in get_args(Family) if any(_enters(level, family) for level in levels))
+        scored = {level.name for tier in writing.tiers for level in tier.measures if level.z is not None}
+        families = {BY_NAME[name].family for name in scored if name in BY_NAME}
+        return tuple(family for family in get_args(Family) if family in families)
     return ()
 
 
@@ -118,20 +116,11 @@ def _lacking(parts: Sequence[str], every: Sequence[str]) -> str:
     return f"without {', '.join(lacking)}" if lacking else "with every part"
 
 
-def _enters(level: MeasureLevel, family: str) -> bool:
-    known = BY_NAME.get(level.name)
-    return known is not None and known.family == family and level.z is not None
-
-
 def _length(writing: Writing, common: Sequence[int]) -> float | None:
     """Mean characters of an answer over the common lengths; None where one of them has none."""
     means = [level_of(tier, LENGTH).mean for tier in writing.tiers if tier.context_tokens in common]
     known = [mean for mean in means if mean is not None]
     return mean_of(known) if known and len(known) == len(means) else None
-
-
-_RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
-"""The author's text is complete: it has no standard deviation of what is missing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,9 +140,8 @@ class WritingRange:
 class WritingContest:
     """One measure over the runs that have it.
 
-    `winner` is set where the interval of the difference lies above 0. The difference
-    is that of the best to the next best, never negative, in what `scale` names: `raw` is the measure's unit, `z` the
-    standard deviation of windows of the author's text that are as long as the answers.
+    `winner` is set where the interval of the difference lies above 0: of the best to the next best, never negative, in
+    the measure's unit (`raw`) or in standard deviations of the author's windows as long as the answers (`z`).
     """
 
     measure: str
@@ -187,30 +175,32 @@ _Points = Mapping[int, _Point]
 
 def compare_writing(sides: Sequence[WritingSide], *, confidence: float) -> tuple[WritingContest, ...]:
     """Both composites and every measure that some run has, in the order of tables."""
-    named = [(name, 1) for name in COMPOSITES] + [(measure.name, int(measure.worse)) for measure in MEASURES]
     contests = []
-    for name, worse in named:
-        points = {side.name: _raw(side.writing, name) for side in sides}
+    for measure in WORSE_UP:
+        points = {side.name: _points(side.writing, measure, "raw") for side in sides}
         if any(points.values()):
-            contests.append(_contest(name, worse, sides, points, confidence))
+            contests.append(_contest(measure, sides, points, confidence))
     return tuple(contests)
 
 
 def _contest(
-    measure: str, worse: int, sides: Sequence[WritingSide], points: Mapping[str, _Points], confidence: float
+    measure: str, sides: Sequence[WritingSide], points: Mapping[str, _Points], confidence: float
 ) -> WritingContest:
     having = [side for side in sides if points[side.name]]
     common = sorted(set.intersection(*(set(points[side.name]) for side in having)))
-    scale, compared = _compared(measure, having, points, common)
+    compared = {side.name: _points(side.writing, measure, "z") for side in having}
+    scale: Scale = "z"
+    if not common or measure in RAW_ALWAYS or not all(set(common) <= set(by_length) for by_length in compared.values()):
+        scale, compared = "raw", {side.name: points[side.name] for side in having}
     contest = WritingContest(
         measure=measure,
-        worse=worse,
+        worse=WORSE_UP[measure],
         scale=scale,
         ranges=tuple(_range(side.name, points[side.name], common) for side in having),
         missing=tuple(side.name for side in sides if not points[side.name]),
         common_tokens=tuple(common),
         confidence=confidence,
-        reason=_obstacle(measure, worse, having, common),
+        reason=_obstacle(measure, having, common),
     )
     if contest.reason is None:
         contest = _with_lead(contest, compared)
@@ -220,26 +210,14 @@ def _contest(
     return replace(contest, winner=contest.best if contest.reason is None else None)
 
 
-def _raw(writing: Writing, measure: str) -> dict[int, _Point]:
-    levels = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
-    return {
-        tokens: _Point(mean=level.mean, std=level.std, n=level.n) for tokens, level in levels if level.mean is not None
-    }
-
-
-def _z(writing: Writing, measure: str) -> dict[int, _Point]:
-    levels = ((tier.context_tokens, level_of(tier, measure)) for tier in writing.tiers)
-    return {tokens: _Point(mean=level.z, std=level.z_std, n=level.n) for tokens, level in levels if level.z is not None}
-
-
-def _compared(
-    measure: str, having: Sequence[WritingSide], raw: Mapping[str, _Points], common: Sequence[int]
-) -> tuple[Scale, Mapping[str, _Points]]:
-    """z-scores, where every run has them at every common length."""
-    scores = {side.name: _z(side.writing, measure) for side in having}
-    if common and measure not in _RAW_ALWAYS and all(set(common) <= set(by_length) for by_length in scores.values()):
-        return "z", scores
-    return "raw", {side.name: raw[side.name] for side in having}
+def _points(writing: Writing, measure: str, scale: Scale) -> _Points:
+    points = {}
+    for tier in writing.tiers:
+        level = level_of(tier, measure)
+        mean, std = (level.z, level.z_std) if scale == "z" else (level.mean, level.std)
+        if mean is not None:
+            points[tier.context_tokens] = _Point(mean=mean, std=std, n=level.n)
+    return points
 
 
 def _range(run: str, points: _Points, common: Sequence[int]) -> WritingRange:
@@ -259,9 +237,9 @@ def _mean(points: _Points, common: Sequence[int]) -> float:
     return mean_of([points[tokens].mean for tokens in common])
 
 
-def _obstacle(measure: str, worse: int, having: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
+def _obstacle(measure: str, having: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
     """Why nobody can win, whatever the figures are."""
-    if not worse:
+    if not WORSE_UP[measure]:
         return Note("neither way is better")
     if len(having) < 2:
         return Note("only one run has it")
@@ -276,7 +254,7 @@ def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> Writin
     difference = abs(means[second] - means[best])
     low = high = None
     reason: Note | None = None
-    pairs = [(points[run][tokens]) for run in (best, second) for tokens in common]
+    pairs = [points[run][tokens] for run in (best, second) for tokens in common]
     if not difference:
         reason = Note("the best two have the same mean")
     elif any(point.n < 2 or point.std is None for point in pairs):
@@ -305,7 +283,7 @@ _Z_DIGITS = 2
 
 def contest_sentence(contest: WritingContest) -> str:
     """Each run's range, and who wins by how much, or why nobody does."""
-    digits = _digits(contest.ranges)
+    digits = digits_of(max(abs(end) for span in contest.ranges for end in (span.low, span.high)))
     shown = ", ".join(f"{span.run} {_from_to(span.low, span.high, digits)}" for span in contest.ranges)
     lacking = f"; not measured: {', '.join(contest.missing)}" if contest.missing else ""
     lead_in = f"{title(contest.measure)} ({better(contest.worse)}): {shown}{lacking}"
@@ -336,11 +314,6 @@ def _from_to(low: float, high: float, digits: int) -> str:
     if first == last:
         return first
     return f"{first} to {last}" if low < 0 else f"{first}-{last}"
-
-
-def _digits(ranges: Sequence[WritingRange]) -> int:
-    """Decimals by which a measure's figures tell something, the same for all runs."""
-    return digits_of(max(abs(end) for span in ranges for end in (span.low, span.high)))
 
 
 def _telling(digits: int, values: Sequence[float]) -> int:

@@ -30,7 +30,7 @@ from contextcliff.findings.drawing import (
 )
 from contextcliff.records.report import Report
 from contextcliff.statistics.ranks import SLACK, is_significant
-from contextcliff.writing.levels import as_shown, level_of, shown_lengths
+from contextcliff.writing.levels import as_shown, level_of, shown_as
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.panels import (
     GREEN,
@@ -44,7 +44,7 @@ from contextcliff.writing.panels import (
     stand_in,
 )
 from contextcliff.writing.phrases import title, way
-from contextcliff.writing.prose_findings import CompositeLevel, Health, MeasureLevel, Writing, WritingTest
+from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTest
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -52,46 +52,41 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_AXIS = {"prompt": "prompt length in tokens, as measured", "context": "context length in tokens, as asked"}
+
+
 def core_figure(report: Report, writing: Writing) -> Figure:
     """Means with bootstrap intervals beside the original's line and the author's band."""
     writing = as_shown(writing)
-    figure, page, panels = grid(rows=2, columns=2)
+    figure, page, panels = grid(4, columns=2)
     for axes, measure in zip(panels, core_measures(writing), strict=True):
         _measure_panel(axes, writing, measure)
         _settle(axes)
     _shared_legend(page, panels)
-    _page_heading(page, report, title="Writing by length", subtitle=f"{_about(report, writing)}{stand_in(writing)}")
+    _page_heading(page, report, writing, title="Writing by length")
     return figure
 
 
 def _measure_panel(axes: Axes, writing: Writing, measure: str) -> None:
     """The original's line, the author's band, and the means, each with its bootstrap interval."""
-    axis = _context_axis(axes, writing)
-    worse = way(measure)
-    panel_title(axes, f"{title(measure)} ({worse})" if worse else title(measure))
-    known = BY_NAME.get(measure)
+    worse, known = way(measure), BY_NAME.get(measure)
+    axis = _panel(axes, writing, f"{title(measure)} ({worse})" if worse else title(measure))
     axes.set_ylabel(known.unit if known else "", fontsize=9)
-    quiet_axes(axes)
-    tokens = [tier.context_tokens for tier in writing.tiers]
     levels = [level_of(tier, measure) for tier in writing.tiers]
     # From edge to edge: with a single length, line and band would have no width.
-    places = [axis.low, *tokens, axis.high]
-    originals = [or_nan(level.original) for level in levels]
-    lows, highs = [], []
-    for level in levels:
-        known_author = level.author_mean is not None and level.author_std is not None
-        lows.append((level.author_mean or 0.0) - (level.author_std or 0.0) if known_author else math.nan)
-        highs.append((level.author_mean or 0.0) + (level.author_std or 0.0) if known_author else math.nan)
+    places = [axis.low, *_tokens(writing), axis.high]
+    means, spreads = [or_nan(level.author_mean) for level in levels], [or_nan(level.author_std) for level in levels]
+    lows = [mean - spread for mean, spread in zip(means, spreads, strict=True)]
+    highs = [mean + spread for mean, spread in zip(means, spreads, strict=True)]
     axes.fill_between(
         places, _widened(lows), _widened(highs), color=GREEN, alpha=0.12, linewidth=0, label="author's mean ± sd"
     )
-    axes.plot(
-        places, _widened(originals), color=GREEN, linestyle="--", linewidth=1.4, label="the original's next words"
-    )
+    originals = _widened([or_nan(level.original) for level in levels])
+    axes.plot(places, originals, color=GREEN, linestyle="--", linewidth=1.4, label="the original's next words")
     if all(level.mean is None for level in levels):
         nothing_here(axes)
     label = f"mean of the rounds with its {phrases.percent(writing.confidence)} interval"
-    _interval_lines(axes, tokens=tokens, levels=levels, colour=BLUE, label=label)
+    _interval_lines(axes, writing, levels, colour=BLUE, label=label)
 
 
 def _widened(values: Sequence[float]) -> list[float]:
@@ -100,33 +95,31 @@ def _widened(values: Sequence[float]) -> list[float]:
 
 def _interval_lines(
     axes: Axes,
-    *,
-    tokens: Sequence[int],
+    writing: Writing,
     levels: Sequence[MeasureLevel | CompositeLevel],
+    *,
     colour: str,
     label: str,
     style: str = "o-",
 ) -> None:
     """Means joined by a line, gaps where there is none, with the ends of their intervals."""
-    known = [
-        (at, level.ci_low, level.ci_high)
-        for at, level in zip(tokens, levels, strict=True)
-        if level.mean is not None and level.ci_low is not None and level.ci_high is not None
-    ]
-    axes.vlines(
-        [at for at, *_ in known], [low for _, low, _ in known], [high for *_, high in known], color=colour,
-        linewidth=5, alpha=0.3,
-    )  # fmt: skip
-    axes.plot(
-        tokens, [or_nan(level.mean) for level in levels], style, color=colour, markersize=5, linewidth=1.7, label=label
-    )
+    tokens, means = _tokens(writing), [or_nan(level.mean) for level in levels]
+    lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
+    axes.vlines(tokens, lows, highs, color=colour, linewidth=5, alpha=0.3)
+    axes.plot(tokens, means, style, color=colour, markersize=5, linewidth=1.7, label=label)
 
 
-def _context_axis(axes: Axes, writing: Writing) -> LengthAxis:
-    """Make x the axis of a panel's context lengths."""
-    lengths = [tier.context_tokens for tier in writing.tiers]
-    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=shown_lengths(writing).name)
+def _tokens(writing: Writing) -> list[int]:
+    return [tier.context_tokens for tier in writing.tiers]
+
+
+def _panel(axes: Axes, writing: Writing, heading: str) -> LengthAxis:
+    """Make x the axis of a panel's context lengths, under its title."""
+    lengths = _tokens(writing)
+    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=_AXIS[shown_as(writing)])
     axes.xaxis.labelpad = 3
+    quiet_axes(axes)
+    panel_title(axes, heading)
     return axis
 
 
@@ -149,20 +142,16 @@ def _shared_legend(page: Axes, panels: Sequence[Axes]) -> None:
         )  # fmt: skip
 
 
-def _page_heading(page: Axes, report: Report, *, title: str, subtitle: str) -> None:
-    """The figure's title with the model's name, over all panels."""
-    figure = page.figure
-    heading(page, title=f"{title}: {report.run.model}", subtitle=subtitle, inches=figure.get_figwidth(), above=4)  # type: ignore[union-attr]
-
-
-def _about(report: Report, writing: Writing) -> str:
-    """What was continued and how often."""
-    rounds = sorted({tier.n_rounds for tier in writing.tiers})
-    counted = f"{rounds[0]:,}" if len(set(rounds)) == 1 else f"{rounds[0]:,} to {rounds[-1]:,}" if rounds else "no"
-    return (
+def _page_heading(page: Axes, report: Report, writing: Writing, *, title: str) -> None:
+    """The figure's title with the model's name, over all panels, and what was continued and how often."""
+    run, rounds = report.run, sorted({tier.n_rounds for tier in writing.tiers})
+    counted = " to ".join(f"{count:,}" for count in dict.fromkeys((*rounds[:1], *rounds[-1:]))) or "no"
+    about = (
         f"{writing.document_id} from character {writing.continuation_point:,} on, {counted} rounds a length,"
-        f" KV policy {report.run.kv_policy}{f', RoPE {report.run.rope}' if report.run.rope else ''}"
+        f" KV policy {run.kv_policy}{f', RoPE {run.rope}' if run.rope else ''}{stand_in(writing)}"
     )
+    inches = page.figure.get_figwidth()  # type: ignore[union-attr]
+    heading(page, title=f"{title}: {run.model}", subtitle=about, inches=inches, above=4)
 
 
 _UNDER = 1.4
@@ -178,7 +167,6 @@ _COLOURS = ("#7f1d1d", "#d64545", "#f3a683")
 _REST, _UNTESTED = "#f6f1e7", "0.8"
 _CV_LIMIT = 0.15
 """Context-Tester's limit of consistency."""
-_MARK = {True: "×", False: ""}
 
 
 def dashboard_figure(report: Report, writing: Writing) -> Figure:
@@ -186,26 +174,22 @@ def dashboard_figure(report: Report, writing: Writing) -> Figure:
     writing = as_shown(writing)
     tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
     heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
-    figure, page, panels = grid(rows=2, columns=2, heights=heights, under=_UNDER, legend=False)
+    figure, page, panels = grid(4, columns=2, heights=heights, under=_UNDER, legend=False)
     _composites(panels[0], writing)
     _variation(panels[1], writing)
     _effects(panels[2], writing, height=heights[1])
     _tests(panels[3], writing, tested)
-    _page_heading(
-        page, report, title="Degradation of the writing", subtitle=f"{_about(report, writing)}{stand_in(writing)}"
-    )
+    _page_heading(page, report, writing, title="Degradation of the writing")
     return figure
 
 
 def _composites(axes: Axes, writing: Writing) -> None:
-    axis = _context_axis(axes, writing)
-    quiet_axes(axes)
-    panel_title(axes, "Composite, 0-100 (up is worse)")
-    tiers, tokens = writing.tiers, [tier.context_tokens for tier in writing.tiers]
-    calibrated, classic = [tier.composite for tier in tiers], [tier.composite_classic for tier in tiers]
-    _interval_lines(axes, tokens=tokens, levels=calibrated, colour=BLUE, label="calibrated")
-    _interval_lines(axes, tokens=tokens, levels=classic, colour="0.45", label="classic", style="s--")
-    if all(tier.composite.mean is None and tier.composite_classic.mean is None for tier in writing.tiers):
+    axis = _panel(axes, writing, "Composite, 0-100 (up is worse)")
+    calibrated = [tier.composite for tier in writing.tiers]
+    classic = [tier.composite_classic for tier in writing.tiers]
+    _interval_lines(axes, writing, calibrated, colour=BLUE, label="calibrated")
+    _interval_lines(axes, writing, classic, colour="0.45", label="classic", style="s--")
+    if all(level.mean is None for level in (*calibrated, *classic)):
         nothing_here(axes)
         return
     # Room for a whole mark at either end.
@@ -215,16 +199,14 @@ def _composites(axes: Axes, writing: Writing) -> None:
 
 
 def _variation(axes: Axes, writing: Writing) -> None:
-    axis = _context_axis(axes, writing)
-    quiet_axes(axes)
-    panel_title(axes, "Spread between rounds: sd / mean")
-    tokens = [tier.context_tokens for tier in writing.tiers]
+    axis = _panel(axes, writing, "Spread between rounds: sd / mean")
     highest = _CV_LIMIT
     for measure, style in zip(core_measures(writing), LINES, strict=True):
         values = [level_of(tier, measure).cv for tier in writing.tiers]
         known = [value for value in values if value is not None]
         if known:
             highest = max(highest, *known)
+            tokens = _tokens(writing)
             axes.plot(tokens, list(map(or_nan, values)), style, markersize=4, linewidth=1.4, label=title(measure))
     if not axes.lines:
         nothing_here(axes, "fewer than two rounds, or not measured")
@@ -236,18 +218,15 @@ def _variation(axes: Axes, writing: Writing) -> None:
 
 
 def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
-    axis = _context_axis(axes, writing)
-    quiet_axes(axes)
-    panel_title(axes, "Effect against the shortest length (1: every round is worse)")
-    tokens = [tier.context_tokens for tier in writing.tiers]
+    axis = _panel(axes, writing, "Effect against the shortest length (1: every round is worse)")
     tests_by_place = _against_shortest(writing)
     for place, (measure, style) in enumerate(zip(core_measures(writing), LINES, strict=True)):
-        tests = [tests_by_place.get((length, measure)) for length in tokens]
+        tests = [tests_by_place.get((length, measure)) for length in _tokens(writing)]
         if any(test is not None for test in tests):
             effects = [math.nan if test is None else test.effect for test in tests]
             # Several effects of 1 would lie on each other.
             apart = (axis.high / axis.low) ** (_APART * (place - 1.5) / axis.inches)
-            places = [length * apart for length in tokens]
+            places = [length * apart for length in _tokens(writing)]
             axes.plot(places, effects, style, markersize=5, linewidth=1.4, label=title(measure))
     if not axes.lines:
         nothing_here(axes, "nothing was tested")
@@ -265,7 +244,7 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
     from matplotlib.patches import Patch
 
     panel_title(axes, "Tests against the shortest length, corrected p")
-    lengths = [tier.context_tokens for tier in writing.tiers]
+    lengths = _tokens(writing)
     if not tested:
         axes.set_xticks([])
         nothing_here(axes, "nothing was tested")
@@ -282,14 +261,15 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
     for row, measure in enumerate(tested):
         for column, length in enumerate(lengths):
             test = tests_by_place.get((length, measure))
-            marks = _MARK[test is not None and test.degraded] + ("a" if (length, measure) in author else "")
+            worse = test is not None and test.degraded
+            marks = ("×" if worse else "") + ("a" if (length, measure) in author else "")
             dark = colours[cells[row][column]] in _COLOURS[:2]
             axes.text(
                 column, row, marks, ha="center", va="center", fontsize=SMALL, color=ON_DARK if dark else ON_LIGHT,
                 fontweight="bold",
             )  # fmt: skip
     axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
-    _lengths(axes, lengths, inches=inches, name=shown_lengths(writing).name)
+    _lengths(axes, lengths, inches=inches, name=_AXIS[shown_as(writing)])
     handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key(limits, shades)]
     axes.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL,
@@ -351,7 +331,7 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     levels = health.levels
     tokens = [level.context_tokens for level in levels]
-    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=shown_lengths(writing).name)
+    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=_AXIS[shown_as(writing)])
     scores_on_y(axes)
     axes.set_ylabel("share of healthy rounds")
     lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
@@ -362,8 +342,10 @@ def health_figure(report: Report, writing: Writing) -> Figure:
         tokens, [or_nan(level.tested_low) for level in levels], linestyle="none", marker="_", markersize=11,
         markeredgewidth=2, color="black", label=f"tested bound (one-sided, {confidence})", zorder=5,
     )  # fmt: skip
-    threshold = _threshold(health)
-    if threshold is not None:
+    # With `relative` the threshold is a part of the shortest length's share.
+    whole = levels[0].share if health.relative else 1.0
+    if whole is not None:
+        threshold = health.threshold * whole
         line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=RED)
     rows = [("n", [level.n for level in levels], GREY)]
     above = counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
@@ -376,10 +358,3 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     )
     legend_below(axes, axis=axis, height=_HEIGHT, columns=3)
     return figure
-
-
-def _threshold(health: Health) -> float | None:
-    if not health.relative:
-        return health.threshold
-    shortest = health.levels[0].share
-    return None if shortest is None else health.threshold * shortest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 
@@ -40,10 +41,7 @@ def original_text(writing: Writing, *, scored: Sequence[ScoredSample]) -> str | 
         return None
     # Joined by single spaces, verse and paragraphs would be lost.
     rest = document.text[writing.continuation_point :]
-    longest, end = words_of_longest(scored), 0
-    for word in rest.split(None, longest)[:longest]:
-        end = rest.index(word, end) + len(word)
-    return rest[:end].strip("\n")
+    return str(re.findall(rf"\A(?:\s*\S+){{0,{words_of_longest(scored)}}}", rest)[0]).strip("\n")
 
 
 def words_of_longest(scored: Sequence[ScoredSample]) -> int:
@@ -128,7 +126,7 @@ def _figures(name: str, level: CompositeLevel | MeasureLevel, figures: Sequence[
 
 def _round(item: ScoredSample) -> Row:
     sample, generation, details = item.sample, item.generation, item.details
-    row: Row = {
+    return {
         "context_length": sample.context_tokens,
         "round_number": round_number(item),
         "sample_id": sample.sample_id,
@@ -140,24 +138,18 @@ def _round(item: ScoredSample) -> Row:
         "completion_tokens": generation.completion_tokens if generation else None,
         "score": item.score,
         **{name: details.get(name) for name in _OF_ROUND},
+        **{key: details.get(key) for prefix in ("", *_PREFIXES) for key in (prefix + m.name for m in MEASURES)},
     }
-    for measure in MEASURES:
-        row[measure.name] = details.get(measure.name)
-    for prefix in _PREFIXES:
-        for measure in MEASURES:
-            row[prefix + measure.name] = details.get(prefix + measure.name)
-    return row
 
 
 def writing_files(
     report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
 ) -> dict[str, str]:
-    """What a run's prose was, as texts of files by name.
+    """Texts of files by name.
 
     `context_N_results.json` a length, `writing.csv` (a row a length, Context-Tester's columns first),
-    `writing_detailed.csv` (a row a round, unscored ones too),
-    `degradation_analysis.json` and `generations.txt`. `parameters` is the flattened configuration
-    (`sampling.temperature` …). Raises `ValueError` where a number is not finite.
+    `writing_detailed.csv` (a row a round, unscored ones too), `degradation_analysis.json` and `generations.txt`.
+    `parameters` is the flattened configuration. Raises `ValueError` where a number is not finite.
     """
     run = _run(report, writing, parameters=parameters)
     health = {level.context_tokens: level for level in writing.health.levels} if writing.health is not None else {}
@@ -165,17 +157,15 @@ def writing_files(
     tiers = [{**run, **_allowed(allowed.get(tier.context_tokens)), **_tier(tier, health)} for tier in writing.tiers]
     rounds = [{**run, **_allowed(item.sample.answer_tokens), **_round(item)} for item in in_order(scored)]
     return {
-        **{results_name(tier.context_tokens): json_text(_results(report, tier, scored)) for tier in writing.tiers},
+        **{
+            f"context_{tier.context_tokens}_results.json": json_text(_results(report, tier, scored))
+            for tier in writing.tiers
+        },
         "writing.csv": csv_text(tiers),
         "writing_detailed.csv": csv_text(rounds),
         "degradation_analysis.json": json_text(_analysis(report, writing)),
         "generations.txt": generations_text(report, writing, scored=scored),
     }
-
-
-def results_name(context_tokens: int) -> str:
-    """Name of the file with everything of one context length."""
-    return f"context_{context_tokens}_results.json"
 
 
 def _results(report: Report, tier: WritingTier, scored: Sequence[ScoredSample]) -> dict[str, object]:

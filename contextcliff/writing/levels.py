@@ -5,12 +5,10 @@ same `Sample.item` are one draw: an item, as in every other task. Its measures a
 draws.
 
 Rounds are asked for by context length, which holds the answer too, and runs are compared by it. The safe cap is a
-prompt, so sentences, tables and figures of a run name measured prompts: in one report, 1,015 tokens of the one were
-2,048 of the other.
+prompt, so sentences, tables and figures of a run name measured prompts.
 
-Outliers among the rounds of a length are flagged and never left out: a collapse may be the finding. They are J. W.
-Tukey's ("Exploratory Data Analysis", 1977): more than 1.5 interquartile ranges beyond the quartiles. Among ten ordinary
-rounds some measure often flags one: a flag says which texts are worth reading.
+Outliers among the rounds of a length (J. W. Tukey, "Exploratory Data Analysis", 1977) are flagged and never left out: a
+flag says which texts are worth reading.
 """
 
 from __future__ import annotations
@@ -19,6 +17,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
+from typing import Literal
 
 import numpy as np
 
@@ -49,7 +49,6 @@ from contextcliff.writing.prose_findings import (
     OutlierRound,
     Scale,
     Writing,
-    WritingTest,
     WritingTier,
 )
 from contextcliff.writing.task.continuation_scoring import fault_of
@@ -67,11 +66,6 @@ class DrawnTier:
     def rounds(self) -> tuple[ScoredSample, ...]:
         """The answered rounds of all draws."""
         return tuple(scored for draw in self.draws for scored in draw.samples)
-
-    @property
-    def prompt_tokens(self) -> int:
-        """The measured prompt, median over all rounds, as bins have it."""
-        return median_tokens((*self.rounds, *self.unscored))
 
     def values(self, key: str) -> tuple[float, ...]:
         """A detail of every draw that has it, in the order of the draws."""
@@ -102,10 +96,7 @@ _NOTHING = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
 
 
 def level_of(tier: WritingTier, name: str) -> MeasureLevel:
-    """The level of a measure or composite; without figures where the record has none.
-
-    A composite has no figures of the original and of the author.
-    """
+    """The level of a measure or composite, which has no original and author; without figures if not measured."""
     measured = next((level for level in tier.measures if level.name == name), None)
     if measured is not None:
         return measured
@@ -121,10 +112,7 @@ Values = tuple[float, ...]
 
 
 def worsening(measure: Measure, tiers: Sequence[DrawnTier]) -> tuple[Values, ...]:
-    """The measure's values at each of `tiers`, on one scale for all of them, signed so that up is worse.
-
-    A measure without a worse direction keeps its sign.
-    """
+    """The measure's values at each of `tiers`, on one scale, signed so that up is worse if any direction is."""
     key = Z + measure.name if scale_of(measure, tiers) == "z" else measure.name
     sign = measure.worse or 1
     return tuple(tuple(sign * value for value in tier.values(key)) for tier in tiers)
@@ -140,38 +128,6 @@ def has_every_z(measure: Measure, tier: DrawnTier) -> bool:
     return all(Z + measure.name in draw.details for draw in tier.draws if measure.name in draw.details)
 
 
-Lengths = Mapping[int, int]
-"""Context length that was asked for to the length that is told."""
-
-
-def measured_lengths(tiers: Sequence[DrawnTier]) -> Lengths:
-    """Every tier's median prompt; the context lengths themselves where two tiers share a prompt's length."""
-    measured = {tier.context_tokens: tier.prompt_tokens for tier in tiers}
-    return measured if len(set(measured.values())) == len(tiers) else {asked: asked for asked in measured}
-
-
-def tiers_at(tiers: Sequence[DrawnTier], lengths: Lengths) -> tuple[DrawnTier, ...]:
-    """The tiers by the lengths that are told."""
-    return tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in tiers)
-
-
-def tests_at(tests: Sequence[WritingTest], lengths: Lengths) -> tuple[WritingTest, ...]:
-    """The tests by the lengths that are told."""
-    return tuple(replace(test, context_tokens=lengths.get(test.context_tokens, test.context_tokens)) for test in tests)
-
-
-def health_at(health: Health | None, lengths: Lengths) -> Health | None:
-    """The healthy rounds by the lengths that are told."""
-    if health is None:
-        return None
-
-    def told(level: HealthLevel) -> HealthLevel:
-        return replace(level, context_tokens=lengths.get(level.context_tokens, level.context_tokens))
-
-    at = None if health.at is None else told(health.at)
-    return replace(health, at=at, levels=tuple(map(told, health.levels)))
-
-
 _CONVERGED_WITHIN = 0.1
 """Of the original's value: Context-Tester's limit."""
 
@@ -182,6 +138,7 @@ _Interval = tuple[float | None, float | None]
 def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float) -> WritingTier:
     """One length; `measured` are the measures that some round of the run has, in their order."""
     intervals = _intervals(tier, (*measured, COMPOSITE, CLASSIC_COMPOSITE), confidence)
+    rounds = (*tier.rounds, *tier.unscored)
     return WritingTier(
         context_tokens=tier.context_tokens,
         n_rounds=len(tier.rounds),
@@ -194,7 +151,7 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
         composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
         measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
         outliers=outlier_rounds(tier),
-        prompt_tokens=tier.prompt_tokens if tier.rounds or tier.unscored else None,
+        prompt_tokens=median_tokens(rounds) if rounds else None,
     )
 
 
@@ -301,27 +258,19 @@ def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
     quantity, or where nothing was scored."""
     if cap.quantity != "healthy" or not any(result.scores for result in results):
         return None
-    levels = tuple(_level(result) for result in results)
-    longest = results[-1].bin.max_tokens
-    below = (
-        level
-        for level, result in zip(levels, results, strict=True)
-        if cap.ci_high is not None and result.bin.min_tokens >= cap.ci_high
-    )
-    beyond = (
-        level
-        for level, result in zip(levels, results, strict=True)
-        if cap.tokens is None or result.bin.max_tokens > cap.tokens
-    )
-    if cap.tokens is not None and cap.tokens >= longest:
-        return Health(threshold=cap.threshold, relative=cap.relative_to_baseline, outcome="cleared", levels=levels)
-    return Health(
-        threshold=cap.threshold,
-        relative=cap.relative_to_baseline,
-        outcome="open" if cap.ci_high is None else "below",
-        at=next(beyond, None) if cap.ci_high is None else next(below, levels[-1]),
-        levels=levels,
-    )
+    levels = tuple(map(_level, results))
+    at: HealthLevel | None = None
+    outcome: Literal["cleared", "below", "open"] = "open"
+    if cap.tokens is not None and cap.tokens >= results[-1].bin.max_tokens:
+        outcome = "cleared"
+    elif cap.ci_high is None:
+        beyond = (result.bin.max_tokens > (cap.tokens or 0) for result in results)
+        at = next(compress(levels, beyond), None)
+    else:
+        outcome = "below"
+        below = (result.bin.min_tokens >= cap.ci_high for result in results)
+        at = next(compress(levels, below), levels[-1])
+    return Health(threshold=cap.threshold, relative=cap.relative_to_baseline, outcome=outcome, at=at, levels=levels)
 
 
 def _level(result: LengthResult) -> HealthLevel:
@@ -343,45 +292,41 @@ def _level(result: LengthResult) -> HealthLevel:
 
 def _fault(draw: Item) -> str | None:
     """What is wrong with a draw: with the first of its rounds in which something is."""
-    return next(
-        (
-            fault
-            for scored in draw.samples
-            if scored.score is not None and (fault := fault_of(scored.details, scored.failure)) is not None
-        ),
-        None,
-    )
+    faults = (fault_of(scored.details, scored.failure) for scored in draw.samples if scored.score is not None)
+    return next((fault for fault in faults if fault is not None), None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ShownLengths:
-    """What the axis of lengths is called, and which length stands for a context length that was asked for."""
-
-    name: str
-    column: str
-    """Heading of a column."""
-    of_asked: Lengths
+def shown_as(writing: Writing) -> Literal["prompt", "context"]:
+    """Lengths are shown as measured prompts; as context lengths, which were asked for, where a tier has no prompt of
+    its own (another tool's run, or an earlier version's)."""
+    prompts = {tier.prompt_tokens for tier in writing.tiers} - {None}
+    return "prompt" if len(prompts) == len(writing.tiers) else "context"
 
 
-def shown_lengths(writing: Writing) -> ShownLengths:
-    """Measured prompts; context lengths where a tier has none (another tool's run, or an earlier version's)."""
-    measured = {tier.context_tokens: tier.prompt_tokens for tier in writing.tiers if tier.prompt_tokens is not None}
-    if len(set(measured.values())) < len(writing.tiers):
-        asked = {tier.context_tokens: tier.context_tokens for tier in writing.tiers}
-        return ShownLengths(name="context length in tokens, as asked", column="context", of_asked=asked)
-    return ShownLengths(name="prompt length in tokens, as measured", column="prompt", of_asked=measured)
+def shown_lengths(writing: Writing) -> Mapping[int, int]:
+    """Context length as asked to the length that is shown."""
+    by_prompt = shown_as(writing) == "prompt"
+    return {
+        tier.context_tokens: tier.prompt_tokens if by_prompt and tier.prompt_tokens is not None else tier.context_tokens
+        for tier in writing.tiers
+    }
 
 
 def as_shown(writing: Writing) -> Writing:
-    """The same with the shown lengths in the place of those that were asked for, for tables and figures alone.
+    """The same by the shown lengths, for sentences, tables and figures. What is shown already stays as it is."""
+    lengths = shown_lengths(writing)
 
-    What is shown already stays as it is.
-    """
-    lengths = shown_lengths(writing).of_asked
+    def told(level: HealthLevel) -> HealthLevel:
+        return replace(level, context_tokens=lengths.get(level.context_tokens, level.context_tokens))
+
+    health = writing.health
+    if health is not None:
+        at = None if health.at is None else told(health.at)
+        health = replace(health, at=at, levels=tuple(map(told, health.levels)))
     return replace(
         writing,
         tiers=tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in writing.tiers),
-        tests=tests_at(writing.tests, lengths),
+        tests=tuple(replace(t, context_tokens=lengths.get(t.context_tokens, t.context_tokens)) for t in writing.tests),
         steps=tuple(replace(s, context_tokens=lengths.get(s.context_tokens, s.context_tokens)) for s in writing.steps),
-        health=health_at(writing.health, lengths),
+        health=health,
     )

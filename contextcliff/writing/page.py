@@ -1,8 +1,4 @@
-"""`writing.html` of a run: the verdict, the cap, and the texts to read, each beside the author's own next words.
-
-It has no script and draws no chart: those of the measures are in `report.html`. Every text is escaped where it is put
-in.
-"""
+"""`writing.html` of a run: the verdict, the cap, and the texts to read, each beside the author's own next words."""
 
 from __future__ import annotations
 
@@ -56,7 +52,7 @@ def _html(blocks: Sequence[Block]) -> object:
 
 def _lengths(writing: Writing, scored: Sequence[ScoredSample], *, limit: int) -> Iterator[Mapping[str, object]]:
     """The texts of each context length, by the length asked for and the one that stands in tables and figures."""
-    rounds, shown = in_order(scored), shown_lengths(writing).of_asked
+    rounds, shown = in_order(scored), shown_lengths(writing)
     for tokens in dict.fromkeys(item.sample.context_tokens for item in rounds):
         found = [item for item in rounds if item.sample.context_tokens == tokens]
         yield {

@@ -15,32 +15,16 @@ from typing import Literal
 
 from contextcliff.analysis.paired import unit_names, units_of
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Heading, Table, Text, columns_of
+from contextcliff.findings.finding import Block, Heading, Table, Text, columns
 from contextcliff.records.comparison import ScoredPair
 from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.pairs import Units, p_better, p_worse, shift_interval
+from contextcliff.statistics.pairs import p_better, p_worse, shift_interval
 from contextcliff.statistics.ranks import holm, is_significant
-from contextcliff.writing.contest import (
-    COMPOSITES,
-    WritingSide,
-    different_rules,
-    unequal_lengths,
-)
-from contextcliff.writing.measures.measure import BY_NAME, MEASURES, Z
+from contextcliff.writing.contest import RAW_ALWAYS, WORSE_UP, WritingSide, different_rules, unequal_lengths
+from contextcliff.writing.measures.measure import BY_NAME, Z
 from contextcliff.writing.phrases import digits_of, in_sentence, title
 from contextcliff.writing.prose_findings import Scale
-
-WORSE_UP = {**dict.fromkeys(COMPOSITES, 1), **{measure.name: int(measure.worse) for measure in MEASURES}}
-"""Both composites and every measure, with the direction that is worse: 1 up, -1 down, 0 neither."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PairedRounds:
-    """A candidate, and its rounds beside the baseline's."""
-
-    side: WritingSide
-    pairs: Sequence[ScoredPair]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,56 +64,56 @@ Differences = Mapping[str, Sequence[MeasureDifference]]
 
 
 def measure_differences(
-    baseline: WritingSide, candidates: Mapping[str, PairedRounds], *, confidence: float
-) -> Mapping[str, tuple[MeasureDifference, ...]]:
-    """Both composites and every measure that some pair has, by candidate, in the order of tables."""
-    known = {
-        name: tuple(
-            one
-            for measure in WORSE_UP
-            if (one := _difference(measure, baseline, rounds, confidence=confidence)) is not None
-        )
-        for name, rounds in candidates.items()
-    }
+    baseline: WritingSide, candidates: Iterable[tuple[WritingSide, Sequence[ScoredPair]]], *, confidence: float
+) -> Mapping[str, Sequence[MeasureDifference]]:
+    """Both composites and every measure that some pair has, by candidate, in the order of tables.
+
+    `candidates` come with their pairs with the baseline.
+    """
+    known: dict[str, list[MeasureDifference]] = {}
+    for candidate, pairs in candidates:
+        found = (_difference(measure, baseline, candidate, pairs, confidence=confidence) for measure in WORSE_UP)
+        known[candidate.name] = [one for one in found if one is not None]
     rows = [one for each in known.values() for one in each]
     worse = iter(holm([one.p_worse for one in rows if one.p_worse is not None]))
     better = iter(holm([one.p_better for one in rows if one.p_better is not None]))
     return {
-        name: tuple(
+        name: [
             one if one.p_worse is None else _corrected(one, next(worse), next(better), confidence=confidence)
             for one in each
-        )
+        ]
         for name, each in known.items()
     }
 
 
 def _corrected(one: MeasureDifference, worse: float, better: float, *, confidence: float) -> MeasureDifference:
-    shown: Literal["worse", "better"] | None = None
-    if is_significant(worse, confidence):
-        shown = "worse"
-    elif is_significant(better, confidence):
+    shown: Literal["worse", "better"] | None = "worse" if is_significant(worse, confidence) else None
+    if shown is None and is_significant(better, confidence):
         shown = "better"
     return replace(one, p_worse_corrected=worse, p_better_corrected=better, shown=shown)
 
 
 def _difference(
-    measure: str, baseline: WritingSide, rounds: PairedRounds, *, confidence: float
+    measure: str, baseline: WritingSide, candidate: WritingSide, pairs: Sequence[ScoredPair], *, confidence: float
 ) -> MeasureDifference | None:
-    answered = [pair for pair in rounds.pairs if pair.is_scored]
+    answered = [pair for pair in pairs if pair.is_scored]
     having = _with_figures(answered, measure)
     if not having:
         return None
     scaled = _with_figures(having, Z + measure)
-    scale: Scale = "z" if len(scaled) == len(having) and _has_z(measure) else "raw"
+    scale: Scale = "z" if len(scaled) == len(having) and measure not in RAW_ALWAYS else "raw"
     key = Z + measure if scale == "z" else measure
     before = [pair.baseline_figures[key] for pair in having]
     after = [pair.candidate_figures[key] for pair in having]
     differences = [own - base for base, own in zip(before, after, strict=True)]
     largest = max(map(abs, differences)) or 1.0
-    units = _units(rounds.pairs, having, [each / largest for each in differences])
+    shares = (
+        replace(pair, baseline=0.0, candidate=each / largest) for pair, each in zip(having, differences, strict=True)
+    )
+    units = units_of(shares, unit_names(pairs))
     low, high = (None if end is None else end * largest for end in shift_interval(units, confidence))
     worse = WORSE_UP[measure]
-    reason = _obstacle(measure, baseline, rounds.side, having, scale) if worse else None
+    reason = _obstacle(measure, (baseline, candidate), having, scale) if worse else None
     tested = units.mirrored() if worse > 0 else units
     is_tested = worse != 0 and reason is None
     return MeasureDifference(
@@ -157,35 +141,15 @@ def _with_figures(pairs: Iterable[ScoredPair], key: str) -> list[ScoredPair]:
     return [pair for pair in pairs if key in pair.baseline_figures and key in pair.candidate_figures]
 
 
-def _has_z(measure: str) -> bool:
-    """The author's text is complete: it has no standard deviation of what is missing."""
-    return measure in BY_NAME and BY_NAME[measure].of_text
-
-
-def _units(pairs: Sequence[ScoredPair], having: Sequence[ScoredPair], differences: Sequence[float]) -> Units:
-    """The differences, each -1 to 1, of pairs of one draw together; `pairs` are all, of which `having` are some."""
-    by_difference = (
-        replace(pair, baseline=0.0, candidate=difference) for pair, difference in zip(having, differences, strict=True)
-    )
-    return units_of(by_difference, unit_names(pairs))
-
-
-def _obstacle(
-    measure: str, baseline: WritingSide, candidate: WritingSide, having: Sequence[ScoredPair], scale: Scale
-) -> Note | None:
+def _obstacle(measure: str, sides: Sequence[WritingSide], having: Sequence[ScoredPair], scale: Scale) -> Note | None:
     """Why the figures of two runs can't be held against each other."""
-    sides = (baseline, candidate)
     rules = different_rules(measure, sides)
     if rules is not None or scale == "z":
         return rules
     return unequal_lengths(measure, sides, sorted({pair.context_tokens for pair in having}))
 
 
-_HEAD = ("measure", "better", "unit", "baseline", "candidate", "difference", "interval", "p worse", "p better", "pairs")
-_WORDS = ("measure", "better", "unit")
-"""Columns of text; the others hold numbers."""
 _BETTER = {1: "lower", -1: "higher", 0: "neither"}
-_SD = "author's sd"
 
 
 def differences_sentence(candidate: str, baseline: str, rows: Sequence[MeasureDifference]) -> str:
@@ -205,24 +169,6 @@ def differences_sentence(candidate: str, baseline: str, rows: Sequence[MeasureDi
         more = Note("; {rest:,} of {n:measures}: neither is shown", rest=rest, n=len(tested)) if rest else ""
         said = Note("{shown}{more}", shown="; ".join(map(str, shown)), more=more)
     return f"{candidate} against {baseline}, pair by pair: {said}."
-
-
-def _cells(one: MeasureDifference) -> tuple[str, ...]:
-    """The row of a measure, under `_HEAD`."""
-    digits = _digits(one)
-    name = title(one.measure)
-    return (
-        f"{name} ({one.shown})" if one.shown else name,
-        _BETTER[one.worse],
-        _unit(one),
-        _number(one.baseline_mean, digits),
-        _number(one.candidate_mean, digits),
-        _number(one.difference, digits, sign="+"),
-        _interval(one, digits),
-        _p(one.p_worse_corrected),
-        _p(one.p_better_corrected),
-        f"{one.n_pairs:,}",
-    )
 
 
 def differences_notes(known: Differences, *, confidence: float) -> tuple[str, ...]:
@@ -259,13 +205,25 @@ def difference_blocks(known: Differences, *, baseline: str) -> tuple[Block, ...]
 
 
 def _of_candidate(name: str, rows: Sequence[MeasureDifference], baseline: str) -> tuple[Block, ...]:
-    shown = [_cells(one) for one in rows]
-    columns = columns_of(_HEAD, shown, words=_WORDS)
+    table = columns(
+        rows,
+        ("measure", lambda one: f"{title(one.measure)} ({one.shown})" if one.shown else title(one.measure)),
+        ("better", lambda one: _BETTER[one.worse]),
+        ("unit", _unit),
+        ("baseline", lambda one: _number(one.baseline_mean, one)),
+        ("candidate", lambda one: _number(one.candidate_mean, one)),
+        ("difference", lambda one: _number(one.difference, one, sign="+")),
+        ("interval", _interval),
+        ("p worse", lambda one: _p(one.p_worse_corrected)),
+        ("p better", lambda one: _p(one.p_better_corrected)),
+        ("pairs", lambda one: f"{one.n_pairs:,}"),
+        words=("measure", "better", "unit"),
+    )
     reasons = dict.fromkeys(str(one.reason) for one in rows if one.reason is not None)
     return (
         Heading(text=f"{name} against {baseline}, pair by pair"),
         Text(text=differences_sentence(name, baseline, rows)),
-        Table(columns=columns),
+        Table(columns=table),
         *(Text(text=f"Not tested where {reason}.") for reason in reasons),
     )
 
@@ -281,34 +239,28 @@ def difference_data(known: Differences) -> list[dict[str, object]]:
 
 def _sized(one: MeasureDifference) -> str:
     p = phrases.p_value((one.p_worse_corrected if one.shown == "worse" else one.p_better_corrected) or 0.0)
-    unit, size = " sd" if one.scale == "z" else "", _number(one.difference, _digits(one), sign="+")
+    unit, size = " sd" if one.scale == "z" else "", _number(one.difference, one, sign="+")
     return f"{in_sentence(one.measure)} ({size}{unit}, {p})"
 
 
 def _unit(one: MeasureDifference) -> str:
     if one.scale == "z":
-        return _SD
+        return "author's sd"
     known = BY_NAME.get(one.measure)
     return (known.unit if known else "0-100") or phrases.MISSING
 
 
-def _interval(one: MeasureDifference, digits: int) -> str:
+def _interval(one: MeasureDifference) -> str:
     if one.low is None or one.high is None:
         return phrases.MISSING
-    return f"{_number(one.low, digits, sign='+')} to {_number(one.high, digits, sign='+')}"
+    return f"{_number(one.low, one, sign='+')} to {_number(one.high, one, sign='+')}"
 
 
-def _number(value: float, digits: int, *, sign: str = "-") -> str:
-    """A figure, and 0 without a sign; `sign` is `+` where others have one in any case."""
+def _number(value: float, one: MeasureDifference, *, sign: str = "-") -> str:
+    """A figure with the decimals that tell something, and 0 without a sign; `sign` is `+` where others have one."""
+    digits = 2 if one.scale == "z" else digits_of(max(abs(one.baseline_mean), abs(one.candidate_mean)))
     text = f"{value:{sign}.{digits}f}"
     return text[1:] if text[0] in "+-" and not text.strip("+-0.") else text
-
-
-def _digits(one: MeasureDifference) -> int:
-    """Decimals by which its figures tell something."""
-    if one.scale == "z":
-        return 2
-    return digits_of(max(abs(one.baseline_mean), abs(one.candidate_mean)))
 
 
 def _p(value: float | None) -> str:

@@ -48,22 +48,21 @@ def _stand_in(writing: Writing, measure: str) -> str | None:
 
 
 def grid(
+    count: int,
     *,
-    rows: int,
     columns: int,
-    count: int | None = None,
     width: float = PANEL_WIDTH,
-    heights: Sequence[float] = (),
+    heights: Sequence[float] = (PANEL_HEIGHT,),
     under: float = _UNDER,
     legend: bool = True,
 ) -> tuple[Figure, Axes, list[Axes]]:
-    """A figure, its whole page without axes, and `rows` times `columns` panels from the upper left.
+    """A figure, its whole page without axes, and `count` panels from the upper left.
 
-    Where there are `count` panels, the last row may have fewer. `width` is a panel's in inches, `heights` are those of
-    the rows, `PANEL_HEIGHT` where none are given, and `under` is the room for a panel's x axis; with `legend` there is
-    room for one under them all.
+    `width` is a panel's in inches, `heights` are those of the rows, or of all, and `under` is the room for a panel's x
+    axis; with `legend` there is room for one under them all.
     """
-    high = list(heights) or [PANEL_HEIGHT] * rows
+    rows = -(-count // columns)
+    high = list(heights) * rows if len(heights) == 1 else heights
     across = _LEFT + columns * width + (columns - 1) * _BETWEEN
     down = sum(high) + rows * (_OVER + under) + (_LEGEND if legend else 0.0)
     figure, page = blank(width=across, height=down)
@@ -72,7 +71,7 @@ def grid(
     top = down
     for row in high:
         bottom = top - _OVER - row
-        for column in range(columns if count is None else min(columns, count - len(panels))):
+        for column in range(min(columns, count - len(panels))):
             left = _LEFT + column * (width + _BETWEEN)
             panels.append(figure.add_axes((left / across, bottom / down, width / across, row / down)))
         top = bottom - under

@@ -1,7 +1,4 @@
-"""A continuation judged: its measures, the original's, the author's, how far apart they are, and one number for it.
-
-The number is a composite, 0-100, up is worse: how much worse the text is than its author's own.
-"""
+"""A continuation judged: its measures, the original's, the author's, how far apart they are, and one composite."""
 
 from __future__ import annotations
 
@@ -93,8 +90,8 @@ def _missing(shortfall: float) -> dict[str, float]:
 
 def _against(values: Mapping[str, float], original: Mapping[str, float], norms: Norms) -> dict[str, float]:
     return {
-        **_prefixed(AUTHOR_MEAN, {name: norm.mean for name, norm in norms.of.items()}),
-        **_prefixed(AUTHOR_STD, {name: norm.std for name, norm in norms.of.items()}),
+        **_prefixed(AUTHOR_MEAN, {name: norm.mean for name, norm in norms.items()}),
+        **_prefixed(AUTHOR_STD, {name: norm.std for name, norm in norms.items()}),
         **_prefixed(Z, z_scores(values, norms)),
         **_prefixed(ORIGINAL_Z, z_scores(original, norms)),
     }
@@ -103,9 +100,10 @@ def _against(values: Mapping[str, float], original: Mapping[str, float], norms: 
 def _composed(details: Mapping[str, float]) -> dict[str, float]:
     z = {key.removeprefix(Z): value for key, value in details.items() if key.startswith(Z)}
     values = {name: details[name] for name in BY_NAME if name in details}
-    prose = calibrated(z)
+    prose, shortfall = calibrated(z), details.get(_SHORTFALL, 0.0)
     composites = {
-        COMPOSITE: None if prose is None else with_shortfall(prose, details.get(_SHORTFALL, 0.0)),
+        # What is missing of the text counts as 100.
+        COMPOSITE: None if prose is None else 100.0 * (1.0 - (1.0 - shortfall) * (1.0 - prose / 100.0)),
         CLASSIC_COMPOSITE: classic(values),
         AUTHOR_DISTANCE: author_distance(z),
     }
@@ -141,17 +139,17 @@ def calibrated(z: Mapping[str, float]) -> float | None:
 
 def parts_of(z: Mapping[str, float]) -> dict[Family, float]:
     """Each family's part of the composite, 0-1, of the families that are measured."""
-    return {family: part for family in get_args(Family) if (part := _part(family, z)) is not None}
+    shares: dict[Family, list[float]] = {family: [] for family in get_args(Family)}
+    for name, score in z.items():
+        measure = BY_NAME[name]
+        if measure.family is not None:
+            shares[measure.family].append(_clip((measure.worse * score - _FREE) / (_FULL - _FREE)))
+    return {family: sum(own) / len(own) for family, own in shares.items() if own}
 
 
 def composed(parts: Sequence[float]) -> float:
     """The composite of at least one family's part."""
     return 100.0 * math.sqrt(sum(part**2 for part in parts) / len(parts))
-
-
-def with_shortfall(prose: float, shortfall: float) -> float:
-    """The composite of a text of which the share `shortfall` is missing: the missing part counts as 100."""
-    return 100.0 * (1.0 - (1.0 - shortfall) * (1.0 - prose / 100.0))
 
 
 def classic(values: Mapping[str, float]) -> float | None:
@@ -176,16 +174,6 @@ def author_distance(z: Mapping[str, float]) -> float | None:
     if not z:
         return None
     return math.sqrt(sum(min(abs(score), _MOST) ** 2 for score in z.values()) / len(z))
-
-
-def _part(family: str, z: Mapping[str, float]) -> float | None:
-    """A family's part of the composite, 0-1; None where none of its measures is in `z`."""
-    shares = [
-        _clip((BY_NAME[name].worse * score - _FREE) / (_FULL - _FREE))
-        for name, score in z.items()
-        if BY_NAME[name].family == family
-    ]
-    return sum(shares) / len(shares) if shares else None
 
 
 def _clip(share: float) -> float:

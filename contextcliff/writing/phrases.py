@@ -1,7 +1,4 @@
-"""The words and numbers of a continuation run, said once for console, page, figures and files.
-
-As in `phrases`, nothing here is escaped, and all is plain ASCII apart from what the run itself brings.
-"""
+"""The words and numbers of a continuation run, said once for console, page, figures and files; nothing is escaped."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The finding `writing` of a report, which only the continuation task has: the prose at every context length.
-
-Frozen, plain data. `None` means "not measured", never zero. Measures are those of
-`contextcliff.writing.measures`, by name.
-"""
+"""The finding `writing` of a report, which only the continuation task has. None means "not measured", never zero."""
 
 from __future__ import annotations
 
@@ -87,6 +83,8 @@ class WritingTier:
 COMPLETE = "complete"
 """The outcome of a round without a failure."""
 
+Against = Literal["shortest", "author"]
+Size = Literal["none", "small", "medium", "large"]
 Scale = Literal["z", "raw"]
 """What is compared: z-scores, taken by windows of the author's text as long as each round, or the measure itself."""
 
@@ -104,7 +102,7 @@ class WritingTest:
 
     context_tokens: int
     measure: str
-    against: Literal["shortest", "author"]
+    against: Against
     n: int
     n_baseline: int
     scale: Scale
@@ -112,7 +110,7 @@ class WritingTest:
     p_value: float
     p_holm: float
     effect: float
-    size: Literal["none", "small", "medium", "large"]
+    size: Size
     degraded: bool
 
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Image, Table
-from contextcliff.writing.levels import level_of, shown_lengths
-from contextcliff.writing.phrases import shift, title, value
+from contextcliff.findings.finding import (
+    Block,
+    Column,
+    Heading,
+    Image,
+    Line,
+    Lines,
+    Pairs,
+    Table,
+    Text,
+    columns,
+    columns_of,
+)
+from contextcliff.writing.levels import level_of, shown_as
+from contextcliff.writing.phrases import change, shift, title, value, way
 from contextcliff.writing.prose_findings import (
     COMPLETE,
     CompositeLevel,
@@ -17,52 +29,140 @@ from contextcliff.writing.prose_findings import (
     WritingTier,
 )
 
-_NAMED = 4
-"""The most measures that a line names; further ones are counted."""
+_METHOD = (
+    "Every prompt ends at the same place in the text, whatever its length, and the author's own next words are measured"
+    " beside the model's. The composite (0-100, up is worse) is calibrated by windows of the author's text; the classic"
+    " one is Context-Tester's. An interval is a bootstrap over the rounds. What could not be measured is a dash and"
+    " counts in nothing."
+)
+_SCALES = {"z": "at equal length", "raw": "as it is"}
+_TREND_TEST = (
+    "Jonckheere and Terpstra's test over all lengths, one-sided where one way is worse; corrected: Holm. At equal"
+    " length: tested are the z-scores by windows of the author's text as long as each round's, not the figures beside"
+    " them."
+)
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
+_HEALTH = (
+    "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
+    " as in a loop (more than half of its three-word sequences have occurred before), else as beyond the author. The"
+    " author's passages are windows of the text about as long as the round, each judged by what the other windows do;"
+    " within the limit are 99% of them. The interval is Wilson's; the tested bound is exact and one-sided, and counts"
+    " unscored rounds as not healthy."
+)
 
 
-def tier_table(writing: Writing) -> Table:
+def blocks(writing: Writing) -> Iterator[Block]:
+    """Every table and figure of a run, with the lengths that are shown."""
+    yield Pairs(rows=tuple(_summary(writing)))
+    yield _tier_table(writing) if writing.tiers else Text(text="No length was tested.")
+    yield Image(figure="core_metrics")
+    yield Image(figure="writing_dashboard")
+    if writing.trends:
+        yield Heading(text="From the shortest to the longest")
+        yield _trend_table(writing)
+        yield Text(text=_TREND_TEST)
+    yield from _list("Worse (corrected p)", _degraded_lines(writing.tests))
+    yield from _list("Steps between neighbouring lengths (fixed limits, no test)", _step_lines(writing))
+    yield from _list("Outlying rounds (kept)", _outlier_lines(writing))
+    measures = _measure_rows(writing)
+    if measures:
+        head = ("measure", *(phrases.whole(tier.context_tokens) for tier in writing.tiers), "original", "author")
+        yield Heading(text="Every measure")
+        yield Table(columns=columns_of(head, measures, words=head[:1]))
+    yield Text(text=_METHOD)
+    if writing.health is not None:
+        yield Text(text=_HEALTH)
+
+
+def _list(heading: str, lines: Iterable[str]) -> Iterator[Block]:
+    """Lines under their heading; nothing where there is none."""
+    listed = tuple(Line(text=line) for line in lines)
+    if listed:
+        yield Heading(text=heading)
+        yield Lines(lines=listed)
+
+
+def _tier_table(writing: Writing) -> Table:
     """The measures of prose by length."""
-    tiers = writing.tiers
 
-    def mean(measure: str, digits: int) -> list[str]:
-        return [_decimals(level_of(tier, measure).mean, digits) for tier in tiers]
+    def mean(measure: str, digits: int) -> Callable[[WritingTier], str]:
+        return lambda tier: _decimals(level_of(tier, measure).mean, digits)
 
-    def spread(measure: str, digits: int) -> list[str]:
-        return [_decimals(level_of(tier, measure).std, digits) for tier in tiers]
+    def spread(measure: str, digits: int) -> Callable[[WritingTier], str]:
+        return lambda tier: _decimals(level_of(tier, measure).std, digits)
 
-    columns = [
-        (shown_lengths(writing).column, [phrases.whole(tier.context_tokens) for tier in tiers]),
-        ("cloze score", mean("cloze_score", 2)),
-        ("sd", spread("cloze_score", 2)),
-        ("level", [tier.reading_level or phrases.MISSING for tier in tiers]),
-        ("unfamiliar", [_share(level_of(tier, "pct_unfamiliar_words").mean) for tier in tiers]),
-        ("sentence length", mean("avg_sentence_length", 1)),
-        ("length variance", mean("sentence_length_variance", 1)),
-        ("vocabulary diversity", mean("vocabulary_diversity", 3)),
-        ("sd", spread("vocabulary_diversity", 3)),
-        ("composite", [_decimals(tier.composite.mean, 1) for tier in tiers]),
-        ("interval", [_composite_interval(tier.composite) for tier in tiers]),
-        ("classic composite", [_decimals(tier.composite_classic.mean, 1) for tier in tiers]),
-        ("rounds", [_rounds(tier) for tier in tiers]),
-        ("draws", [phrases.whole(tier.n_distinct) for tier in tiers]),
-        ("outcomes", [phrases.tally(dict(tier.outcomes)) or phrases.MISSING for tier in tiers]),
-    ]
     return Table(
-        columns=tuple(Column(title=title, cells=tuple(cells), words=title == "outcomes") for title, cells in columns)
+        columns=columns(
+            writing.tiers,
+            (shown_as(writing), lambda tier: phrases.whole(tier.context_tokens)),
+            ("cloze score", mean("cloze_score", 2)),
+            ("sd", spread("cloze_score", 2)),
+            ("level", lambda tier: tier.reading_level or phrases.MISSING),
+            ("unfamiliar", lambda tier: _share(level_of(tier, "pct_unfamiliar_words").mean)),
+            ("sentence length", mean("avg_sentence_length", 1)),
+            ("length variance", mean("sentence_length_variance", 1)),
+            ("vocabulary diversity", mean("vocabulary_diversity", 3)),
+            ("sd", spread("vocabulary_diversity", 3)),
+            ("composite", lambda tier: _decimals(tier.composite.mean, 1)),
+            ("interval", lambda tier: _interval(tier.composite)),
+            ("classic composite", lambda tier: _decimals(tier.composite_classic.mean, 1)),
+            ("rounds", _rounds),
+            ("draws", lambda tier: phrases.whole(tier.n_distinct)),
+            ("outcomes", lambda tier: phrases.tally(dict(tier.outcomes)) or phrases.MISSING),
+            words=("outcomes",),
+        )
     )
 
 
-def measure_table(writing: Writing) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _rounds(tier: WritingTier) -> str:
+    """Rounds that were answered, of those that were planned where some were not."""
+    planned = tier.n_rounds + tier.n_unscored
+    return f"{tier.n_rounds:,}" if not tier.n_unscored else f"{tier.n_rounds:,} of {planned:,}"
+
+
+def _interval(level: CompositeLevel) -> str:
+    if level.ci_low is None or level.ci_high is None:
+        return phrases.MISSING
+    return f"{level.ci_low:.1f}-{level.ci_high:.1f}"
+
+
+def _decimals(number: float | None, digits: int) -> str:
+    return phrases.MISSING if number is None else f"{number:,.{digits}f}"
+
+
+def _share(number: float | None) -> str:
+    return phrases.MISSING if number is None else f"{100 * number:.1f}%"
+
+
+def _trend_table(writing: Writing) -> Table:
+    return Table(
+        columns=columns(
+            writing.trends,
+            ("measure", lambda trend: title(trend.measure)),
+            ("which way is worse", lambda trend: way(trend.measure) or "neither"),
+            ("shortest", lambda trend: value(trend.start)),
+            ("longest", lambda trend: value(trend.end)),
+            ("change", lambda trend: change(trend.measure, trend.end - trend.start)),
+            ("p", lambda trend: _p(trend.p_value)),
+            ("corrected", lambda trend: _p(trend.p_holm)),
+            ("tested", lambda trend: phrases.MISSING if trend.p_value is None else _SCALES[trend.scale]),
+            words=("measure", "which way is worse", "tested"),
+        )
+    )
+
+
+def _p(p_value: float | None) -> str:
+    return phrases.MISSING if p_value is None else phrases.p_value(p_value).removeprefix("p = ")
+
+
+def _measure_rows(writing: Writing) -> list[tuple[str, ...]]:
     """Every measure that has a figure: its mean at each length, and the original's."""
-    head = ("measure", *(phrases.whole(tier.context_tokens) for tier in writing.tiers), "original", "author")
     rows = []
     for name in (level.name for level in (writing.tiers[0].measures if writing.tiers else ())):
         levels = [level_of(tier, name) for tier in writing.tiers]
         if any(level.mean is not None for level in levels):
             rows.append((title(name), *(value(level.mean) for level in levels), *_beside(levels)))
-    return head, rows
+    return rows
 
 
 def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
@@ -74,25 +174,18 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
     return value(original), f"{value(author.author_mean)} (sd {value(author.author_std)})"
 
 
-def summary(writing: Writing) -> tuple[tuple[str, str], ...]:
+def _summary(writing: Writing) -> Iterator[tuple[str, str]]:
     """What would settle the cap, outcomes and embeddings, as pairs of a name and a sentence."""
-    rows = []
     if writing.settling_rounds is not None:
-        rows.append(("To settle the cap", f"about {writing.settling_rounds:,} rounds a length, in a new run"))
-    outcomes = outcome_lines(writing)
-    if outcomes:
-        rows.append(("Outcomes", "; ".join(outcomes)))
-    rows.append(("Embeddings", writing.embeddings or "none; coherence was not measured"))
-    return tuple(rows)
-
-
-def outcome_lines(writing: Writing) -> list[str]:
-    """Each length at which some round was not complete, with how its rounds ended."""
-    return [
+        yield "To settle the cap", f"about {writing.settling_rounds:,} rounds a length, in a new run"
+    outcomes = [
         f"at {phrases.whole(tier.context_tokens)} {_ended(tier)}"
         for tier in writing.tiers
         if tier.n_unscored or any(count for tag, count in tier.outcomes.items() if tag != COMPLETE)
     ]
+    if outcomes:
+        yield "Outcomes", "; ".join(outcomes)
+    yield "Embeddings", writing.embeddings or "none; coherence was not measured"
 
 
 def _ended(tier: WritingTier) -> str:
@@ -100,15 +193,15 @@ def _ended(tier: WritingTier) -> str:
     return phrases.tally(counts | ({"unscored": tier.n_unscored} if tier.n_unscored else {}))
 
 
-def degraded_lines(tests: Sequence[WritingTest]) -> list[str]:
+def _degraded_lines(tests: Sequence[WritingTest]) -> Iterator[str]:
     """Every measure that a test found worse, at which length and by how much."""
-    return [
-        f"at {phrases.whole(test.context_tokens)}: {title(test.measure)} worse than"
-        f" {_AGAINST.get(test.against, test.against)} {_by(test)}"
-        f" (corrected {phrases.p_value(test.p_holm)}; effect {test.effect:.2f}, {test.size})"
-        for test in tests
-        if test.degraded
-    ]
+    for test in tests:
+        if test.degraded:
+            yield (
+                f"at {phrases.whole(test.context_tokens)}: {title(test.measure)} worse than"
+                f" {_AGAINST.get(test.against, test.against)} {_by(test)}"
+                f" (corrected {phrases.p_value(test.p_holm)}; effect {test.effect:.2f}, {test.size})"
+            )
 
 
 def _by(test: WritingTest) -> str:
@@ -118,106 +211,47 @@ def _by(test: WritingTest) -> str:
     return "in most rounds, though not on average"
 
 
-def _named(tests: Sequence[WritingTest]) -> str:
-    named = ", ".join(f"{title(test.measure)} ({phrases.p_value(test.p_holm)})" for test in tests[:_NAMED])
-    more = len(tests) - _NAMED
-    return f"{named} and {more:,} more" if more > 0 else named
-
-
-def step_lines(writing: Writing) -> list[str]:
+def _step_lines(writing: Writing) -> Iterator[str]:
     """Steps between neighbouring lengths beyond Context-Tester's limits."""
-    return [
-        f"at {phrases.whole(step.context_tokens)}: {title(step.measure)} {'rose' if step.change > 0 else 'fell'}"
-        f" {value(abs(step.change))}"
-        for step in writing.steps
-    ]
+    for step in writing.steps:
+        went = "rose" if step.change > 0 else "fell"
+        yield f"at {phrases.whole(step.context_tokens)}: {title(step.measure)} {went} {value(abs(step.change))}"
 
 
-def outlier_lines(writing: Writing) -> list[str]:
+def _outlier_lines(writing: Writing) -> Iterator[str]:
     """Rounds far from the others of their length, and in what."""
-    return [
-        f"at {phrases.whole(tier.context_tokens)}, round {outlier.trial + 1}: {', '.join(map(title, outlier.measures))}"
-        for tier in writing.tiers
-        for outlier in tier.outliers
-    ]
-
-
-def lists(writing: Writing) -> Mapping[str, list[str]]:
-    """Lines under their headings; an empty list has nothing to show."""
-    return {
-        "Worse (corrected p)": degraded_lines(writing.tests),
-        "Steps between neighbouring lengths (fixed limits, no test)": step_lines(writing),
-        "Outlying rounds (kept)": outlier_lines(writing),
-    }
-
-
-def _rounds(tier: WritingTier) -> str:
-    """Rounds that were answered, of those that were planned where some were not."""
-    planned = tier.n_rounds + tier.n_unscored
-    return f"{tier.n_rounds:,}" if not tier.n_unscored else f"{tier.n_rounds:,} of {planned:,}"
-
-
-def _composite_interval(level: CompositeLevel) -> str:
-    """Both ends of a composite's interval."""
-    if level.ci_low is None or level.ci_high is None:
-        return phrases.MISSING
-    return f"{level.ci_low:.1f}-{level.ci_high:.1f}"
-
-
-def _column(heading: str, cells: Sequence[str], *, spare: int = 0) -> Column:
-    return Column(title=heading, cells=tuple(cells), spare=spare)
-
-
-def _decimals(number: float | None, digits: int) -> str:
-    return phrases.MISSING if number is None else f"{number:,.{digits}f}"
-
-
-def _share(number: float | None) -> str:
-    return phrases.MISSING if number is None else f"{100 * number:.1f}%"
-
-
-HEALTH = (
-    "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
-    " as in a loop (more than half of its three-word sequences have occurred before), else as beyond the author. The"
-    " author's passages are windows of the text about as long as the round, each judged by what the other windows do;"
-    " within the limit are 99% of them. The interval is Wilson's; the tested bound is exact and one-sided, and counts"
-    " unscored rounds as not healthy."
-)
-
-
-def health_table(writing: Writing) -> tuple[Block, ...]:
-    """Healthy rounds by length with their figure; nothing where nobody judged the rounds."""
-    columns = _columns(writing)
-    return (Image(figure="healthy_rounds"), Table(columns=tuple(columns))) if columns else ()
+    for tier in writing.tiers:
+        for outlier in tier.outliers:
+            measures = ", ".join(map(title, outlier.measures))
+            yield f"at {phrases.whole(tier.context_tokens)}, round {outlier.trial + 1}: {measures}"
 
 
 _FAULTS = {"too_short": "too short", "loop": "in a loop", "beyond_author": "beyond the author", "unmeasured": "unknown"}
 
 
-def _columns(writing: Writing) -> list[Column]:
-    """The healthy rounds of each length, and why the others are not; no column where nobody judged them."""
+def health_table(writing: Writing) -> tuple[Block, ...]:
+    """The healthy rounds of each length, why the others are not, and their figure; nothing where nobody judged them."""
     levels = () if writing.health is None else writing.health.levels
-    faults = [fault for fault in _FAULTS if fault != "unmeasured" or any(fault in level.faults for level in levels)]
     if not levels:
-        return []
-    return [
-        _column(shown_lengths(writing).column, [phrases.whole(level.context_tokens) for level in levels]),
-        _column("rounds", [phrases.whole(level.n) for level in levels]),
-        *(
-            [_column("un-\nscored", [phrases.whole(level.n_unscored) for level in levels])]
-            if any(level.n_unscored for level in levels)
-            else []
-        ),
-        _column("healthy", [phrases.whole(level.healthy) for level in levels]),
-        _column("share", [_share(level.share) for level in levels]),
-        _column("interval", [phrases.interval(level.ci_low, level.ci_high) for level in levels], spare=1),
-        _column("tested\nbound", [phrases.bound(level.tested_low) for level in levels], spare=2),
-        *(
-            _column(
-                _FAULTS[fault].replace(" ", "\n", 1),
-                [phrases.whole(level.faults.get(fault, 0)) for level in levels],
-                spare=3 + place,
-            )
-            for place, fault in enumerate(faults)
-        ),
+        return ()
+
+    def column(heading: str, cells: Iterable[str], *, spare: int = 0) -> Column:
+        return Column(title=heading, cells=tuple(cells), spare=spare)
+
+    shown = [
+        column(shown_as(writing), (phrases.whole(level.context_tokens) for level in levels)),
+        column("rounds", (phrases.whole(level.n) for level in levels)),
     ]
+    if any(level.n_unscored for level in levels):
+        shown.append(column("un-\nscored", (phrases.whole(level.n_unscored) for level in levels)))
+    shown += [
+        column("healthy", (phrases.whole(level.healthy) for level in levels)),
+        column("share", (_share(level.share) for level in levels)),
+        column("interval", (phrases.interval(level.ci_low, level.ci_high) for level in levels), spare=1),
+        column("tested\nbound", (phrases.bound(level.tested_low) for level in levels), spare=2),
+    ]
+    faults = [fault for fault in _FAULTS if fault != "unmeasured" or any(fault in level.faults for level in levels)]
+    for spare, fault in enumerate(faults, start=3):
+        heading = _FAULTS[fault].replace(" ", "\n", 1)
+        shown.append(column(heading, (phrases.whole(level.faults.get(fault, 0)) for level in levels), spare=spare))
+    return (Image(figure="healthy_rounds"), Table(columns=tuple(shown)))

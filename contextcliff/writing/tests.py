@@ -5,58 +5,34 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
 
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import t_above
-from contextcliff.statistics.ranks import OrderedTrend, holm, is_significant, ordered_trend, p_larger, rank_biserial
+from contextcliff.statistics.ranks import holm, is_significant, ordered_trend, p_larger, rank_biserial
 from contextcliff.writing.levels import DrawnTier, Values, has_every_z, scale_of, worsening
-from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Measure, Z
-from contextcliff.writing.prose_findings import NeighbourStep, Scale, WritingTest, WritingTrend
+from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Measure, Z
+from contextcliff.writing.prose_findings import Against, NeighbourStep, Scale, Size, WritingTest, WritingTrend
 
 FEWEST_WINDOWS = 8
 """Fewest windows of the author's text that a measure is tested against."""
 
-Against = Literal["shortest", "author"]
-Size = Literal["none", "small", "medium", "large"]
-
 _TESTED = tuple(measure for measure in MEASURES if measure.worse)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Comparison:
-    """Values of a measure here and at the baseline on one scale, signed so that up is worse."""
-
-    context_tokens: int
-    measure: str
-    scale: Scale
-    here: Values
-    there: Values
-    least_p: float = 0.0
-    """The p-value of another test, below which that of Mann and Whitney's does not count."""
 
 
 def against_shortest(tiers: Sequence[DrawnTier], *, confidence: float) -> tuple[WritingTest, ...]:
     """Every length above the shortest against it, by length and measure; `tiers` are the shortest first."""
-    comparisons = []
+    tests = []
     for tier in tiers[1:]:
         for measure in _TESTED:
             compared = (tier, tiers[0])
             here, there = worsening(measure, compared)
             if here and there:
-                comparisons.append(
-                    _Comparison(
-                        context_tokens=tier.context_tokens,
-                        measure=measure.name,
-                        scale=scale_of(measure, compared),
-                        here=here,
-                        there=there,
-                    )
-                )
-    return _tested(comparisons, "shortest", confidence)
+                p_value, scale = p_larger(here, there), scale_of(measure, compared)
+                tests.append(_test(tier, measure, "shortest", here, there, scale=scale, p_value=p_value))
+    return _corrected(tests, confidence)
 
 
 def against_author(
@@ -66,24 +42,15 @@ def against_author(
 
     A measure is left out where it has fewer than eight windows, or some draw has no z-score.
     """
-    comparisons = []
+    tests = []
     for tier in tiers:
         for measure in _TESTED:
             there = tuple(measure.worse * z for z in windows.get(measure.name, ()))
             here = tuple(measure.worse * z for z in tier.values(Z + measure.name))
-            if len(there) < FEWEST_WINDOWS or not here or not has_every_z(measure, tier):
-                continue
-            comparisons.append(
-                _Comparison(
-                    context_tokens=tier.context_tokens,
-                    measure=measure.name,
-                    scale="z",
-                    here=here,
-                    there=there,
-                    least_p=_beyond_the_place(measure, tier, here, there),
-                )
-            )
-    return _tested(comparisons, "author", confidence)
+            if len(there) >= FEWEST_WINDOWS and here and has_every_z(measure, tier):
+                p_value = max(_beyond_the_place(measure, tier, here, there), p_larger(here, there))
+                tests.append(_test(tier, measure, "author", here, there, scale="z", p_value=p_value))
+    return _corrected(tests, confidence)
 
 
 def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: Values) -> float:
@@ -95,29 +62,32 @@ def _beyond_the_place(measure: Measure, tier: DrawnTier, here: Values, windows: 
     return t_above(t, len(windows) - 1)
 
 
-def _tested(comparisons: Sequence[_Comparison], against: Against, confidence: float) -> tuple[WritingTest, ...]:
-    p_values = [max(one.least_p, p_larger(one.here, one.there)) for one in comparisons]
-    return tuple(
-        _test(one, against, p_value, p_holm, confidence)
-        for one, p_value, p_holm in zip(comparisons, p_values, holm(p_values), strict=True)
+def _test(
+    tier: DrawnTier, measure: Measure, against: Against, here: Values, there: Values, *, scale: Scale, p_value: float
+) -> WritingTest:
+    """`here` and `there` are on one scale, signed so that up is worse."""
+    effect = rank_biserial(here, there)
+    return WritingTest(
+        context_tokens=tier.context_tokens,
+        measure=measure.name,
+        against=against,
+        n=len(here),
+        n_baseline=len(there),
+        scale=scale,
+        shift=mean_of(here) - mean_of(there),
+        p_value=p_value,
+        p_holm=p_value,
+        effect=effect,
+        size=size_of(effect),
+        degraded=False,
     )
 
 
-def _test(one: _Comparison, against: Against, p_value: float, p_holm: float, confidence: float) -> WritingTest:
-    effect = rank_biserial(one.here, one.there)
-    return WritingTest(
-        context_tokens=one.context_tokens,
-        measure=one.measure,
-        against=against,
-        n=len(one.here),
-        n_baseline=len(one.there),
-        scale=one.scale,
-        shift=mean_of(one.here) - mean_of(one.there),
-        p_value=p_value,
-        p_holm=p_holm,
-        effect=effect,
-        size=size_of(effect),
-        degraded=effect > 0.0 and is_significant(p_holm, confidence),
+def _corrected(tests: Sequence[WritingTest], confidence: float) -> tuple[WritingTest, ...]:
+    corrected = holm([test.p_value for test in tests])
+    return tuple(
+        replace(test, p_holm=p, degraded=test.effect > 0.0 and is_significant(p, confidence))
+        for test, p in zip(tests, corrected, strict=True)
     )
 
 
@@ -132,33 +102,28 @@ def size_of(effect: float) -> Size:
 
 def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
     """The trend of every measure that at least two lengths have; Holm's correction over those that can get worse."""
-    measured = [
-        (measure, with_it)
-        for measure in MEASURES
-        if len(with_it := [tier for tier in tiers if tier.values(measure.name)]) >= 2
-    ]
-    trends = [_tested_trend(measure, with_it) for measure, with_it in measured]
-    family = [place for place, (measure, _) in enumerate(measured) if measure.worse and trends[place] is not None]
-    corrected = holm([test.p_value for place in family if (test := trends[place]) is not None])
-    p_holm = dict(zip(family, corrected, strict=True))
-    return tuple(
-        WritingTrend(
-            measure=measure.name,
-            scale=scale_of(measure, with_it),
-            start=mean_of(with_it[0].values(measure.name)),
-            end=mean_of(with_it[-1].values(measure.name)),
-            p_value=None if test is None else test.p_value,
-            p_holm=p_holm.get(place),
-            exact=test is not None and test.exact,
+    trends = []
+    for measure in MEASURES:
+        having = [tier for tier in tiers if tier.values(measure.name)]
+        if len(having) < 2:
+            continue
+        values = worsening(measure, having)
+        seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
+        test = ordered_trend(values, two_sided=not measure.worse, seed=seed)
+        trends.append(
+            WritingTrend(
+                measure=measure.name,
+                scale=scale_of(measure, having),
+                start=mean_of(having[0].values(measure.name)),
+                end=mean_of(having[-1].values(measure.name)),
+                p_value=None if test is None else test.p_value,
+                p_holm=None,
+                exact=test is not None and test.exact,
+            )
         )
-        for place, ((measure, with_it), test) in enumerate(zip(measured, trends, strict=True))
-    )
-
-
-def _tested_trend(measure: Measure, tiers: Sequence[DrawnTier]) -> OrderedTrend | None:
-    values = worsening(measure, tiers)
-    seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
-    return ordered_trend(values, two_sided=not measure.worse, seed=seed)
+    family = {t.measure: t.p_value for t in trends if BY_NAME[t.measure].worse and t.p_value is not None}
+    corrected = dict(zip(family, holm(list(family.values())), strict=True))
+    return tuple(replace(trend, p_holm=corrected.get(trend.measure)) for trend in trends)
 
 
 def neighbour_steps(tiers: Sequence[DrawnTier]) -> tuple[NeighbourStep, ...]:

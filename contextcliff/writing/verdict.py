@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from dataclasses import replace
 
 from contextcliff.analysis.lengths import Item
 from contextcliff.findings.phrases import percent
@@ -15,23 +15,16 @@ from contextcliff.statistics.ranks import holm, is_significant, least_p
 from contextcliff.statistics.sample_size import fewest_for_significance
 from contextcliff.writing.levels import (
     DrawnTier,
+    as_shown,
     drawn_tiers,
-    health_at,
-    measured_lengths,
     measured_names,
-    tests_at,
-    tiers_at,
+    shown_lengths,
     writing_tier,
 )
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.phrases import in_sentence
-from contextcliff.writing.prose_findings import Health, Writing, WritingTest
-from contextcliff.writing.tests import (
-    against_author,
-    against_shortest,
-    neighbour_steps,
-    writing_trends,
-)
+from contextcliff.writing.prose_findings import Against, Health, Writing, WritingTest
+from contextcliff.writing.tests import against_author, against_shortest, neighbour_steps, writing_trends
 
 _OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.of_text)
 """What can get worse in a text: how much of it is missing is known of an empty answer too."""
@@ -40,16 +33,14 @@ _SHOWN = 3
 _SHOWN_AUTHOR = 2
 """The same of what is worse than the author's, over all lengths."""
 
-Against = Literal["shortest", "author"]
 
-
-def power_warnings(tiers: Sequence[DrawnTier], tests: Sequence[WritingTest], *, confidence: float) -> tuple[Note, ...]:
-    """Each thing that the rounds can't show, whatever the texts are. `tests` are those of both families."""
+def power_warnings(tiers: Sequence[DrawnTier], writing: Writing) -> tuple[Note, ...]:
+    """Each thing that the rounds can't show, whatever the texts are."""
     return (
         *_same_draws(tiers),
         *_rounds_without_text(tiers),
-        *_out_of_reach(tests, "shortest", confidence),
-        *_out_of_reach(tests, "author", confidence),
+        *_out_of_reach(writing, "shortest"),
+        *_out_of_reach(writing, "author"),
     )
 
 
@@ -96,18 +87,9 @@ def _rounds_without_text(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
             )
 
 
-def some_in_reach(tests: Sequence[WritingTest], *, confidence: float) -> bool:
-    """Whether some of the tests of one family could be significant after Holm's correction, whatever was measured."""
-    least = holm([least_p(test.n, test.n_baseline) for test in tests])
-    return any(is_significant(p_holm, confidence) for p_holm in least)
-
-
-def _out_of_reach(tests: Sequence[WritingTest], against: Against, confidence: float) -> Iterator[Note]:
-    """Lengths at which no measure can be shown to be degraded, however bad it is.
-
-    The corrected least p-values are the best that Holm's correction can give to each test.
-    """
-    family = [test for test in tests if test.against == against]
+def _out_of_reach(writing: Writing, against: Against) -> Iterator[Note]:
+    """Lengths at which no measure can be shown to be degraded, since even its least p-value is not significant."""
+    family, confidence = [test for test in writing.tests if test.against == against], writing.confidence
     least = [least_p(test.n, test.n_baseline) for test in family]
     lengths: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     best: dict[int, tuple[float, float, WritingTest]] = {}
@@ -145,48 +127,31 @@ def _listed(lengths: Sequence[int]) -> list[str]:
     return [f"{tokens:,}" for tokens in lengths]
 
 
-def verdict_of(
-    tiers: Sequence[DrawnTier],
-    tests: Sequence[WritingTest],
-    by_author: Sequence[WritingTest] = (),
-    *,
-    health: Health | None,
-    settling_rounds: int | None,
-    in_reach: bool,
-) -> Note:
-    """`tests` are those against the shortest length, `by_author` those against the author.
-
-    `in_reach`: some test against the shortest length could be significant with so many rounds.
-    """
+def verdict_of(tiers: Sequence[DrawnTier], writing: Writing) -> Note:
     if not any(tier.draws for tier in tiers):
         return Note("no round was answered: nothing can be said of the writing")
+    tests = [test for test in writing.tests if test.against == "shortest"]
     degraded = [test for test in tests if test.degraded]
     if len(tiers) == 1:
         said = Note("only one length was tested: there is nothing to compare its writing with")
     elif degraded:
-        said = Note("{degraded}{without_text}", degraded=_degraded(degraded), without_text=_without_text(tiers))
+        said = _degraded(degraded)
     elif not tests:
+        said = Note("no measure could be compared with the shortest length")
+    elif not is_significant(len(tests) * min(least_p(test.n, test.n_baseline) for test in tests), writing.confidence):
+        # Nothing is said to be fine where the tests could show nothing, whatever was measured.
         said = Note(
-            "no measure could be compared with the shortest length{without_text}", without_text=_without_text(tiers)
-        )
-    elif not in_reach:
-        # Nothing is said to be fine where the tests could show nothing.
-        said = Note(
-            "the rounds are too few for a rank test to show any measure to be worse than at the shortest"
-            " length{without_text}",
-            without_text=_without_text(tiers),
+            "the rounds are too few for a rank test to show any measure to be worse than at the shortest length"
         )
     else:
-        said = Note(
-            "by rank tests no measure is shown to be worse than at the shortest length{without_text}",
-            without_text=_without_text(tiers),
-        )
+        said = Note("by rank tests no measure is shown to be worse than at the shortest length")
     return Note(
-        "{health}{said}{author}",
-        health="" if health is None else _health(health, settling_rounds),
+        "{health}{said}{without_text}{author}",
+        health="" if writing.health is None else _health(writing.health, writing.settling_rounds),
         said=said,
+        without_text=_without_text(tiers) if len(tiers) > 1 else "",
         # A model that loops at every length is as bad at the longest as at the shortest.
-        author=_worse_than_author([test for test in by_author if test.degraded]),
+        author=_worse_than_author([test for test in writing.tests if test.against == "author" and test.degraded]),
     )
 
 
@@ -263,13 +228,10 @@ def _clearest(test: WritingTest) -> tuple[float, float]:
 def _without_text(tiers: Sequence[DrawnTier]) -> Note | str:
     """The length with the largest share of rounds without text, where it is larger than the shortest's; else empty."""
     answered = [tier for tier in tiers if tier.rounds]
-    if not answered:
-        return ""
     shares = [rounds_without_measures(tier) / len(tier.rounds) for tier in answered]
-    worst = max(range(len(answered)), key=lambda place: shares[place])
-    if shares[worst] <= shares[0]:
+    if not shares or max(shares) <= shares[0]:
         return ""
-    tier = answered[worst]
+    tier = answered[shares.index(max(shares))]
     return Note(
         "; at {tokens:,} tokens {rounds:,} of {of_rounds:,} rounds gave no text to measure",
         tokens=tier.context_tokens,
@@ -291,38 +253,31 @@ def writing_of(
 ) -> Writing:
     """What is said of the prose at every length.
 
-    `scored` are all planned rounds, unanswered ones included, in any order; controls count in nothing. `author` holds
-    the z-scores of disjoint windows of the author's text, by measure. `health` and `settling_rounds` are those of the
-    walk that gave the safe cap; the rank tests here are a diagnosis beside it. Nothing is drawn at random but by seeds
-    from the rounds: the same rounds give the same record. Its sentences name measured prompts, as the cap's do; the
-    figures stand by the context lengths that were asked for, by which runs are compared.
+    `scored` are all planned rounds in any order; controls count in nothing. `author` holds the z-scores of disjoint
+    windows of the author's text, by measure. `health` and `settling_rounds` are those of the walk that gave the safe
+    cap; the rank tests are a diagnosis beside it. Sentences name measured prompts, as the cap's do; figures stand by
+    the context lengths that were asked for, by which runs are compared.
     """
     tiers = drawn_tiers(item for item in scored if item.sample.is_ordinary)
     measured = measured_names(tiers)
-    by_shortest = against_shortest(tiers, confidence=confidence)
-    by_author = against_author(tiers, author, confidence=confidence)
-    tests = (*by_shortest, *by_author)
-    lengths = measured_lengths(tiers)
-    told = tiers_at(tiers, lengths)
-    return Writing(
+    found = Writing(
         document_id=document_id,
         continuation_point=continuation_point,
         tiers=tuple(writing_tier(tier, measured, confidence=confidence) for tier in tiers),
-        tests=tests,
+        tests=(
+            *against_shortest(tiers, confidence=confidence),
+            *against_author(tiers, author, confidence=confidence),
+        ),
         trends=writing_trends(tiers),
         steps=neighbour_steps(tiers),
-        verdict=verdict_of(
-            told,
-            tests_at(by_shortest, lengths),
-            tests_at(by_author, lengths),
-            health=health_at(health, lengths),
-            settling_rounds=settling_rounds,
-            in_reach=some_in_reach(by_shortest, confidence=confidence),
-        ),
+        verdict=Note(""),
         settling_rounds=settling_rounds,
         health=health,
-        warnings=power_warnings(told, tests_at(tests, lengths), confidence=confidence),
+        warnings=(),
         embeddings=embeddings,
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
         confidence=confidence,
     )
+    shown, lengths = as_shown(found), shown_lengths(found)
+    told = tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in tiers)
+    return replace(found, verdict=verdict_of(told, shown), warnings=power_warnings(told, shown))

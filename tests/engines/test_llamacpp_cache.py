@@ -10,9 +10,8 @@ import pytest
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.engines.llamacpp_cache import cache_of_state
-from contextcliff.kv.cache_types import CacheType
 from contextcliff.kv.model_cache import cache_facts
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import CacheInUse

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.engines.openai.usage import Usage
+from contextcliff.engines.openai.session import Usage
 from tests.tasks.needles import said
 
 Told = tuple[int, int, int | None]

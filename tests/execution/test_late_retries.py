@@ -12,9 +12,8 @@ from contextcliff.engines.engine import OnToken, Served
 from contextcliff.errors import EngineFault
 from contextcliff.execution import runner as runner_module
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.runner import Runner, send_all
 from contextcliff.execution.schedule import FixedSource
-from contextcliff.execution.sending import send_all
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling

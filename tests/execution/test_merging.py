@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.errors import RunError
+from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution import merging
 from contextcliff.execution.database import COLUMNS
 from contextcliff.execution.merging import Merged, merge_store
@@ -92,7 +92,7 @@ def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, 
         assert stays.facts.server == (longer,)
         assert store.schedule("run-a") == PLANNED[:4]
         assert store.documents("run-a") == {"d": TEXT}
-        assert store.count_faults("run-a") == {longer: 1}
+        assert [fault.kind for _, fault in store.faults("run-a")] == [longer]
         assert store.missing(PLANNED[:4]) == list(PLANNED[2:4])
 
 
@@ -107,17 +107,14 @@ def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path
 
 
 def test_one_label_of_two_configurations_stays_the_label_of_both(tmp_path: Path) -> None:
-    from contextcliff.errors import ConfigError
-    from contextcliff.execution.store import refuse_taken_label
-
     kept(tmp_path / "here", 0, run=replace(RUN, label="v2"))
     kept(tmp_path / "there", 0, run=replace(RUN, run_id="run-b", fingerprint="g", label="v2"))
     merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
         for fingerprint in ("f", "g"):
-            refuse_taken_label(store, label="v2", fingerprint=fingerprint)
+            store.refuse_taken_label("v2", fingerprint=fingerprint)
         with pytest.raises(ConfigError):
-            refuse_taken_label(store, label="v2", fingerprint="h")
+            store.refuse_taken_label("v2", fingerprint="h")
 
 
 def test_a_store_that_a_process_writes_to_is_read_as_it_is(tmp_path: Path) -> None:

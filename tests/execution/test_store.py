@@ -19,8 +19,7 @@ import pytest
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution import database
 from contextcliff.execution.database import COLUMNS, insert, seal_runs
-from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun, refuse_taken_label
-from contextcliff.execution.stored_rows import Respondent
+from contextcliff.execution.store import Fault, PlannedSample, Respondent, Store, StoredRun
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.report import RunFacts
 from tests.tasks.needles import build, niah, said
@@ -63,7 +62,7 @@ def test_nothing_is_written_before_the_first_generation(tmp_path: Path) -> None:
         assert store.run("run") is None
         store.keep(PLANNED[0], said("9"))
         assert store.run("run") == replace(RUN, wall_s=1.0)
-        assert store.count_faults("run") == {"connect": 1}
+        assert [fault.kind for _, fault in store.faults("run")] == ["connect"]
 
 
 def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
@@ -75,23 +74,23 @@ def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
         assert store.schedule("run") == PLANNED[:2]
 
 
-def test_faults_are_counted_and_the_last_one_is_remembered(tmp_path: Path) -> None:
+def test_faults_are_kept_with_the_last_one_at_the_end(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.keep(PLANNED[0], said("9"))
         for kind in ("timeout", "timeout", "server_error"):
             store.record_fault("run", "s", Fault(kind=kind, detail=kind))
-        assert store.count_faults("run") == {"timeout": 2, "server_error": 1}
-        assert store.last_faults("run") == {"s": Fault(kind="server_error", detail="server_error")}
+        assert [fault.kind for _, fault in store.faults("run")] == ["timeout", "timeout", "server_error"]
+        assert dict(store.faults("run")) == {"s": Fault(kind="server_error", detail="server_error")}
 
 
 def test_a_label_belongs_to_one_configuration(tmp_path: Path) -> None:
     with Store(tmp_path) as store:
         store.keep(PLANNED[0], said("9"))
         store.begin(replace(RUN, label="tuned"), PLANNED)
-        refuse_taken_label(store, label="tuned", fingerprint="f")
-        refuse_taken_label(store, label="", fingerprint="g")
+        store.refuse_taken_label("tuned", fingerprint="f")
+        store.refuse_taken_label("", fingerprint="g")
         with pytest.raises(ConfigError) as told:
-            refuse_taken_label(store, label="tuned", fingerprint="g")
+            store.refuse_taken_label("tuned", fingerprint="g")
     assert str(told.value) == (
         "label=tuned: is the name of another configuration (run); choose another label, or repeat that configuration"
     )

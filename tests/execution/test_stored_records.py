@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import pytest
 from pydantic import TypeAdapter
 
-from contextcliff.execution.stored_rows import (
+from contextcliff.execution.store import (
     facts_from_json,
     facts_to_strings,
     generation_from_json,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextcliff.kv.architecture import Architecture
+from contextcliff.kv.model_cache import Architecture
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.records.kv_cache import GIB, CacheFacts
 

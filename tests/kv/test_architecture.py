@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from gguf import GGUFWriter
 
-from contextcliff.kv.architecture import Architecture, Layer
-from contextcliff.kv.gguf_architecture import read_architecture
-from contextcliff.kv.hub_architecture import architecture_of_hub, of_config
+from contextcliff.kv.model_cache import Architecture, Layer, architecture_of_hub, of_config, read_architecture
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import GIB

@@ -51,6 +51,6 @@ def test_a_report_of_needles_loads_nothing_of_the_writing() -> None:
         "from contextcliff.findings.finding import findings_with\n"
         "assert findings_with()\n"
         "import contextcliff.reporting.console, contextcliff.reporting.files, contextcliff.tracking.metrics\n"
-        "assert not [name for name in sys.modules if name.startswith('contextcliff.writing.section')]\n"
+        "assert not [name for name in sys.modules if name.startswith('contextcliff.writing.writing_finding')]\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -11,7 +11,3 @@ def test_they_are_every_mark_up_to_four_hexadecimal_digits() -> None:
     assert all(unicodedata.category(mark) in ("Mn", "Mc", "Me") for mark in marks)
     assert {"\u0301", "\u093e", "\u20dd"} <= set(marks)
     assert not re.search(r"\w", "\u0301")
-
-
-def test_they_can_stand_in_a_regular_expressions_brackets() -> None:
-    assert re.findall(rf"[\w{combining_marks()}]+", "हिन्दी भाषा") == ["हिन्दी", "भाषा"]

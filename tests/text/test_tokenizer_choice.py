@@ -53,20 +53,13 @@ def byte_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiktoken, "get_encoding", lambda _: encoding)
 
 
-def test_auto_takes_the_servers_own() -> None:
-    assert AutoTokenizer().choose(sources(own=OWN, hub="owner/name")) is OWN
-
-
-def test_auto_takes_the_models_from_the_hub_where_the_server_has_none(folder: str) -> None:
-    assert AutoTokenizer().choose(sources(hub=folder)).name == f"huggingface:{folder}"
-
-
 @pytest.mark.usefixtures("byte_encoding")
-def test_auto_takes_tiktoken_last() -> None:
+def test_auto_takes_the_servers_own_then_the_models_from_the_hub_then_tiktoken_and_a_name_before_all(
+    folder: str,
+) -> None:
+    assert AutoTokenizer().choose(sources(own=OWN, hub="owner/name")) is OWN
+    assert AutoTokenizer().choose(sources(hub=folder)).name == f"huggingface:{folder}"
     assert AutoTokenizer().choose(sources()).name == "tiktoken:o200k_base"
-
-
-def test_a_name_overrides_what_auto_would_find(folder: str) -> None:
     assert AutoTokenizer(name=folder).choose(sources(own=OWN)).name == f"huggingface:{folder}"
 
 
@@ -85,19 +78,15 @@ def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path) -> None:
         HuggingFaceTokenizer(name=str(tmp_path)).choose(sources())
 
 
-def test_the_hub_tokenizer_counts_its_chat_template(folder: str) -> None:
+def test_the_hub_tokenizer_counts_its_chat_template_where_there_is_one(folder: str) -> None:
     prompt = Prompt(user="Where?", system="Be brief.")
     tokenizer = HuggingFaceTokenizer(name=folder)
     plain = tokenizer.choose(sources()).count_prompt(prompt)
     thinking = tokenizer.choose(sources(thinking=True)).count_prompt(prompt)
     assert plain == len("<system>Be brief.<user>Where?<assistant>")
     assert thinking == plain + 1
-
-
-def test_a_base_model_is_counted_without_its_template(folder: str) -> None:
-    plain = TokenizerSources(own=None, hub=folder, template_arguments={}, plain=True)
-    prompt = Prompt(user="Where?", system="Be brief.")
-    assert AutoTokenizer().choose(plain).count_prompt(prompt) == len("Be brief.\n\nWhere?")
+    base = TokenizerSources(own=None, hub=folder, template_arguments={}, plain=True)
+    assert AutoTokenizer().choose(base).count_prompt(prompt) == len("Be brief.\n\nWhere?")
 
 
 def test_offsets_are_characters(folder: str) -> None:

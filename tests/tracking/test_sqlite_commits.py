@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
 
-from contextcliff.sqlite_locks import while_locked
 from contextcliff.tracking import tracking_uri
-from contextcliff.tracking.sqlite_commits import commit_without_waiting, log_ahead
-from contextcliff.tracking.tracking_uri import TrackingUri
+from contextcliff.tracking.tracking_uri import TrackingUri, commit_without_waiting, log_ahead
 
 NORMAL, FULL = 1, 2
 
@@ -25,11 +22,6 @@ def uri_of(database: Path) -> TrackingUri:
 def mode_of(database: Path) -> str:
     with closing(sqlite3.connect(database)) as connection:
         return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
-
-
-def changed(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        log_ahead(connection)
 
 
 @pytest.fixture
@@ -54,48 +46,27 @@ def test_a_database_that_is_there_is_left_as_it_is(older: Path) -> None:
     assert mode_of(older) == "delete"
 
 
-def test_a_new_database_that_somebody_writes_to_is_waited_for(tmp_path: Path) -> None:
-    path = tmp_path / "new.db"
-    with closing(sqlite3.connect(path)) as writer, ThreadPoolExecutor(1) as other:
-        writer.execute("BEGIN IMMEDIATE")
-        waiting = other.submit(lambda: while_locked(at_most_s=60)(changed, path))
-        with pytest.raises(TimeoutError):
-            waiting.result(timeout=0.2)  # SQLite itself gives up at once
-        writer.execute("ROLLBACK")
-        waiting.result()
-    assert mode_of(path) == "wal"
-
-
-def test_a_store_is_ready_though_its_log_could_not_be_set_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("failures", "error", "tries"),
+    [(1, "database is locked", 2), (999, "database is locked", None), (999, "disk I/O error", 1)],
+)
+def test_a_log_that_somebody_keeps_from_being_set_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, error: str, tries: int | None
 ) -> None:
     tried: list[sqlite3.Connection] = []
 
-    def locked_at_first(connection: sqlite3.Connection) -> None:
+    def failing(connection: sqlite3.Connection) -> None:
         tried.append(connection)
-        if len(tried) == 1:
-            raise sqlite3.OperationalError("database is locked")
+        if len(tried) <= failures:
+            raise sqlite3.OperationalError(error)
         log_ahead(connection)
 
-    monkeypatch.setattr(tracking_uri, "log_ahead", locked_at_first)
-    with uri_of(tmp_path / "new.db").ready():
-        pass
-    assert (len(tried), mode_of(tmp_path / "new.db")) == (2, "wal")
-
-
-def test_a_database_that_stays_locked_is_not_waited_for_beyond_its_time(tmp_path: Path) -> None:
-    path = tmp_path / "new.db"
-    with closing(sqlite3.connect(path)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        with pytest.raises(sqlite3.OperationalError, match="database is locked"):
-            while_locked(at_most_s=0.1)(changed, path)
-
-
-def test_other_failures_are_raised_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "text.db"
-    path.write_text("not a database " * 100)
-    with pytest.raises(sqlite3.DatabaseError, match="file is not a database"):
-        while_locked(at_most_s=600)(changed, path)
+    monkeypatch.setattr(tracking_uri, "log_ahead", failing)
+    monkeypatch.setattr(tracking_uri, "BUSY_S", 0.3)
+    ends = nullcontext() if failures == 1 else pytest.raises(sqlite3.OperationalError, match=error)
+    with ends, uri_of(tmp_path / "new.db").ready():
+        assert mode_of(tmp_path / "new.db") == "wal"
+    assert len(tried) > 1 if tries is None else len(tried) == tries
 
 
 @pytest.mark.parametrize(("ahead", "waits"), [(True, NORMAL), (False, FULL)])

@@ -14,7 +14,7 @@ from tests.simulated_reports import findings_in
 from tests.tracking.tracking_runs import report
 
 
-def points(made: Report, key: str) -> list[tuple[int, float]]:
+def points(made: Report, key: str) -> list[tuple[int, float | None]]:
     return [(each.step, each.value) for each in measurements(made) if each.key == key]
 
 

@@ -9,25 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-SECOND = (
-    *("model_name", "text_name", "model_id", "max_tokens", "temperature", "top_k", "top_p", "round_number"),
-    *("continuation_length", "continuation_tokens", "generation_time_seconds", "generation_time_ms", "timestamp"),
-    *("continuation_text", "pct_unfamiliar_words", "avg_sentence_length", "cloze_score", "reading_level", "word_count"),
-    *("sentence_count", "sentence_length_variance", "vocabulary_diversity", "bigram_repetition_rate"),
-    *("trigram_repetition_rate", "unique_word_ratio_100", "word_entropy", "char_entropy", "comma_density"),
-    *("adjacent_coherence", "global_coherence", "local_coherence_3sent", "coherence_variance", "num_rounds"),
-    *("cloze_score_std", "vocab_diversity_std", "context_length"),
-)
-"""Columns of the second generation's table."""
-FIRST = (
-    *("model_name", "max_tokens", "temperature", "top_k", "top_p", "min_p", "rep_pen", "context_length"),
-    *("actual_context_tokens", "round_number", "continuation_tokens", "generation_time_seconds", "timestamp"),
-    *("reading_level", "pct_unfamiliar_words", "avg_sentence_length", "cloze_score", "word_count", "sentence_count"),
-    *("sentence_length_variance", "vocabulary_diversity", "continuation_length", "num_rounds", "cloze_score_std"),
-    "vocab_diversity_std",
-)
-"""Columns of the first generation's table."""
-
 _SAMPLED = {"max_tokens": 1024, "temperature": 0.8, "top_k": 100, "top_p": 1.0}
 _OF_EMBEDDINGS = ("adjacent_coherence", "global_coherence", "local_coherence_3sent", "coherence_variance")
 _TEXT = 'The tide had turned, and "{word}" was all the keeper said.\nNobody, he thought, would come before dark. '
@@ -53,72 +34,58 @@ def made_round(number: int, *, text: str = "", **values: float) -> dict[str, Any
     return {
         "round_number": number,
         "continuation_length": 4000 + number,
-        "continuation_tokens": 1024,
         "continuation_text": text or _TEXT.format(word=f"wait {number}") * 3,
-        "generation_time_ms": 12_000.5,
         **figures(**values),
     }
 
 
 def result_folder(
-    folder: Path,
-    rounds: Mapping[int, Sequence[dict[str, Any]]],
-    *,
-    model: str = "org/GLM-4-9B",
-    text: str = "harbour",
-    model_id: str = "20250108-123456",
-    metadata: bool = True,
-    original: Mapping[str, float] | None = None,
+    folder: Path, rounds: Mapping[int, Sequence[dict[str, Any]]], *, original: Mapping[str, float] | None = None
 ) -> Path:
     """A result folder of the second generation."""
     folder.mkdir(parents=True, exist_ok=True)
     for tokens, kept in rounds.items():
-        averaged = {"num_rounds": len(kept), "cloze_score_std": 1.0, "vocab_diversity_std": 0.1}
         found = {
             "context_length": tokens,
-            "context_info": {"actual_tokens": tokens - 9},
             "num_rounds": len(kept),
             "individual_rounds": list(kept),
-            "averaged_stats": {**figures(cloze=20.0, diversity=0.5), **averaged},
+            "averaged_stats": {**figures(cloze=20.0, diversity=0.5), "num_rounds": len(kept), "cloze_score_std": 1.0},
         }
         (folder / f"context_{tokens}_results.json").write_text(json.dumps(found), encoding="utf-8")
-    if metadata:
-        told = {
-            "experiment_metadata": {
-                **{"model_name": model, "model_id": model_id, "source_text_name": text},
-                **{"num_rounds": 3, "divisions": 1, "start_context": 2048},
-                "generation_params": {**_SAMPLED, "rep_pen": 1.1},
-            },
-            "context_lengths": sorted(rounds),
-            "ground_truth_analysis": dict(original or {}),
-        }
-        (folder / "metadata.json").write_text(json.dumps(told), encoding="utf-8")
+    told = {
+        "experiment_metadata": {
+            **{"model_name": "org/GLM-4-9B", "model_id": "20250108-123456", "source_text_name": "harbour"},
+            **{"num_rounds": 3, "divisions": 1, "start_context": 2048},
+            "generation_params": {**_SAMPLED, "rep_pen": 1.1},
+        },
+        "context_lengths": sorted(rounds),
+        "ground_truth_analysis": dict(original or {}),
+    }
+    (folder / "metadata.json").write_text(json.dumps(told), encoding="utf-8")
     return folder
 
 
-def drawn_rounds(
-    lengths: Sequence[int], *, rounds: int = 5, cloze: float = 20.0, seed: int = 1
-) -> dict[int, list[dict[str, Any]]]:
-    """Rounds that vary."""
-    drawn = random.Random(seed)
+def drawn_rounds(lengths: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
+    """Five rounds a length that vary."""
+    drawn = random.Random(1)
     return {
         tokens: [
             made_round(
                 number,
-                cloze=cloze + place + drawn.gauss(0, 1),
+                cloze=20.0 + place + drawn.gauss(0, 1),
                 diversity=0.55 - 0.01 * place + drawn.gauss(0, 0.01),
                 coherence=0.4 + drawn.gauss(0, 0.02),
             )
-            for number in range(1, rounds + 1)
+            for number in range(1, 6)
         ]
         for place, tokens in enumerate(lengths)
     }
 
 
-def table(file: Path, rows: Sequence[Mapping[str, Any]], *, columns: Sequence[str] = SECOND) -> Path:
-    """A CSV file with the given columns; what a row lacks is empty."""
+def table(file: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    """A CSV file with a column for all that some row has."""
     with file.open("w", encoding="utf-8", newline="") as stream:
-        written = csv.DictWriter(stream, fieldnames=columns, restval="", extrasaction="ignore")
+        written = csv.DictWriter(stream, fieldnames=dict.fromkeys(key for row in rows for key in row), restval="")
         written.writeheader()
         written.writerows(rows)
     return file

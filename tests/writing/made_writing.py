@@ -30,7 +30,7 @@ from contextcliff.writing.measures.measure import (
     Z,
 )
 from contextcliff.writing.prose_findings import Health, Writing
-from contextcliff.writing.task.continuation_scoring import is_healthy
+from contextcliff.writing.task.continuation_scoring import fault_of
 from contextcliff.writing.verdict import writing_of
 from tests.simulated_reports import edited
 
@@ -64,9 +64,6 @@ _AUTHOR: Mapping[str, tuple[float, float, float]] = {
 }  # fmt: skip
 """The author's mean and standard deviation of each measure, and what a doubling of the context adds."""
 
-_PLAIN = (1.0, 0.1, 0.0)
-"""A measure that is none of these."""
-
 
 def make_round(
     *,
@@ -78,7 +75,6 @@ def make_round(
     answered: bool = True,
     finish_reason: str = "length",
     item: str = "",
-    answer_tokens: int | None = None,
 ) -> ScoredSample:
     """One round; `answered=False`: the server gave nothing."""
     sample = Sample(
@@ -94,7 +90,6 @@ def make_round(
         recipe=Recipe(user=(Words(text="a prompt"),)),
         seed=1000 + trial,
         item=item,
-        answer_tokens=answer_tokens,
     )
     generation = Generation(
         text=text,
@@ -106,7 +101,7 @@ def make_round(
         latency_ms=9000.0,
     )
     found = {AUTHOR_LIMIT: 30.0, **(details or {})}
-    found[HEALTHY] = float(is_healthy(found, failure))
+    found[HEALTHY] = float(fault_of(found, failure) is None)
     return ScoredSample(
         sample=sample,
         prompt_sha256="cd" * 32,
@@ -132,7 +127,7 @@ def make_rounds(
             for measure in MEASURES if measured else ():
                 if measure.embeds and not coherence:
                     continue
-                mean, std, slope = _AUTHOR.get(measure.name, _PLAIN)
+                mean, std, slope = _AUTHOR[measure.name]
                 raw = mean + slope * position * 4 / len(tiers) + drawn.gauss(0, 0.8 * std + 0.02 * abs(slope))
                 details[measure.name] = max(raw, 0.0) if mean >= 0 and "kurtosis" not in measure.name else raw
                 details[ORIGINAL + measure.name] = mean - 0.2 * std
@@ -222,12 +217,9 @@ def written(
     score: float | None = 0.7,
     failure: str | None = None,
     item: str = "",
-    finish_reason: str = "length",
 ) -> ScoredSample:
     """A round with these details alone, whose prompt has its length; `score` None is an unanswered one."""
-    made = make_round(
-        tokens=length, trial=trial, failure=failure, item=item, answered=score is not None, finish_reason=finish_reason
-    )
+    made = make_round(tokens=length, trial=trial, failure=failure, item=item, answered=score is not None)
     generation = None if made.generation is None else replace(made.generation, prompt_tokens=length)
     sample = replace(made.sample, sample_id=f"w{next(_number)}")
     return replace(made, sample=sample, generation=generation, score=score, details=dict(details), graded=False)

@@ -6,6 +6,7 @@ import math
 import random
 import statistics
 from importlib.resources import files
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.writing.author_norms import (
     Norm,
-    Norms,
+    disjoint_windows,
     norms_of,
     windows,
     z_scores,
@@ -89,30 +90,30 @@ def test_windows_begin_and_end_with_sentences_and_are_about_as_long_as_asked(
     text = SENTENCE * sentences
     starts = [len(SENTENCE) * number for number in range(sentences)]
     found = windows(text, characters=characters, starts=starts, most=most)
-    assert len(found.spans) <= most
-    assert len(set(found.spans)) == len(found.spans)
-    for start, end in found.spans:
+    assert len(found) <= most
+    assert len(set(found)) == len(found)
+    for start, end in found:
         assert start in starts
         assert end in starts or end == len(text)
         assert abs(end - start - characters) <= characters / 4
-    if not found.overlapping:
-        assert all(end <= start for (_, end), (start, _) in zip(found.spans, found.spans[1:], strict=False))
+    if disjoint_windows(text, characters=characters, starts=starts, most=most):
+        assert all(end <= start for (_, end), (start, _) in pairwise(found))
 
 
 def test_norms_are_means_and_deviations_on_both_scales() -> None:
     found = [{"mtld": value, "cloze_score": 2 * value} for value in (60.0, 70.0, 80.0, 90.0)]
     norms = norms_of(found)
     logs = [math.log1p(value) for value in (60.0, 70.0, 80.0, 90.0)]
-    mtld = norms.of["mtld"]
+    mtld = norms["mtld"]
     assert (mtld.mean, mtld.std) == pytest.approx((75.0, statistics.stdev((60, 70, 80, 90))))
     assert (mtld.scaled_mean, mtld.scaled_std) == pytest.approx((statistics.mean(logs), statistics.stdev(logs)))
-    assert norms.of["cloze_score"].scaled_mean == norms.of["cloze_score"].mean == 150.0
+    assert norms["cloze_score"].scaled_mean == norms["cloze_score"].mean == 150.0
 
 
 def test_z_scores_are_on_the_measures_scale_and_by_its_floor_at_least() -> None:
     norm = Norm(mean=1.0, std=0.0, scaled_mean=1.0, scaled_std=0.0)
     wide = Norm(mean=70.0, std=10.0, scaled_mean=math.log1p(70.0), scaled_std=0.5)
-    norms = Norms(of={"copied_share": norm, "mtld": wide})
+    norms = {"copied_share": norm, "mtld": wide}
     found = z_scores({"copied_share": 1.1, "mtld": math.expm1(1.0) * 71.0 + 70.0, "cloze_score": 30.0}, norms)
     assert found == {"copied_share": pytest.approx(0.1 / BY_NAME["copied_share"].floor), "mtld": pytest.approx(2.0)}
 
@@ -125,7 +126,7 @@ def test_a_text_half_as_long_again_as_a_window_has_four_of_them(
     text = story[start : start + round(characters * factor)]
     if len(text) < 1.5 * characters:
         return
-    found = windows(text, characters=characters, starts=sentence_starts(text)).spans
+    found = windows(text, characters=characters, starts=sentence_starts(text))
     # A window goes from sentence to sentence: of very short ones some find no end near theirs.
     assert len(found) >= (4 if characters >= 1_500 else 1)
 

@@ -13,7 +13,6 @@ from contextcliff.writing.context_tester import (
     ImportedRound,
     ImportedRun,
     imported_writing,
-    kept_texts,
     read_context_tester,
     remeasured,
 )
@@ -71,7 +70,7 @@ def test_a_detailed_table_has_a_row_a_round_and_what_is_no_number_is_not_measure
     for rounds in run.tiers.values():
         assert sorted(kept.values["cloze_score"] for kept in rounds) == [21.0, 22.0, 23.0]
         assert not {"mtld", "word_entropy"} & set(rounds[0].values)
-    assert kept_texts(run)
+    assert run.keeps_texts
 
 
 @pytest.mark.parametrize(
@@ -164,7 +163,7 @@ def run_of(
     text: str = "harbour",
 ) -> ImportedRun:
     return ImportedRun(
-        run_id="old", tool="Context-Tester", model="glm", text=text, label="", parameters={},
+        run_id="old", model="glm", text=text, label="", parameters={},
         tiers={2048: tuple(rounds)}, original=original or {},
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.writing.levels import health_of
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.prose_findings import Health, Writing
-from contextcliff.writing.task.continuation_scoring import fault_of, is_healthy
+from contextcliff.writing.task.continuation_scoring import fault_of
 from tests.writing.made_writing import writing, written
 
 LENGTHS = (1_024, 2_048, 4_096)
@@ -32,7 +32,7 @@ def one(length: int, trial: int, *, composite: float = FINE, failure: str | None
     details = {COMPOSITE: composite, AUTHOR_LIMIT: LIMIT, "mtld": 70.0 + trial - composite}
     return written(
         length,
-        {**details, HEALTHY: float(is_healthy(details, failure))},
+        {**details, HEALTHY: float(fault_of(details, failure) is None)},
         trial=trial,
         score=1.0 - composite / 100.0,
         failure=failure,
@@ -92,7 +92,7 @@ def test_a_round_is_healthy_within_the_authors_limit_long_enough_and_in_no_loop(
 @given(st.floats(0, 100), st.floats(0, 50), st.sampled_from([None, "empty", "too_short", "repetition", "copied"]))
 def test_a_worse_composite_never_makes_a_round_healthy(composite: float, step: float, failure: str | None) -> None:
     before, after = ({COMPOSITE: value, AUTHOR_LIMIT: LIMIT} for value in (composite, composite + step))
-    assert is_healthy(before, failure) or not is_healthy(after, failure)
+    assert fault_of(before, failure) is None or fault_of(after, failure) is not None
 
 
 def test_the_cap_rests_on_the_share_of_healthy_rounds_and_the_bins_stay_scores() -> None:

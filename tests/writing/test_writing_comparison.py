@@ -23,7 +23,6 @@ from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.paired import (
     MeasureDifference,
-    PairedRounds,
     difference_blocks,
     differences_sentence,
     measure_differences,
@@ -69,8 +68,8 @@ def joined(*some: Sequence[ScoredPair]) -> list[ScoredPair]:
 def differences(
     pairs: Sequence[ScoredPair], *, side: WritingSide = SIDE, baseline: WritingSide = SIDE
 ) -> dict[str, MeasureDifference]:
-    known = measure_differences(baseline, {"q4": PairedRounds(side=side, pairs=pairs)}, confidence=0.95)
-    return {one.measure: one for one in known["q4"]}
+    (found,) = measure_differences(baseline, [(side, pairs)], confidence=0.95).values()
+    return {one.measure: one for one in found}
 
 
 @pytest.mark.parametrize(
@@ -112,8 +111,7 @@ def test_holm_corrects_for_the_tested_measures_of_all_candidates() -> None:
     alone = differences(one)["composite"]
     assert (alone.p_worse, alone.shown) == (1 / 64, "worse")
     three = joined(one, shifted("mtld", by=0.0, n=6), shifted("comma_density", by=5.0, n=6))
-    rounds = PairedRounds(side=SIDE, pairs=three)
-    both = measure_differences(SIDE, {"q4": rounds, "q8": rounds}, confidence=0.95)
+    both = measure_differences(SIDE, [(replace(SIDE, name=name), three) for name in ("q4", "q8")], confidence=0.95)
     rows = {(name, each.measure): each for name, some in both.items() for each in some}
     # Two measures have a direction, of two candidates: four tests.
     assert rows["q4", "composite"].p_worse_corrected == 4 / 64

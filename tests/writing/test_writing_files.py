@@ -16,7 +16,7 @@ from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.writing.measures.measure import MEASURES
-from contextcliff.writing.section import WritingFinding
+from contextcliff.writing.writing_finding import WritingFinding
 from tests.simulated_reports import edited
 from tests.writing.made_writing import NEXT_WORDS, PROSE, TIERS, make_round, make_rounds, with_writing, writing_in
 
@@ -36,13 +36,6 @@ def files_of(report: Report, scored: Sequence[ScoredSample]) -> dict[str, str]:
 
 def rows_of(files: dict[str, str], name: str = "writing.csv") -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(files[name])))
-
-
-def test_a_continuation_run_leaves_its_files(cliff: Report) -> None:
-    assert set(files_of(with_writing(cliff), make_rounds())) == {
-        *(f"context_{tokens}_results.json" for tokens in TIERS),
-        *("writing.csv", "writing_detailed.csv", "degradation_analysis.json", "generations.txt"),
-    }
 
 
 def test_the_results_of_a_length_hold_its_figures_and_every_round_whole(cliff: Report) -> None:

@@ -38,13 +38,9 @@ class ModelList:
     models: tuple[ListedModel, ...]
     remarks: tuple[str, ...] = ()
 
-    def window_of(self, name: str) -> int | None:
-        """The window in tokens that the list gives a model; None without one."""
-        return next((model.window for model in self.models if model.name == name), None)
-
-    def trained_tokens_of(self, name: str) -> int | None:
-        """Positions that a model was trained on, where the list has it."""
-        return next((model.trained_tokens for model in self.models if model.name == name), None)
+    def entry(self, name: str) -> ListedModel:
+        """What the list says of a model; nothing where it is not listed."""
+        return next((model for model in self.models if model.name == name), ListedModel(name=name, window=None))
 
 
 def list_models(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool) -> ModelList:
@@ -197,35 +193,31 @@ def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None)
     """
     listed = list_models(http, base_url, key, named=name is not None)
     model = choose_model(listed.models, name, base_url)
-    own = _own_routes(http, base_url.removesuffix("/v1"), key, model)
+    entry = listed.entry(model)
+    window, counter, remarks = _own_routes(http, base_url.removesuffix("/v1"), key, model)
     return ServerFacts(
         base_url=base_url,
         model=model,
-        window=own.window or listed.window_of(model),
-        counter=own.counter,
-        remarks=(*listed.remarks, *own.remarks),
-        trained_tokens=listed.trained_tokens_of(model),
+        window=window or entry.window,
+        counter=counter,
+        remarks=(*listed.remarks, *remarks),
+        trained_tokens=entry.trained_tokens,
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _OwnRoutes:
-    window: int | None = None
-    counter: TokenCounter | None = None
-    remarks: tuple[str, ...] = ()
-
-
-def _own_routes(http: httpx2.Client, root: str, key: ApiKey, model: str) -> _OwnRoutes:
-    """Window and token counter, by the routes that one kind of server has and the others do not."""
+def _own_routes(
+    http: httpx2.Client, root: str, key: ApiKey, model: str
+) -> tuple[int | None, TokenCounter | None, tuple[str, ...]]:
+    """Window, token counter and remarks, by the routes that one kind of server has and the others do not."""
     props = _optional(http, "GET", f"{root}/props", key)
     if n_ctx := _positive(object_at(props, "default_generation_settings"), "n_ctx"):
-        return _OwnRoutes(window=n_ctx, counter="llama_server", remarks=_template_remarks(props.get("chat_template")))
+        return n_ctx, "llama_server", _template_remarks(props.get("chat_template"))
     kobold = _optional(http, "GET", f"{root}/api/extra/true_max_context_length", key)
     if window := _positive(kobold, "value"):
         count = _optional(http, "POST", f"{root}/api/extra/tokencount", key, body={"prompt": _PROBE})
-        return _OwnRoutes(window=window, counter="koboldcpp" if _positive(count, "value") else None)
+        return window, "koboldcpp" if _positive(count, "value") else None, ()
     count = _optional(http, "POST", f"{root}/tokenize", key, body={"model": model, "prompt": _PROBE})
-    return _OwnRoutes(window=_positive(count, "max_model_len"), counter="vllm" if _positive(count, "count") else None)
+    return _positive(count, "max_model_len"), "vllm" if _positive(count, "count") else None, ()
 
 
 def _template_remarks(template: object) -> tuple[str, ...]:

@@ -20,8 +20,6 @@ from contextcliff.engines.openai.faults import (
     engine_fault,
     reported_fault,
     status_fault,
-    timeout_fault,
-    unreadable_fault,
 )
 from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.engines.openai.server_json import count_at, object_at, objects_at, parsed_object, text_at
@@ -72,13 +70,13 @@ async def exchange(
         async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
             return await _exchange(client, request, on_token)
     except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
-        raise timeout_fault(timeout_s) from error
+        raise EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True) from error
     except openai.APIStatusError as error:
         raise status_fault(error) from error
     except (openai.APIConnectionError, httpx2.RequestError, ssl.SSLError, anyio.EndOfStream) as error:
         raise connection_fault(error, client.base_url.host) from error
-    except (openai.OpenAIError, ValueError) as error:
-        raise unreadable_fault(error) from error
+    except (openai.OpenAIError, ValueError) as error:  # no JSON, or another error of the client
+        raise EngineFault("broken_stream", detail_of(str(error)), retryable=True) from error
 
 
 @dataclass(kw_only=True, slots=True)

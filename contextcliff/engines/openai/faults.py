@@ -120,11 +120,6 @@ def detail_of(text: str) -> str:
     return one_line(text.encode("utf-8", "replace").decode(), longest=_LONGEST_DETAIL)
 
 
-def timeout_fault(timeout_s: float) -> EngineFault:
-    """No answer in time."""
-    return EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True)
-
-
 def status_fault(error: APIStatusError) -> EngineFault:
     """An answer with an HTTP error status: too long, filtered, not allowed, overloaded, redirected, or refused."""
     status, said, headers = error.status_code, _words_of(error), error.response.headers
@@ -201,13 +196,8 @@ def reported_fault(error: object) -> EngineFault:
     return EngineFault("broken_stream", detail, retryable=True)
 
 
-def unreadable_fault(error: Exception) -> EngineFault:
-    """An answer that is no JSON, or another error of the client."""
-    return EngineFault("broken_stream", detail_of(str(error)), retryable=True)
-
-
 _ASKED_WAIT = re.compile(
-    r"""(?:retryDelay"?:\s?"?|(?:retry|again) (?:in|after) )(?:(\d+)m)?(\d+(?:\.\d+)?)\s?(ms|s)""", re.I
+    r"(?:retryDelay\W{1,4}|(?:retry|again) (?:in|after) )(?:(\d{1,4})m)?(\d{1,9}(?:\.\d{1,9})?)\s?(ms|s)", re.IGNORECASE
 )
 """Gemini's field; OpenAI's and Groq's words."""
 

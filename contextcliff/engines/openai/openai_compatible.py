@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
@@ -15,8 +15,7 @@ from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key, provider_of
-from contextcliff.engines.openai.server_command import ServerCommand, free_port
-from contextcliff.engines.openai.server_process import ServerProcess, started
+from contextcliff.engines.openai.server_process import ServerCommand, ServerProcess, free_port, started
 from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
 from contextcliff.engines.openai.session import OpenAISession, Pace
 from contextcliff.errors import ConfigError
@@ -69,14 +68,14 @@ class OpenAICompatible:
     """
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
-    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`server_command.py`).
+    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`server_process.py`).
     None: it runs already. The server has to listen on the host and port of `base_url`; port 0 takes a free one."""
     start_timeout_s: PositiveFloat = 600.0
     """Time in which the server that `command` starts has to be up."""
+    is_paid: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
-        """Name in reports."""
         return self.preset
 
     @property
@@ -116,7 +115,6 @@ class OpenAICompatible:
 
     @property
     def starts_server(self) -> bool:
-        """Whether the server is up only while a run is."""
         return self.command is not None
 
     def _started(self, model: Model) -> dict[str, object]:
@@ -147,18 +145,11 @@ class OpenAICompatible:
             )
 
     def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        """The policy, unchanged."""
         return policy
 
     @property
-    def is_paid(self) -> bool:
-        """As `model.price` says."""
-        return True
-
-    @property
     def computes_here(self) -> bool:
-        """Whether the server is one that the run starts."""
-        return bool(self.command)
+        return self.command is not None
 
     def memory(self) -> None:
         """Only the server knows."""
@@ -167,15 +158,12 @@ class OpenAICompatible:
         """Nothing: the server has its model."""
 
     def check(self) -> None:
-        """Raise `ConfigError` where the host needs an API key and none is set."""
         self._key()
 
     def needs_served_name(self, model: Model) -> bool:
-        """Whether the configuration names no model for this kind of server."""
         return model.served_name(self.preset) is None
 
     def settle(self, model: Model) -> Model:
-        """The model, with the name that the server reports where the configuration has none."""
         if not self.needs_served_name(model):
             return model
         if self.command is not None:
@@ -187,7 +175,6 @@ class OpenAICompatible:
             return replace(model, name=served_name(http, self.address.url, self._key()))
 
     def configured(self, model: Model) -> Served | None:
-        """The name and the window of the configuration, where it has both."""
         name = model.served_name(self.preset)
         if name is None or model.context_window is None:
             return None

@@ -21,14 +21,9 @@ class _Marks(NamedTuple):
     alone: str | None = None
 
 
+_TAGS = ("think(?:ing)?", "thoughts?", "reason(?:ing)?", "seed:think", "mm:think", r"ifm\|think", "longcat_think")
 _MARKS = (
-    _Marks(r"<think(?:ing)?>", r"</think(?:ing)?>"),
-    _Marks(r"<thoughts?>", r"</thoughts?>"),
-    _Marks(r"<reason(?:ing)?>", r"</reason(?:ing)?>"),
-    _Marks(r"<seed:think>", r"</seed:think>"),
-    _Marks(r"<mm:think>", r"</mm:think>"),
-    _Marks(r"<ifm\|think>", r"</ifm\|think>"),
-    _Marks(r"<longcat_think>", r"</longcat_think>"),
+    *(_Marks(f"<{name}>", f"</{name}>") for name in _TAGS),
     _Marks(r"\[THINK\]", r"\[/THINK\]"),
     _Marks(r"\[unused16\]", r"\[unused17\]"),
     _Marks(r"◁think▷", r"◁/think▷"),

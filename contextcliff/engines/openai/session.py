@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
+from statistics import median
 from typing import TYPE_CHECKING
 
 from contextcliff.engines.engine import OnToken, Served
@@ -16,7 +18,6 @@ from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api, Request, exchange
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_process import ServerProcess
-from contextcliff.engines.openai.usage import Usage
 from contextcliff.errors import EngineFault
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -29,12 +30,10 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 _SECONDS_PER_MINUTE = 60.0
+_MATTERS = 0.1
+"""Cached share of a prompt from which on the two meanings can be told apart."""
+_FITS = 0.05
 _NONCE = "{nonce}"
-
-
-def _fresh() -> str:
-    """A text that no other request has: not that of an earlier run either, which the server may remember."""
-    return uuid.uuid4().hex
 
 
 class Pace:
@@ -55,6 +54,37 @@ class Pace:
         self._next_start = start + self.interval_s
         if start > now:
             await asyncio.sleep(start - now)
+
+
+@dataclass(kw_only=True, slots=True)
+class Usage:
+    """What has been learnt of the usage of one server.
+
+    More cached tokens than prompt tokens can only be beside each other. Where there are fewer, the sum has to fit what
+    the server counts for one of our tokens in prompts without a cached part, and the prompt tokens alone must not.
+    """
+
+    leaves_out_cached: bool = False
+    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=99))
+
+    def of_whole_prompt(self, generation: Generation, *, built_tokens: int) -> Generation:
+        """The generation with the count of its whole prompt; the built length where the server tells none."""
+        if not generation.server_counted or not built_tokens:
+            return generation
+        counted, cached = generation.prompt_tokens, generation.cached_tokens or 0
+        if not cached and counted:
+            self._rates.append(counted / built_tokens)
+        elif cached > counted:
+            self.leaves_out_cached = True
+        elif cached > _MATTERS * counted and self._rates:
+            expected = median(self._rates) * built_tokens
+            fits = abs(counted + cached - expected) <= _FITS * expected
+            self.leaves_out_cached |= fits and counted < (1.0 - _MATTERS) * expected
+        if self.leaves_out_cached:
+            counted += cached
+        if not counted:
+            return replace(generation, prompt_tokens=built_tokens, server_counted=False)
+        return replace(generation, prompt_tokens=counted)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -87,17 +117,18 @@ class OpenAISession:
     def served(self) -> Served:
         """What was detected, and what the server has refused so far."""
         trained = self.facts.trained_tokens
+        lines = list(self.facts.lines())
+        if self.key.login:
+            lines.append("asked with the user and password of engine.base_url, and no API key")
+        if unsent := sorted(set(Sampling().beyond_openai()) - set(self.sampler_names)):
+            lines.append(f"not sent, this kind of server has no such sampler: {', '.join(unsent)}")
+        lines += [*self.policy_lines, *self.dialect.concessions()]
+        if self.usage.leaves_out_cached:
+            lines.append("prompt_tokens leaves out cached_tokens: both are added")
         return Served(
             model=self.facts.model,
             window=self.facts.window,
-            lines=(
-                *self.facts.lines(),
-                *self._authorisation_line(),
-                *self._unsent_samplers_line(),
-                *self.policy_lines,
-                *self.dialect.concessions(),
-                *self._usage_line(),
-            ),
+            lines=tuple(lines),
             plain=self.api == "completions",
             positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
         )
@@ -158,19 +189,10 @@ class OpenAISession:
             self.max_tokens_name: sampling.generated_tokens,
             "seed": sample.seed if sampling.seed is None else sampling.seed,
             **samplers,
-            **{name: _fresh() if value == _NONCE else value for name, value in self.uncached_fields.items()},
+            # No other request has the nonce, that of an earlier run neither: the server may remember it.
+            **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.uncached_fields.items()},
             **self.model.extra_body,
         }
-
-    def _unsent_samplers_line(self) -> tuple[str, ...]:
-        unsent = sorted(set(Sampling().beyond_openai()) - set(self.sampler_names))
-        return (f"not sent, this kind of server has no such sampler: {', '.join(unsent)}",) if unsent else ()
-
-    def _usage_line(self) -> tuple[str, ...]:
-        return ("prompt_tokens leaves out cached_tokens: both are added",) if self.usage.leaves_out_cached else ()
-
-    def _authorisation_line(self) -> tuple[str, ...]:
-        return ("asked with the user and password of engine.base_url, and no API key",) if self.key.login else ()
 
     def _without_key(self, fault: EngineFault) -> EngineFault:
         return EngineFault(

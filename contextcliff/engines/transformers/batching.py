@@ -9,31 +9,16 @@ prompt alone. No beginning of a prompt is reused: a batch has as many beginnings
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
 from contextcliff.engines.transformers.cache_layers import in_use, stores_otherwise
-from contextcliff.engines.transformers.decoding import Answer, Decoder
-from contextcliff.engines.transformers.drawing import Drawing
-from contextcliff.engines.transformers.prompts import PromptTokens
+from contextcliff.engines.transformers.decoding import Answer, Decoder, Request
 
 _PADDING = 0
 """Any token: it is masked."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
-    """One prompt to answer."""
-
-    prompt: PromptTokens
-    drawing: Drawing
-    max_tokens: int
-    on_tokens: Callable[[Sequence[int]], None]
-    """Gets all tokens of the answer each time there is one more."""
-    may_go_on: Callable[[], bool]
-    """Whether the answer is still wanted."""
 
 
 def can_batch(decoder: Decoder) -> bool:

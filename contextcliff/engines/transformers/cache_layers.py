@@ -13,14 +13,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from transformers.cache_utils import DynamicCache, DynamicLayer
 
 from contextcliff.errors import ConfigError
-from contextcliff.kv.cache_types import CacheType
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.records.kv_cache import CacheInUse
 
 _GROUP = 64
@@ -29,29 +28,6 @@ _BITS_A_BYTE = 8
 _FLOATS: Mapping[CacheType, torch.dtype] = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 _NAMES = {dtype: name for name, dtype in _FLOATS.items()}
 _BITS: Mapping[CacheType, int] = {"int8": 8, "int4": 4, "int2": 2}
-
-
-class Packed(Protocol):
-    """Keys or values of some tokens, stored in another format; it never changes."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that it takes."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """Tokens that it has."""
-        ...
-
-    @property
-    def kind(self) -> str:
-        """The format, as read back."""
-        ...
-
-    def unpack(self, dtype: torch.dtype) -> torch.Tensor:
-        """The numbers, in the shape [1, heads, tokens, head size]."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,6 +77,10 @@ class _Integers:
         whole = (self.stored[..., None] >> _shifts(self.bits, self.stored.device)) & (2**self.bits - 1)
         groups = whole.flatten(-2).unflatten(-1, (self.scale.shape[-2], -1))
         return (groups * self.scale.float() + self.least.float()).flatten(-2).to(dtype)
+
+
+Packed = _Cast | _Integers
+"""Keys or values of some tokens, [1, heads, tokens, head size], stored in another format; it never changes."""
 
 
 def _packed_integers(numbers: torch.Tensor, bits: int) -> _Integers:

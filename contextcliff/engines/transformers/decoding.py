@@ -21,6 +21,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from transformers.generation.logits_process import (
+    LogitsProcessorList,
+    MinPLogitsWarper,
+    RepetitionPenaltyLogitsProcessor,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from contextcliff.engines.transformers.cache_layers import (
@@ -31,20 +39,73 @@ from contextcliff.engines.transformers.cache_layers import (
     settle,
     stores_otherwise,
 )
-from contextcliff.engines.transformers.drawing import Drawing
 from contextcliff.engines.transformers.entropy import EntropyMeter
 from contextcliff.engines.transformers.eviction import Eviction
 from contextcliff.engines.transformers.loading import Loaded
 from contextcliff.engines.transformers.prompts import PromptTokens
 from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.sampling import Sampling
 from contextcliff.records.kv_cache import CacheInUse
 
 _WORTH_REUSING = 0.25
 """Share of a prompt that has to be computed already: below it, the earlier cache would only take memory."""
+_LARGEST_SEED = 2**63 - 1
 
 
 class StoppedError(Exception):
     """The answer is not wanted any more."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Drawing:
+    """The samplers of one request, in `generate`'s order; the largest score where the temperature is 0."""
+
+    processors: Any
+    generator: Any
+    """None: greedy."""
+
+    def next(self, tokens: list[int], scores: torch.Tensor) -> int:
+        """The next token after `tokens`, by scores of the shape [vocabulary]."""
+        # In 32 bits, as `generate` compares them.
+        scores = scores.to(torch.float32)[None]
+        if self.processors:
+            scores = self.processors(torch.tensor([tokens], device=scores.device), scores)
+        if self.generator is None:
+            return int(scores[0].argmax())
+        return int(torch.multinomial(scores[0].softmax(dim=-1), 1, generator=self.generator))
+
+
+def drawing(sampling: Sampling, *, seed: int, device: Any) -> Drawing:
+    """The samplers that are on. Tokens drawn with the same seed are the same on the same kind of device."""
+    processors = LogitsProcessorList()
+    if sampling.repetition_penalty != 1.0:
+        processors.append(RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty))
+    if sampling.temperature == 0.0:
+        return Drawing(processors=processors, generator=None)
+    if sampling.temperature != 1.0:
+        processors.append(TemperatureLogitsWarper(sampling.temperature))
+    if sampling.top_k > 0:
+        processors.append(TopKLogitsWarper(sampling.top_k))
+    if sampling.top_p < 1.0:
+        processors.append(TopPLogitsWarper(sampling.top_p))
+    if sampling.min_p > 0.0:
+        processors.append(MinPLogitsWarper(sampling.min_p))
+    generator = torch.Generator(device=device)
+    generator.manual_seed(seed % _LARGEST_SEED)
+    return Drawing(processors=processors, generator=generator)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Request:
+    """One prompt to answer."""
+
+    prompt: PromptTokens
+    drawing: Drawing
+    max_tokens: int
+    on_tokens: Callable[[Sequence[int]], None]
+    """Gets all tokens of the answer each time there is one more."""
+    may_go_on: Callable[[], bool]
+    """Whether the answer is still wanted."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,35 +166,27 @@ class Decoder:
         So is a context that many questions share: the question then reads what was stored of it, and not what was
         computed.
         """
-        if self.eviction is not None and self.eviction.budget < 1.0:
-            return self.eviction.splits
+        if self.eviction is not None and self._evicts:
+            return not self.eviction.sees_question
         return stores_otherwise(self.policy, self.dtype)
 
     def forget(self) -> None:
         """Free what is kept."""
         self._kept = _Kept()
 
-    def answer(
-        self,
-        prompt: PromptTokens,
-        drawing: Drawing,
-        *,
-        max_tokens: int,
-        on_tokens: Callable[[Sequence[int]], None],
-        may_go_on: Callable[[], bool],
-    ) -> Answer:
-        """Compute an answer; `on_tokens` gets all its tokens each time there is one more. Raises `StoppedError`."""
-        started_s = time.perf_counter()
-        with torch.inference_mode(), self.while_wanted(may_go_on):
+    def answer(self, request: Request) -> Answer:
+        """Compute an answer. Raises `StoppedError` once it is not wanted any more."""
+        prompt, drawing, started_s = request.prompt, request.drawing, time.perf_counter()
+        with torch.inference_mode(), self.while_wanted(request.may_go_on):
             begun = self._begun(prompt)
             scores = self._read(prompt, begun)
             tokens = [drawing.next(list(prompt.tokens), scores)]
             first_s = time.perf_counter()
-            on_tokens(tokens)
-            while not (ended := tokens[-1] in self.loaded.end_tokens) and len(tokens) < max_tokens:
+            request.on_tokens(tokens)
+            while not (ended := tokens[-1] in self.loaded.end_tokens) and len(tokens) < request.max_tokens:
                 scores = self._forward(tokens[-1:], begun.cache, position=len(prompt.tokens) + len(tokens) - 1)
                 tokens.append(drawing.next([*prompt.tokens, *tokens], scores))
-                on_tokens(tokens)
+                request.on_tokens(tokens)
             if self.prefix_cache and can_be_cut(begun.cache) and not self._evicts:
                 self._kept = _Kept(tokens=(*prompt.tokens, *tokens[:-1]), cache=begun.cache)
         return Answer(

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
-from contextcliff.engines.transformers.extra import WAY_OUT
+from contextcliff.engines.transformers.loading import WAY_OUT
 from contextcliff.errors import ConfigError
 from contextcliff.hub import cause
 from contextcliff.kv.policy import KVPolicy
@@ -30,11 +30,6 @@ class Eviction:
     press: Any
     budget: float
     sees_question: bool
-
-    @property
-    def splits(self) -> bool:
-        """Whether the context is compressed before the question is read."""
-        return self.budget < 1.0 and not self.sees_question
 
     def applied(self, model: Any, tokens: int) -> AbstractContextManager[None]:
         """While it is entered, a prefill of so many tokens is compressed."""

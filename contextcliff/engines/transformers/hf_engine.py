@@ -6,23 +6,22 @@ does, and one after another elsewhere.
 
 from __future__ import annotations
 
-import gc
+import os
+import platform
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from contextcliff.engines.device_memory import machine_memory
 from contextcliff.engines.engine import Deployment, Download, Served
 from contextcliff.engines.kept_model import taken
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.transformers.extra import require
 from contextcliff.engines.transformers.hub_weights import HubWeights
+from contextcliff.engines.transformers.loading import Loaded, Setup, free_memory, load, require
 from contextcliff.errors import ConfigError
-from contextcliff.kv.cache_types import CacheType
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import GIB, DeviceMemory
@@ -31,7 +30,6 @@ from contextcliff.text.tokenizers import HubTokenizer
 
 if TYPE_CHECKING:
     from contextcliff.engines.transformers.hf_session import TransformersSession
-    from contextcliff.engines.transformers.loading import Loaded, Setup
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 _AS_CACHED: Mapping[Dtype, CacheType] = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
@@ -71,6 +69,9 @@ class Transformers:
     tokens_in_flight: PositiveInt | None = None
     speculation: NonNegativeInt | None = 0
     max_retries: NonNegativeInt = 0
+    name: ClassVar[str] = "transformers"
+    is_paid: ClassVar[bool] = True
+    computes_here: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.trust_remote_code is True:
@@ -78,11 +79,6 @@ class Transformers:
                 "engine.trust_remote_code=true: code is never trusted whatever the model; name the repository whose "
                 "code may run, the one that model.hub names"
             )
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "transformers"
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """Weights, the type that is computed in, how prompts are sent, and the policy. Not the device."""
@@ -117,16 +113,6 @@ class Transformers:
             value_type=own if policy.value_type == "f16" else policy.value_type,
         )
 
-    @property
-    def is_paid(self) -> bool:
-        """As `model.price` says."""
-        return True
-
-    @property
-    def computes_here(self) -> bool:
-        """Yes, in this process."""
-        return True
-
     def memory(self) -> DeviceMemory:
         """The GPU's, or the machine's."""
         import torch
@@ -135,7 +121,8 @@ class Transformers:
         if device.type == "cuda":
             properties = torch.cuda.get_device_properties(device)
             return DeviceMemory(name=str(properties.name), gib=properties.total_memory / GIB)
-        return machine_memory()
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return DeviceMemory(name=f"memory of this machine ({platform.machine()})", gib=total / GIB)
 
     def settle(self, model: Model) -> Model:
         """Fetch the weights. Raises `ConfigError` where the extra `hf` is not installed."""
@@ -160,10 +147,19 @@ class Transformers:
 
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers") as thread:
             loop = asyncio.get_running_loop()
-            fetched, setup = self._weights(deployment.model).fetch(), self._setup(deployment)
+            fetched = self._weights(deployment.model).fetch()
+            setup = Setup(
+                device=self._device(),
+                dtype=self._dtype(),
+                attention=self._attention(deployment.kv_policy),
+                rope=deployment.model.rope,
+                runs_code=self.trust_remote_code is not False,
+            )
             # One whose attention is measured has hooks of its own, and goes to no other job.
             key = object() if self.attention_entropy else ("transformers", str(fetched), setup)
-            with taken(key, lambda: thread.submit(_load, fetched, setup).result(), close=_free) as loaded:
+            with taken(
+                key, lambda: thread.submit(load, fetched, setup).result(), close=lambda _: free_memory()
+            ) as loaded:
                 session = await loop.run_in_executor(
                     thread, lambda: self._session(deployment, thread, loaded, fetched, setup)
                 )
@@ -171,17 +167,6 @@ class Transformers:
                     yield session
                 finally:
                     session.decoder.forget()
-
-    def _setup(self, deployment: Deployment) -> Setup:
-        from contextcliff.engines.transformers.loading import Setup
-
-        return Setup(
-            device=self._device(),
-            dtype=self._dtype(),
-            attention=self._attention(deployment.kv_policy),
-            rope=deployment.model.rope,
-            runs_code=self.trust_remote_code is not False,
-        )
 
     def _session(
         self, deployment: Deployment, thread: ThreadPoolExecutor, loaded: Loaded, fetched: Path, setup: Setup
@@ -196,21 +181,21 @@ class Transformers:
             torch.set_num_threads(self.threads)
         model, policy = deployment.model, deployment.kv_policy
         press = eviction.eviction(policy)
-        device, dtype = setup.device, setup.dtype
         plain = self._is_plain(model, loaded)
         if press is not None:
             eviction.check(press, loaded.model, policy)
             eviction.fit_masks(loaded.model)
         meter = entropy.EntropyMeter(loaded.model, positions=self.entropy_positions) if self.attention_entropy else None
         decoder = Decoder(
-            loaded=loaded, policy=policy, dtype=dtype, eviction=press, prefix_cache=self.prefix_cache, meter=meter
+            loaded=loaded, policy=policy, dtype=setup.dtype, eviction=press, prefix_cache=self.prefix_cache, meter=meter
         )
         window = model.context_window or loaded.window
+        shown = fetched.name if fetched.is_file() else model.hub
         template = "in plain text" if plain else "in the chat template of the weights"
         return TransformersSession(
             decoder=decoder,
             tokenizer=HubTokenizer(
-                name=f"transformers:{fetched.name if fetched.is_file() else model.hub}",
+                name=f"transformers:{shown}",
                 tokenizer=loaded.tokenizer,
                 template_arguments=model.template_arguments,
                 plain=plain,
@@ -218,7 +203,7 @@ class Transformers:
             began=Served(
                 window=window,
                 lines=(
-                    f"{fetched.name if fetched.is_file() else model.hub} by transformers on {device} in {dtype}, "
+                    f"{shown} by transformers on {setup.device} in {setup.dtype}, "
                     f"{setup.attention} attention, asked {template}",
                 ),
                 plain=plain,
@@ -291,18 +276,3 @@ class Transformers:
             require(self.name)
         device = self._device() if self.device == "auto" else self.device
         return "bfloat16" if device.startswith("cuda") else "float32"
-
-
-def _load(fetched: Path, setup: Setup) -> Loaded:
-    from contextcliff.engines.transformers.loading import load
-
-    return load(fetched, setup)
-
-
-def _free(_: Loaded) -> None:
-    """Give the memory that nothing holds any more back to the device."""
-    import torch
-
-    gc.collect()
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

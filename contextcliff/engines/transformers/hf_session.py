@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,9 +13,9 @@ import torch
 
 from contextcliff.engines.engine import OnToken, Served
 from contextcliff.engines.openai.reasoning import Reply, split_reasoning
-from contextcliff.engines.transformers.batching import Request, answers, can_batch
-from contextcliff.engines.transformers.decoding import Answer, Decoder, StoppedError
-from contextcliff.engines.transformers.drawing import drawing
+from contextcliff.engines.transformers.batching import answers, can_batch
+from contextcliff.engines.transformers.decoding import Answer, Decoder, Request, StoppedError, drawing
+from contextcliff.engines.transformers.loading import free_memory
 from contextcliff.engines.transformers.prompts import PromptTokens, prompt_tokens
 from contextcliff.errors import EngineFault, one_line
 from contextcliff.models.sampling import Sampling
@@ -123,7 +122,7 @@ class TransformersSession:
         """Answer them together; where that takes too much memory, in halves."""
         requests = [each.request for each in asked if each.request is not None]
         try:
-            computed = answers(self.decoder, requests) if len(requests) > 1 else [self._alone(requests[0])]
+            computed = answers(self.decoder, requests) if len(requests) > 1 else [self.decoder.answer(requests[0])]
         except StoppedError:
             for each in asked:
                 each.generation.cancel()
@@ -139,7 +138,7 @@ class TransformersSession:
         # Outside of the handler: its traceback holds the tensors.
         self.decoder.forget()
         if ran_out:
-            self._free()
+            free_memory()
         if ran_out and len(asked) > 1:
             half = len(asked) // 2
             self._at_once = min(self._at_once, half)
@@ -154,20 +153,6 @@ class TransformersSession:
             else:
                 fault = EngineFault("bad_request", f"torch or the press failed: {detail}")
             each.generation.set_exception(fault)
-
-    def _alone(self, request: Request) -> Answer:
-        return self.decoder.answer(
-            request.prompt,
-            request.drawing,
-            max_tokens=request.max_tokens,
-            on_tokens=request.on_tokens,
-            may_go_on=request.may_go_on,
-        )
-
-    def _free(self) -> None:
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
 
     def _generation(self, waiting: _Waiting, answer: Answer) -> Generation:
         reply = waiting.text.end(answer)

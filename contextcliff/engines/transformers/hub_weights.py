@@ -9,7 +9,7 @@ from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause, quiet_the_hub, reach_the_hub, transport_errors
-from contextcliff.models.file_ends import ends_of
+from contextcliff.models.weights import ends_of
 from contextcliff.records.kv_cache import GIB
 
 _CONFIG = "config.json"

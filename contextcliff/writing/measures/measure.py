@@ -1,7 +1,4 @@
-"""Every measure of prose by name: what it counts, which direction is worse, and which family it belongs to.
-
-The names are Context-Tester's where it has the measure, so that tables of both can be compared.
-"""
+"""Every measure of prose, by Context-Tester's name where it has the measure."""
 
 from __future__ import annotations
 
@@ -49,8 +46,6 @@ class Measure:
     """Its place, from 1, among the four measures of Context-Tester's first figure and of its composite."""
     stand_in: str | None = None
     """The measure that figures show in its place where no length has it."""
-    headline: bool = False
-    """Whether the console shows its trend even where no trend was shown to be there."""
     rise: str | None = None
     """What a rise means; None: worse or better, as `worse` has it."""
     fall: str | None = None

@@ -1,7 +1,4 @@
-"""Coherence of a text, from the embeddings of its sentences.
-
-All measures of one text that need no embeddings.
-"""
+"""All measures of one text, and its coherence, from the embeddings of its sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from contextcliff.writing.measures.readability import WordList, readability, wor
 from contextcliff.writing.measures.words import (
     UNSPACED,
     PromptIndex,
-    Prose,
     compression_ratio,
     copied_share,
     entropy,
@@ -107,20 +103,13 @@ def measure_prose(
     """
     if not text.strip():
         return {LENGTH: 0.0}
-    return measured(prose_of(text, language=language), word_list=word_list, prompt=prompt, reference=reference)
-
-
-def measured(
-    prose: Prose, *, word_list: WordList, prompt: str | PromptIndex | None = None, reference: str | None = None
-) -> dict[str, float]:
-    """The measures of a text whose words and sentences are known; otherwise as `measure_prose`."""
-    words = prose.words
+    prose = prose_of(text, language=language)
+    words, unspaced = prose.words, prose.language in UNSPACED
     size: dict[str, float | None] = {
         LENGTH: float(len(prose.text.strip())),
-        "word_count": None if prose.language in UNSPACED else float(len(words)),
+        "word_count": None if unspaced else float(len(words)),
         "sentence_count": float(len(prose.sentences)),
     }
-    unspaced = prose.language in UNSPACED
     if (len(prose.text.strip()) / _CHARACTERS_A_WORD if unspaced else len(words)) < FEWEST_WORDS:
         return _in_order(size)
     values: dict[str, float | None] = {
@@ -140,7 +129,7 @@ def measured(
         **punctuation(prose),
         "language_drift": language_drift(prose),
     }
-    if prompt and prose.language not in UNSPACED:
+    if prompt and not unspaced:
         index = prompt_index(prompt) if isinstance(prompt, str) else prompt
         values["copied_share"] = copied_share(words, index)
         values["longest_copy_words"] = float(index.longest(words)) if words else None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -35,22 +36,12 @@ def dale_chall() -> WordList:
 
 
 def word_list_of(text: str, name: str) -> WordList:
-    """A list from its text: one word a line; blank lines and comments after `#` are ignored.
-
-    Raises `ConfigError` for a list without words.
-    """
+    """A list of one word a line; comments follow `#`. Raises `ConfigError` for a list without words."""
     lines = (words_of(line.partition("#")[0]) for line in text.splitlines())
     words = frozenset(" ".join(line) for line in lines if line)
     if not words:
         raise ConfigError(f"word list {name}: no word in it; it takes one word a line")
     return WordList(name=name, words=words, digest=digest_of(*sorted(words)))
-
-
-def unfamiliar_share(words: Sequence[str], word_list: WordList) -> float | None:
-    """Share of English words that are not familiar; None without words."""
-    if not words:
-        return None
-    return sum(not is_familiar(word, word_list.words) for word in words) / len(words)
 
 
 def is_familiar(word: str, known: Collection[str]) -> bool:
@@ -146,20 +137,15 @@ def reading_level(cloze: float) -> str:
     """School year of a cloze score by Chall and Dale's table, from `1` to `16+`; outside of it the nearest level."""
     places = [least for least, _ in _LEVELS]
     # The table is in whole points. A score between two levels belongs to the easier one, as in Context-Tester.
-    return _LEVELS[max(0, bisect_right(places, _rounded_up(cloze)) - 1)][1]
-
-
-def _rounded_up(score: float) -> int:
-    return -int(-score // 1)
+    return _LEVELS[max(0, bisect_right(places, math.ceil(cloze)) - 1)][1]
 
 
 def readability(prose: Prose, word_list: WordList) -> dict[str, float | None]:
     """Cloze score, unfamiliar words, syllables and function words of an English text; empty for other languages."""
     if prose.language != "en" or not prose.words:
         return {}
-    unfamiliar = unfamiliar_share(prose.words, word_list)
-    assert unfamiliar is not None
     n = len(prose.words)
+    unfamiliar = sum(not is_familiar(word, word_list.words) for word in prose.words) / n
     return {
         "cloze_score": cloze_score(unfamiliar, n / len(prose.sentences)),
         "pct_unfamiliar_words": unfamiliar,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated
 
 from pydantic import Field
@@ -26,7 +27,7 @@ from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
-from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows
+from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, author_z
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import (
     Origin,
@@ -38,7 +39,6 @@ from contextcliff.writing.task.continuation_contexts import (
 )
 from contextcliff.writing.task.continuation_scoring import (
     answer_figures,
-    author_scores,
     compared_sentences,
     score_continuation,
 )
@@ -95,14 +95,12 @@ class Continuation(Task):
 
     @property
     def levers(self) -> tuple[Lever, ...]:
-        """More rounds."""
         return (Lever(now=self.rounds, at=self._with_rounds),)
 
     def _with_rounds(self, count: int) -> Raised:
         return Raised(override=f"task.rounds={count}", task=replace(self, rounds=count))
 
     def shortened(self, context_budget: ContextBudget) -> Continuation:
-        """At the two shortest contexts."""
         return replace(self, lengths=self.tiers(context_budget)[:2])
 
     def familiar(self) -> WordList:
@@ -117,11 +115,9 @@ class Continuation(Task):
             raise ConfigError(f"task.word_list={self.word_list}: {reason}; give a file with one word a line") from error
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
-        """What the window leaves it."""
         return min(self.max_tokens, context_budget.context_window // _WINDOW_SHARE)
 
     def longest_context(self, context_budget: ContextBudget) -> int:
-        """The longest prompt: the longest tier without its answer."""
         return max(self.tiers(context_budget)) - self._generated(context_budget)
 
     def tiers(self, context_budget: ContextBudget) -> tuple[int, ...]:
@@ -153,13 +149,12 @@ class Continuation(Task):
             raise ConfigError(str(error)) from error
 
     def build(self, materials: Materials) -> TaskPlan:
-        """All rounds of every tier that the text can fill. Raises `ConfigError` for a text that fills none."""
         context_budget, document = materials.context_budget, one_text(materials.corpus, task=self.name)
         answer, tiers = self.longest_answer(context_budget), self.tiers(context_budget)
         frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
         taken = frame + self._generated(context_budget) + SEAM_TOKENS
         points = points_for(document, materials.tokenizer, before_tokens=max(tiers) - answer, answer_tokens=answer)
-        held = points.last().tokens_before
+        held = points[-1].tokens_before
         fitting = [tier for tier in tiers if 0 < tier - taken <= held]
         if not fitting:
             raise ConfigError(
@@ -168,7 +163,8 @@ class Continuation(Task):
                 "(dataset.path), or lower task.max_tokens and task.start_context"
             )
         # Template, instruction and thinking are left out of account, so that they don't move the point.
-        origin = points.first_after(fitting[-1] - answer)
+        far_enough = (point for point in points if point.tokens_before >= fitting[-1] - answer)
+        origin = next(far_enough, points[-1])
         span = Span(start=origin.point, end=origin.source.text.end_for(origin.point, answer))
         self._refuse_unknown_author(document, characters=span.end - span.start)
         tiers_reached = reaches(origin, fitting, taken=taken)
@@ -230,21 +226,17 @@ class Continuation(Task):
             )
 
     def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
-        """Sentences of the continuation, of the author's own next words, and of windows of the author's text."""
         return tuple(compared_sentences(sample, generation, context).all())
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 − composite / 100, every measure in the details."""
-        return score_continuation(
-            sample, generation, context, word_list=self.familiar(), least_tokens=self._least_tokens(sample)
-        )
+        least = self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
+        return score_continuation(sample, generation, context, word_list=self.familiar(), least_tokens=least)
 
     def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
-        """z-scores of the author's own windows, by measure, as long as these continuations are on average."""
-        return author_scores(texts, document, word_list=self.familiar())
+        characters = round(fmean(len(text.strip()) for text in texts))
+        return author_z(document.text, document.language, self.familiar(), characters)
 
     def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:
-        """What a run that is watched shows of an answer's score."""
         return answer_figures(details)
 
     @property
@@ -254,9 +246,6 @@ class Continuation(Task):
     def _generated(self, context_budget: ContextBudget) -> int:
         """What is kept free of a tier: the answer, and what a thinking model thinks before it."""
         return self.longest_answer(context_budget) + context_budget.thinking_tokens
-
-    def _least_tokens(self, sample: Sample) -> float:
-        return self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
 
     def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
         """Raise `ConfigError` where the text is too short to tell what its author does."""

@@ -21,31 +21,22 @@ def context_tiers(*, start: int, longest: int, divisions: int, answer_tokens: in
     and 4,096 is 2,896. Where `longest` is below the first power of two it is the only length. Raises `ValueError` for
     divisions that are neither 0 nor a power of two, and where `longest` has no room for twice the answer.
     """
-    _check_divisions(divisions)
+    if divisions < 0 or divisions & (divisions - 1):
+        below = 1 << (divisions.bit_length() - 1) if divisions > 0 else 0
+        raise ValueError(f"task.divisions={divisions}: must be 0 or a power of two; take {below} or {2 * below or 1}")
     least = 2 * answer_tokens
     if longest < max(least, 1):
         raise ValueError(
             f"the longest context has {longest:,} tokens, and an answer of {answer_tokens:,} needs {least:,}; ask for "
             "a shorter answer, or give a longer context"
         )
-    first = _power_of_two_from(max(start, least, 1))
     tiers = {longest}
-    octave = first
+    octave = 1 << (max(start, least, 1) - 1).bit_length()
     while octave <= longest:
         steps = (round(octave * 2 ** (step / (divisions + 1))) for step in range(divisions + 1))
         tiers.update(tier for tier in steps if tier <= longest)
         octave *= 2
     return tuple(sorted(tiers))
-
-
-def _check_divisions(divisions: int) -> None:
-    if divisions < 0 or divisions & (divisions - 1):
-        below = 1 << (divisions.bit_length() - 1) if divisions > 0 else 0
-        raise ValueError(f"task.divisions={divisions}: must be 0 or a power of two; take {below} or {2 * below or 1}")
-
-
-def _power_of_two_from(least: int) -> int:
-    return 1 << (least - 1).bit_length()
 
 
 _QUOTES = "\"'”’»」』)]*_"
@@ -67,26 +58,10 @@ class Origin:
         return self.source.text.tokens_between(0, self.point)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Points:
-    """The places of a text that an answer can go on from, ascending; there is one at least."""
-
-    source: Haystack
-    places: tuple[int, ...]
-
-    def last(self) -> Origin:
-        """The one with the most text before it."""
-        return Origin(source=self.source, point=self.places[-1])
-
-    def first_after(self, tokens: int) -> Origin:
-        """The first one with at least `tokens` tokens of text before it; the last where none has."""
-        text = self.source.text
-        enough = (at for at in self.places if text.tokens_between(0, at) >= tokens)
-        return Origin(source=self.source, point=next(enough, self.places[-1]))
-
-
-def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, answer_tokens: int) -> Points:
-    """The points of a text after which the original goes on for at least `answer_tokens` tokens.
+def points_for(
+    document: Document, tokenizer: Tokenizer, *, before_tokens: int, answer_tokens: int
+) -> tuple[Origin, ...]:
+    """The points of a text, ascending, after which the original goes on for at least `answer_tokens` tokens.
 
     As much of the text is tokenised as it takes to find one with `before_tokens` tokens before it; all where none has.
     Raises `ConfigError` for a text without any.
@@ -101,7 +76,7 @@ def points_for(document: Document, tokenizer: Tokenizer, *, before_tokens: int, 
             break
         tokens *= 2
     if places:
-        return Points(source=source, places=places)
+        return tuple(Origin(source=source, point=place) for place in places)
     if not ends:
         raise ConfigError(
             f"dataset: no sentence ends in {document.title} ({len(text.text):,} characters), so there is no "
@@ -168,7 +143,8 @@ def reaches(origin: Origin, tiers: Sequence[int], *, taken: int) -> tuple[Reach,
                 f"than the {tokens:,} tokens that a context of {context_tokens:,} has for text; give another text, or "
                 "longer contexts"
             )
-        start = _start(origin, tokens, earliest=earliest, spare=_spare(context_tokens))
+        spare = max(round(_LEFT_OVER * context_tokens), _LONG_SENTENCE_TOKENS)
+        start = _start(origin, tokens, earliest=earliest, spare=spare)
         if reached and start >= reached[-1].start:
             start = earliest
         if reached and start >= reached[-1].start:
@@ -190,10 +166,6 @@ def reach_notes(reached: Sequence[Reach]) -> Iterator[str]:
             f"{', '.join(inside)} tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and "
             f"{_LONG_SENTENCE_TOKENS} tokens short, or the same as another"
         )
-
-
-def _spare(context_tokens: int) -> int:
-    return max(round(_LEFT_OVER * context_tokens), _LONG_SENTENCE_TOKENS)
 
 
 def _start(origin: Origin, tokens: int, *, earliest: int, spare: int) -> int:

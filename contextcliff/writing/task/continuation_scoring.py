@@ -10,10 +10,10 @@ hand does.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -26,7 +26,6 @@ from contextcliff.text.tokens import is_between_words
 from contextcliff.writing.author_norms import (
     SHORTEST,
     author_windows,
-    author_z,
     measures_at,
     norms_of,
     step_of,
@@ -67,10 +66,7 @@ def author_parts(text: str, language: str, word_list: WordList, characters: int)
 
 @lru_cache(maxsize=1024)
 def author_limit(text: str, language: str, word_list: WordList, characters: int) -> float | None:
-    """The 99th percentile of the composite over the author's own passages of this length, without coherence.
-
-    None where the text has too few windows.
-    """
+    """The 99th percentile of the author's own composites at this length, without coherence; None of too few windows."""
     return limit_of([composed(parts) for parts in author_parts(text, language, word_list, characters)])
 
 
@@ -115,11 +111,6 @@ LOOP = "repetition"
 _SHORT = frozenset({"empty", "too_short"})
 
 
-def is_healthy(details: Mapping[str, float], failure: str | None) -> bool:
-    """Whether nothing is wrong with a round, by the details and the failure tag of its score."""
-    return fault_of(details, failure) is None
-
-
 def fault_of(details: Mapping[str, float], failure: str | None) -> Fault | None:
     """What is wrong with a round: the first of what applies, so that a count of faults is one of rounds."""
     if failure in _SHORT:
@@ -145,21 +136,7 @@ class Sentences:
 
     def all(self) -> Iterator[str]:
         """Every sentence, in this order; one that stands in several texts comes several times."""
-        yield from self.written
-        yield from self.original
-        for window in self.windows:
-            yield from window
-
-
-def sentences_of(written: str, *, original: str, windows: Sequence[str], language: str) -> Sentences:
-    """Split the texts into sentences of up to 600 characters."""
-
-    def split(text: str) -> tuple[str, ...]:
-        return tuple(sentence[:_MOST_CHARACTERS] for sentence in prose_of(text, language=language).sentences)
-
-    return Sentences(
-        written=split(written), original=split(original), windows=tuple(split(window) for window in windows)
-    )
+        return chain(self.written, self.original, *self.windows)
 
 
 def with_sentence_vectors(
@@ -221,7 +198,7 @@ def score_continuation(
     if context.vectors is not None and COMPOSITE in details:
         sentences = compared_sentences(sample, generation, context)
         details = with_sentence_vectors(details, sentences, context.vectors, author=author_parts(*known))
-    details = {**details, HEALTHY: float(is_healthy(details, failure))}
+    details = {**details, HEALTHY: float(fault_of(details, failure) is None)}
     composite = details.get(COMPOSITE)
     return Score(
         value=0.0 if composite is None else 1.0 - composite / 100.0,
@@ -234,23 +211,22 @@ def score_continuation(
 def compared_sentences(sample: Sample, generation: Generation, context: ScoringContext) -> Sentences:
     """The sentences of the continuation, of the author's own, and of windows of the author's text as long."""
     document, text = _document(sample, context), generation.text.strip()
-    return sentences_of(
-        text,
-        original=original_of(sample, generation, document),
-        windows=author_windows(document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS),
-        language=document.language,
+
+    def split(text: str) -> tuple[str, ...]:
+        sentences = prose_of(text, language=document.language).sentences
+        return tuple(sentence[:_MOST_CHARACTERS] for sentence in sentences)
+
+    windows = author_windows(document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS)
+    return Sentences(
+        written=split(text),
+        original=split(original_of(sample, generation, document)),
+        windows=tuple(map(split, windows)),
     )
 
 
 def original_of(sample: Sample, generation: Generation, document: Document) -> str:
     """The author's own next words, as many tokens as the answer has."""
     return _as_long(sample, document, tokens=_written_tokens(sample, generation))
-
-
-def author_scores(texts: Sequence[str], document: Document, *, word_list: WordList) -> Mapping[str, Sequence[float]]:
-    """z-scores of the author's own windows, by measure; each as long as these continuations are on average."""
-    characters = round(statistics.fmean(len(text.strip()) for text in texts))
-    return author_z(document.text, document.language, word_list, characters)
 
 
 def prompt_text(sample: Sample, document: Document) -> str:
@@ -302,20 +278,23 @@ def _written_tokens(sample: Sample, generation: Generation) -> float:
     return generation.completion_tokens * said / (said + thought) if said + thought else 0
 
 
+_FIGURES = {
+    "cloze_score": "Cloze {:.2f}",
+    "vocabulary_diversity": "vocabulary {:.3f}",
+    "bigram_repetition_rate": "bigram repetition {:.3f}",
+    "adjacent_coherence": "coherence {:.3f}",
+    "word_count": "{:,.0f} words",
+}
+
+
 def answer_figures(details: Mapping[str, float]) -> tuple[str, ...]:
     """What was measured of an answer (as in `Score.details`), a name and a number each; none: nothing was."""
     figures: list[str] = []
-    if "cloze_score" in details:
-        cloze = details["cloze_score"]
-        figures += [f"Cloze {cloze:.2f}", f"level {reading_level(cloze)}"]
-    if "vocabulary_diversity" in details:
-        figures.append(f"vocabulary {details['vocabulary_diversity']:.3f}")
-    if "bigram_repetition_rate" in details:
-        figures.append(f"bigram repetition {details['bigram_repetition_rate']:.3f}")
-    if "adjacent_coherence" in details:
-        figures.append(f"coherence {details['adjacent_coherence']:.3f}")
-    if "word_count" in details:
-        figures.append(f"{details['word_count']:,.0f} words")
+    for name, shown in _FIGURES.items():
+        if name in details:
+            figures.append(shown.format(details[name]))
+            if name == "cloze_score":
+                figures.append(f"level {reading_level(details[name])}")
     if COMPOSITE in details:
         limit = f" of at most {details[AUTHOR_LIMIT]:.1f}" if AUTHOR_LIMIT in details else ""
         figures.append(f"composite {details[COMPOSITE]:.1f}{limit}")

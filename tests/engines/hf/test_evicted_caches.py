@@ -137,7 +137,7 @@ def test_a_press_that_cannot_be_had_is_one_line(press: str, arguments: dict[str,
 
 def test_a_kvpress_that_lacks_a_package_of_its_own_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kvpress", None)  # its import fails
-    monkeypatch.setattr("contextcliff.engines.transformers.extra._absent", lambda _: [])  # though it is installed
+    monkeypatch.setattr("contextcliff.engines.transformers.loading._absent", lambda _: [])  # though it is installed
     with pytest.raises(ConfigError, match=r"kv_policy.press=KnormPress: kvpress can't be loaded .*pip install"):
         answers(PROMPTS[:1], policy=KVPolicy(name="own", press="KnormPress", budget=0.5))
 

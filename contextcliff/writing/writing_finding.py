@@ -3,92 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
-from contextcliff.findings import phrases
 from contextcliff.findings.finding import (
     Block,
     FigureOf,
     Finding,
     FinishedRun,
-    Heading,
-    Image,
     Line,
-    Lines,
     Measurement,
-    Pairs,
-    Table,
-    Text,
-    columns_of,
     from_finding,
 )
 from contextcliff.records.report import Report
-from contextcliff.writing import tables
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.files import writing_files
 from contextcliff.writing.levels import as_shown, health_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.page import writing_page
-from contextcliff.writing.phrases import change, title, value, way
 from contextcliff.writing.prose_findings import Writing, WritingTier
+from contextcliff.writing.tables import blocks, health_table
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.verdict import writing_of
-
-if TYPE_CHECKING:
-    pass
-
-
-_METHOD = (
-    "Every prompt ends at the same place in the text, whatever its length, and the author's own next words are measured"
-    " beside the model's. The composite (0-100, up is worse) is calibrated by windows of the author's text; the classic"
-    " one is Context-Tester's. An interval is a bootstrap over the rounds. What could not be measured is a dash and"
-    " counts in nothing."
-)
-_SCALES = {"z": "at equal length", "raw": "as it is"}
-_TRENDS = "From the shortest to the longest"
-_TREND_TEST = (
-    "Jonckheere and Terpstra's test over all lengths, one-sided where one way is worse; corrected: Holm. At equal"
-    " length: tested are the z-scores by windows of the author's text as long as each round's, not the figures beside"
-    " them."
-)
-
-
-def _lists(writing: Writing) -> tuple[Block, ...]:
-    blocks: list[Block] = []
-    for heading, lines in tables.lists(writing).items():
-        if lines:
-            blocks += [Heading(text=heading), Lines(lines=tuple(Line(text=line) for line in lines))]
-    return tuple(blocks)
-
-
-def _trends(writing: Writing) -> tuple[Block, ...]:
-    if not writing.trends:
-        return ()
-    rows = [
-        (
-            title(trend.measure),
-            way(trend.measure) or "neither",
-            value(trend.start),
-            value(trend.end),
-            change(trend.measure, trend.end - trend.start),
-            phrases.MISSING if trend.p_value is None else phrases.p_value(trend.p_value).removeprefix("p = "),
-            phrases.MISSING if trend.p_holm is None else phrases.p_value(trend.p_holm).removeprefix("p = "),
-            phrases.MISSING if trend.p_value is None else _SCALES[trend.scale],
-        )
-        for trend in writing.trends
-    ]
-    head = ("measure", "which way is worse", "shortest", "longest", "change", "p", "corrected", "tested")
-    return (
-        Heading(text=_TRENDS),
-        Table(columns=columns_of(head, rows, words=(*head[:2], head[-1]))),
-        Text(text=_TREND_TEST),
-    )
-
-
-def _measures(writing: Writing) -> tuple[Block, ...]:
-    head, rows = tables.measure_table(writing)
-    return (Heading(text="Every measure"), Table(columns=columns_of(head, rows, words=head[:1]))) if rows else ()
 
 
 def _has_tiers(report: Report) -> bool:
@@ -130,7 +65,6 @@ class WritingFinding(Finding[Writing]):
     )
 
     def find(self, study: Study) -> Writing | None:
-        """Levels, tests and trends of every measure; None for another task, or where nothing was asked."""
         task, scored, cap = study.facts.task, study.scored, study.safe_cap
         if not isinstance(task, Continuation) or study.sequence is None:
             return None
@@ -149,36 +83,20 @@ class WritingFinding(Finding[Writing]):
         )
 
     def caps(self, finding: Writing, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
-        """Rule `writing`: the safe cap itself, which is tested on the healthy rounds."""
         return {"writing": study.safe_cap.tokens}
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        """Healthy rounds by length."""
-        return tables.health_table(as_shown(self.of(report)))
+        return health_table(as_shown(self.of(report)))
 
     def look(self, report: Report) -> tuple[Line, ...]:
-        """The verdict, and what keeps the tests from showing more."""
         found = self.of(report)
         warnings = (Line(label="Writing", text=warning) for warning in found.warnings)
         return (Line(label="Writing", text=found.verdict), *warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        """Every table and figure."""
-        writing = as_shown(self.of(report))
-        return (
-            Pairs(rows=tables.summary(writing)),
-            tables.tier_table(writing) if writing.tiers else Text(text="No length was tested."),
-            Image(figure="core_metrics"),
-            Image(figure="writing_dashboard"),
-            *_trends(writing),
-            *_lists(writing),
-            *_measures(writing),
-            Text(text=_METHOD),
-            *((Text(text=tables.HEALTH),) if writing.health is not None else ()),
-        )
+        return tuple(blocks(as_shown(self.of(report))))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        """`writing.MEASURE` and what stands beside it, by length."""
         writing = self.of(report)
         for level in writing.health.levels if writing.health is not None else ():
             yield Measurement(key="writing/healthy_share", value=level.share, step=level.context_tokens)
@@ -187,22 +105,18 @@ class WritingFinding(Finding[Writing]):
                 yield Measurement(key=f"writing/{key}", value=figure, step=tier.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        """The verdict."""
         return {"writing_verdict": str(self.of(report).verdict)}
 
     def parameters(self, report: Report) -> Mapping[str, str]:
-        """The text that the runs go on with, and how many rounds a length has."""
         writing = self.of(report)
         rounds = sorted({tier.n_rounds for tier in writing.tiers})
         ends = dict.fromkeys((*rounds[:1], *rounds[-1:]))
         return {"text": writing.document_id, "rounds": " to ".join(map(str, ends))}
 
     def files(self, run: FinishedRun) -> Mapping[str, str]:
-        """Tables, results by length, and everything that was written."""
         return writing_files(run.report, self.of(run.report), scored=run.scored, parameters=run.parameters)
 
     def page(self, run: FinishedRun) -> str | None:
-        """The verdict, the cap and the texts to read."""
         return writing_page(run.report, self.of(run.report), scored=run.scored, parameters=run.parameters)
 
 
