@@ -1,27 +1,39 @@
-"""A calibration: every law by every design."""
+"""A calibration: every law by every design, many runs at once.
+
+The tests are the product's own. A fixed design has the same number of samples at every length, tested exactly from the
+shortest length up, as `analysis.walk` does; a test depends on the scores alone, so that each distinct set of scores is
+tested once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contextcliff.analysis.calibration.laws import TEXT_SAMPLES, Law
-from contextcliff.analysis.calibration.sequential_runs import SimulatedSearches
-from contextcliff.analysis.calibration.simulated_runs import (
-    Calibrated,
-    Outcomes,
-    SimulatedFixed,
-    SimulatedNatural,
-    calibrated,
-)
+import numpy as np
+from numpy.typing import NDArray
+
+from contextcliff.analysis.calibration.laws import Law, Parts
+from contextcliff.analysis.calibration.sequential_runs import Outcomes, SimulatedSearches
+from contextcliff.analysis.search import BASELINE_SAMPLES
 from contextcliff.records.search_record import SearchPlan, SearchRule
+from contextcliff.seeding import seed_of
+from contextcliff.statistics.clusters import Evidence
+from contextcliff.statistics.intervals import weighted_mean_cdf, wilson
+from contextcliff.statistics.melding import binary_p_at_most_share
+from contextcliff.statistics.ranks import is_significant
 
 DesignName = Literal["walk", "refine", "fixed_40", "fixed_500"]
 SEARCHES: dict[DesignName, bool] = {"walk": False, "refine": True}
 """Whether a search refines."""
 FIXED: dict[DesignName, int] = {"fixed_40": 40, "fixed_500": 500}
 """Samples at each length."""
+_DEPTHS = 10
+_INTERVAL = 0.95
+_Key = tuple[int, ...]
+"""All that a test depends on: how often each score came, or right answers here and at the baseline."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,8 +48,6 @@ class CalibrationPlan:
     """Samples in a block of a search: one at each depth."""
     max_trials: int
     """Most samples of a length in a search."""
-    max_text_trials: int
-    """The same where a text, with five samples, is one piece of evidence."""
     resolution: int | None
     runs: int
     seed: int
@@ -48,62 +58,134 @@ class CalibrationPlan:
 
     def rule(self, law: Law) -> SearchRule:
         """What a length has to show."""
-        relative = law.evidence in ("pairs", "natural")
-        return SearchRule(threshold=self.threshold, relative=relative, confidence=self.confidence)
+        return SearchRule(threshold=self.threshold, relative=law.relative, confidence=self.confidence)
 
-    def search_plan(self, law: Law, *, refine: bool) -> SearchPlan:
-        """What a search of this law may ask. A block of shared texts is one text."""
-        by_text = law.evidence == "texts"
-        block = TEXT_SAMPLES if law.shares_text else self.block
+    def search_plan(self, *, refine: bool) -> SearchPlan:
+        """What a search may ask."""
         return SearchPlan(
-            lengths=self.lengths, block=block, block_evidence=1 if by_text else block,
-            most_blocks=(self.max_text_trials if by_text else self.max_trials) // block, refine=refine,
-            resolution=self.resolution,
+            lengths=self.lengths, block=self.block, block_evidence=self.block,
+            most_blocks=self.max_trials // self.block, refine=refine, resolution=self.resolution,
         )  # fmt: skip
+
+    def fixed_tokens(self, design: DesignName) -> int:
+        """Prompt tokens that a fixed design asks."""
+        return FIXED[design] * sum(self.lengths)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Calibration:
-    """A plan, and what came of it: law by law, each by every design that applies to it."""
+class Calibrated:
+    """How one design did on one law, over `runs` simulated runs."""
 
-    plan: CalibrationPlan
-    results: tuple[Calibrated, ...]
+    law: str
+    title: str
+    """The law's, in words."""
+    design: str
+    runs: int
+    can_err: bool
+    """Whether some length is truly not above the threshold, so that a cap can be wrong."""
+    errors: int
+    """Runs whose cap lies at a length whose true score is not above the threshold."""
+    error_low: float
+    error_high: float
+    """Wilson's 95% interval of the share of errors."""
+    with_cap: float
+    """Share of runs with a cap."""
+    with_whole_range: float
+    """Share of runs that cleared the longest length."""
+    octaves_lost: float | None
+    """Median over all runs of log2(true crossing / cap), of the longest length where there is no crossing before it;
+    0 where the cap is above. None where more than half of the runs have no cap, or no cap could be right."""
+    tokens: float
+    """Mean over all runs of the prompt tokens asked."""
 
     @property
-    def laws(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(result.law for result in self.results))
-
-    def of(self, law: str, design: str) -> Calibrated | None:
-        """One result; None where the design does not apply to the law, or was not asked for."""
-        return next((r for r in self.results if (r.law, r.design) == (law, design)), None)
-
-    def fixed_tokens(self, law: str, design: DesignName) -> float:
-        """Mean prompt tokens of a fixed design on a law, whether or not it was asked for."""
-        for known, samples in ((design, FIXED[design]), *FIXED.items()):
-            if (result := self.of(law, known)) is not None:
-                return result.tokens * FIXED[design] / samples
-        return float(FIXED[design] * sum(self.plan.lengths))
+    def error(self) -> float:
+        """Share of runs in error."""
+        return self.errors / self.runs
 
 
-def calibrate_laws(
-    plan: CalibrationPlan, laws: Sequence[Law], designs: Sequence[DesignName]
-) -> Iterator[tuple[Calibrated, ...]]:
-    """The results of each law in turn, by the designs that apply to it. The same plan gives the same results."""
-    for law in laws:
-        yield tuple(
-            calibrated(law, design, simulate(plan, law, design))
-            for design in designs
-            if law.evidence != "natural" or design in FIXED
-        )
+def calibrate_law(plan: CalibrationPlan, law: Law, designs: Sequence[DesignName]) -> tuple[Calibrated, ...]:
+    """The results of a law by each design. The same plan gives the same results."""
+    return tuple(calibrated(law, design, simulate(plan, law, design), longest=plan.lengths[-1]) for design in designs)
 
 
 def simulate(plan: CalibrationPlan, law: Law, design: DesignName) -> Outcomes:
     """All runs of one law by one design."""
-    rule = plan.rule(law)
     if design in SEARCHES:
-        search = plan.search_plan(law, refine=SEARCHES[design])
-        return SimulatedSearches(law=law, plan=search, rule=rule, runs=plan.runs, seed=plan.seed).outcomes()
-    runs_of = SimulatedNatural if law.evidence == "natural" else SimulatedFixed
-    return runs_of(
-        law=law, lengths=plan.lengths, samples=FIXED[design], rule=rule, runs=plan.runs, seed=plan.seed
-    ).outcomes()
+        search = plan.search_plan(refine=SEARCHES[design])
+        return SimulatedSearches(law=law, plan=search, rule=plan.rule(law), runs=plan.runs, seed=plan.seed).outcomes()
+    return fixed_outcomes(plan, law, FIXED[design])
+
+
+def calibrated(law: Law, design: str, outcomes: Outcomes, *, longest: int) -> Calibrated:
+    """The summary of at least one run."""
+    caps, tokens = outcomes
+    runs = len(caps)
+    errors = sum(law.is_error(int(cap)) for cap in caps if cap > 0)
+    low, high = wilson(errors, runs, _INTERVAL)
+    return Calibrated(
+        law=law.name, title=law.title, design=design, runs=runs, can_err=law.crossing is not None, errors=errors,
+        error_low=low, error_high=high, with_cap=float((caps > 0).mean()),
+        with_whole_range=float((caps == longest).mean()), octaves_lost=_octaves_lost(law, caps, longest),
+        tokens=float(tokens.mean()),
+    )  # fmt: skip
+
+
+def _octaves_lost(law: Law, caps: NDArray[np.int64], longest: int) -> float | None:
+    if law.crossing == 0.0:
+        return None
+    reachable = float(longest) if law.crossing is None else min(float(longest), law.crossing)
+    with np.errstate(divide="ignore"):
+        lost = np.log2(reachable / caps)
+    median = float(np.median(np.maximum(lost, 0.0)))
+    return median if math.isfinite(median) else None
+
+
+def fixed_scores(plan: CalibrationPlan, law: Law, samples: int, tokens: int) -> Parts:
+    """The scores of all runs of a fixed design at a length, in parts: shape (runs, trials, depths)."""
+    rng = np.random.default_rng(seed_of("calibration", plan.seed, law.name, samples, tokens))
+    return law.draw(rng, law.true_score(tokens), (plan.runs, samples // _DEPTHS, _DEPTHS))
+
+
+def fixed_outcomes(plan: CalibrationPlan, law: Law, samples: int) -> Outcomes:
+    """Walk in every run, with so many samples at each length."""
+    keys = {tokens: _keys(law, fixed_scores(plan, law, samples, tokens)) for tokens in plan.lengths}
+    caps = np.zeros(plan.runs, dtype=np.int64)
+    walking = np.ones(plan.runs, dtype=bool)
+    tested: dict[_Key, bool] = {}
+    for tokens in plan.lengths:
+        for run in np.flatnonzero(walking):
+            key = tuple(keys[tokens][run].tolist())
+            if law.relative and tokens == plan.lengths[0]:
+                walking[run] = samples >= BASELINE_SAMPLES and key[0] > 0
+                continue
+            if law.relative:
+                key = (*key, *keys[plan.lengths[0]][run].tolist())
+            if key not in tested:
+                tested[key] = _is_shown_above(plan, law, samples, key)
+            walking[run] = tested[key]
+            caps[run] = tokens if tested[key] else caps[run]
+    return caps, np.full(plan.runs, float(samples * sum(plan.lengths)))
+
+
+def _keys(law: Law, scores: Parts) -> NDArray[np.int64]:
+    """What each run's test depends on, of shape (runs, entries)."""
+    flat = scores.reshape(len(scores), -1)
+    if law.relative:
+        return np.asarray(flat.sum(axis=1, keepdims=True, dtype=np.int64))
+    return np.stack([(flat == part).sum(axis=1) for part in range(law.parts + 1)], axis=1)
+
+
+def _is_shown_above(plan: CalibrationPlan, law: Law, samples: int, key: _Key) -> bool:
+    """The exact test of one length."""
+    if law.relative:
+        here, baseline = key
+        p = binary_p_at_most_share(here, samples, baseline, samples, plan.threshold)
+        return is_significant(p, plan.confidence)
+    scores = tuple(part / law.parts for part, count in enumerate(key) for _ in range(count))
+    if law.parts == 1:
+        return Evidence(scores=scores, binary=True).lower(plan.confidence) >= plan.threshold
+    # Gaffke's bound is at least the threshold exactly where this share is at most alpha; finding the bound takes
+    # twenty times as long.
+    below = weighted_mean_cdf((0.0, *scores), np.array([plan.threshold]))
+    return is_significant(float(below[0]), plan.confidence)

@@ -1,8 +1,7 @@
-"""Many searches at once: the decisions of `analysis.search.follow`, for all simulated runs of a law as arrays.
+"""The decisions of `analysis.search.follow`, for all simulated runs of a law as arrays.
 
-The gains of the bets, the bets, the levels of error and the order of the lengths are those that `follow` uses; that the
-decisions are the same is tested run for run (`tests/analysis/test_calibration_agreement.py`). Following 2,000 runs of
-each law one by one would take minutes, and this takes seconds.
+Following 2,000 runs of each law one by one would take minutes, and this takes seconds. Gains, bets, levels of error and
+the order of the lengths are those of `follow`; `tests/analysis/test_calibration_agreement.py` compares run for run.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.analysis.calibration.laws import Law, Parts
-from contextcliff.analysis.calibration.simulated_runs import Outcomes
 from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO
 from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.seeding import seed_of
@@ -30,6 +28,9 @@ from contextcliff.statistics.sequential import (
     paired_block,
     refine_alpha,
 )
+
+Outcomes = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Of every run the cap in tokens, 0 for none, and the prompt tokens asked, each prompt in full."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,16 +71,12 @@ class SimulatedSearches:
         """The scores of all runs at a length, in parts: shape (runs, blocks, samples of a block)."""
         rng = np.random.default_rng(seed_of("calibration", self.seed, self.law.name, "search", tokens))
         shape = (self.runs, self.plan.most_blocks, self.plan.block)
-        return self.law.draw.draw(rng, self.law.true_score.at(tokens), shape)
+        return self.law.draw(rng, self.law.true_score(tokens), shape)
 
     def outcomes(self) -> Outcomes:
         """Search in every run."""
         searched = [self._search(run) for run in range(self.runs)]
-        caps = np.array([cap for cap, _ in searched])
-        return Outcomes(
-            caps=caps, tokens=np.array([tokens for _, tokens in searched]), whole_range=caps == self.plan.lengths[-1],
-            longest=np.full(self.runs, self.plan.lengths[-1]),
-        )  # fmt: skip
+        return np.array([cap for cap, _ in searched]), np.array([tokens for _, tokens in searched])
 
     def _search(self, run: int) -> tuple[int, float]:
         """The cap of a run, 0 for none, and the tokens that it asked."""
@@ -154,20 +151,15 @@ class SimulatedSearches:
         return TestOfLength(passed=passed, below=np.zeros(self.runs, dtype=bool), blocks=blocks)
 
     def _evidence_at(self, tokens: int) -> _Evidence:
-        """By a table of what each score, text or pair gains."""
-        scores, parts = self.scores(tokens), self.law.draw.parts
+        """By a table of what each score or pair gains."""
+        scores, parts = self.scores(tokens), self.law.parts
         if self.rule.relative:
             outcomes = scores.astype(np.intp) * (parts + 1) + self.scores(self.plan.lengths[0])
             values = [score / parts for score in range(parts + 1)]
             gains = paired_block(tuple(itertools.product(values, values)), self.rule.threshold)
             return _evidence_of(outcomes, gains, above=SHARE_ABOVE, below=SHARE_BELOW, best_gain=self.rule.best_gain)
-        if self.plan.block_evidence < self.plan.block:
-            outcomes = scores.sum(axis=2, keepdims=True, dtype=np.intp)
-            parts *= self.plan.block
-        else:
-            outcomes = scores.astype(np.intp)
         gains = clustered_block([(score / parts,) for score in range(parts + 1)], self.rule.threshold)
-        return _evidence_of(outcomes, gains, above=ABOVE, below=BELOW, best_gain=self.rule.best_gain)
+        return _evidence_of(scores.astype(np.intp), gains, above=ABOVE, below=BELOW, best_gain=self.rule.best_gain)
 
 
 def _evidence_of(outcomes: NDArray[np.intp], gains: Block, *, above: Bets, below: Bets, best_gain: float) -> _Evidence:
