@@ -21,38 +21,34 @@ _SAMPLES = "samples"
 
 
 def write_report_files(
-    report: Report,
+    run: FinishedRun,
     *,
-    scored: Sequence[ScoredSample],
     table: Sequence[Mapping[str, object]] | None = None,
     controls: Sequence[ScoredSample] = (),
     manifest: Mapping[str, object],
     folder: Path,
     figures: bool,
-    parameters: Mapping[str, str] | None = None,
-) -> tuple[Path, ...]:
-    """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
+) -> None:
+    """Write everything that a run leaves into `folder`, each file whole or not at all.
 
-    `table` is what `samples.jsonl` has, where it is made already or has more than `scored`. With `controls` there is a
-    `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Findings may have further files.
-    `parameters` is the flattened configuration. With `figures` the report shows those that `draw_figures` draws into
-    `folder / FIGURES`. Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
-    hold one.
+    `table` is what `samples.jsonl` has, where it is made already or has more than the run's samples. With `controls`
+    there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. With `figures` the report
+    shows those that `draw_figures` draws into `folder / FIGURES`. Raises `ValueError` where a number is not finite:
+    JSON has no word for it.
     """
+    report = run.report
     links = [f"{FIGURES}/{name}" for name in figure_files(report)] if figures else []
-    finished = FinishedRun(report=report, scored=scored, parameters=parameters or {})
-    return (
-        write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),
-        write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
-        write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored) if table is None else table)),
-        write_manifest(manifest, folder=folder),
-        *_controls(controls, path=folder / CONTROLS_NAME),
-        *(
+    write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n")
+    write_text(path=folder / "report.md", text=render_markdown(report, figures=links))
+    write_text(path=folder / "samples.jsonl", text=_lines(samples_table(run.scored) if table is None else table))
+    write_manifest(manifest, folder=folder)
+    if controls:
+        rows = zip(samples_table(controls), controls, strict=True)
+        text = _lines({**row, "control": item.sample.control} for row, item in rows)
+        write_text(path=folder / CONTROLS_NAME, text=text)
+    for finding in findings_of(report):
+        for name, text in finding.files(run).items():
             write_text(path=folder / name, text=text)
-            for section in findings_of(report)
-            for name, text in section.files(finished).items()
-        ),
-    )
 
 
 def stale_files(report: Report) -> tuple[str, ...]:
@@ -75,13 +71,6 @@ def _manifest_text(manifest: Mapping[str, object]) -> str:
     lines = ",\n".join(f"    {_compact(sample)}" for sample in samples)
     # Only the manifest's own key stands so: line ends inside texts are escaped.
     return text.replace(f'\n  "{_SAMPLES}": null', f'\n  "{_SAMPLES}": [\n{lines}\n  ]') + "\n"
-
-
-def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ...]:
-    if not controls:
-        return ()
-    rows = zip(samples_table(controls), controls, strict=True)
-    return (write_text(path=path, text=_lines({**row, "control": item.sample.control} for row, item in rows)),)
 
 
 def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSample] = ()) -> list[dict[str, object]]:

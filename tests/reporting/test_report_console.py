@@ -60,13 +60,6 @@ def test_no_number_of_the_table_is_cut_at_any_width(cliff: Report, width: int) -
         assert "…" not in row
 
 
-def test_a_long_failure_tag_is_shortened_before_its_count(cliff: Report) -> None:
-    bins = tuple(replace(b, failures={"a_failure_with_a_very_long_name": 1234}) for b in cliff.analysis.bins)
-    rows = [line for line in printed(edited(cliff, bins=bins), width=50).splitlines() if "x1,234" in line]
-    assert len(rows) == len(bins)
-    assert all(".. x1,234" in row for row in rows)
-
-
 def test_markup_in_a_model_name_is_printed_and_not_interpreted(cliff: Report) -> None:
     name = "[bold red]evil[/bold red] [link=http://x]y[/] [/]"
     assert name in printed(edited(cliff, model=name))
