@@ -147,7 +147,7 @@ def test_the_method_is_that_of_the_runs() -> None:
 def compared(*candidates: DecidedRun) -> Comparison:
     base = run_of("none")
     runs = (base, *(each.run for each in candidates))
-    return Comparison(name="c", runs=runs, parts=(), notes=(), baseline=base, decided=candidates)
+    return Comparison(name="c", runs=runs, parts=(), notes=(), decided=candidates)
 
 
 def printed(comparison: Comparison, *, width: int = 80) -> str:

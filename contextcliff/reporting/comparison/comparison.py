@@ -133,10 +133,7 @@ class ComparisonPart:
     def compare(
         self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
     ) -> PartResult:
-        """The findings of several runs side by side; `runs` are all that are compared, with or without the finding.
-
-        `decided` are the candidates with their pairs, all runs but the first; none: runs only stand side by side.
-        """
+        """The findings of all compared runs side by side; `decided` are the candidates, all runs but the first."""
         raise NotImplementedError
 
 
@@ -161,12 +158,15 @@ class Comparison:
     runs: tuple[ComparedRun, ...]
     parts: tuple[PartResult, ...]
     notes: tuple[str, ...]
-    baseline: ComparedRun | None = None
-    """The run that the others are decided against; None where runs only stand side by side."""
-    decided: tuple[DecidedRun, ...] = ()
-    """Every other run, in the order of `runs`."""
+    decided: tuple[DecidedRun, ...]
+    """Every run but the baseline, in the order of `runs`."""
     published: tuple[PublishedCurve, ...] = ()
     """What others have published, to look at beside the runs: nothing is decided by it."""
+
+    @property
+    def baseline(self) -> ComparedRun:
+        """The run that the others are decided against."""
+        return self.runs[0]
 
 
 PARTS = {

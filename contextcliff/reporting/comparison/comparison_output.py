@@ -85,8 +85,7 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
             (folder / f"{name}.png").unlink(missing_ok=True)
     title, chapters = f"Comparison: {comparison.name}", _chapters(comparison, figures=figures)
     if html:
-        baseline = "" if comparison.baseline is None else f", against {comparison.baseline.name}"
-        subtitle = f"{len(comparison.runs):,} runs{baseline}"
+        subtitle = f"{len(comparison.runs):,} runs, against {comparison.baseline.name}"
         text = page_of(chapters, title=title, subtitle=subtitle, figures=drawings)
         write_text(path=folder / _PAGE, text=text)
     for name in ("writing.html", *([] if html else [_PAGE])):  # a page of earlier versions
@@ -110,13 +109,12 @@ def _figures(comparison: Comparison) -> Iterator[ComparedFigure]:
             caption="Scores by length, and safe caps",
             draw=lambda: curves_figure(curves, published=comparison.published),
         )
-    baseline = comparison.baseline
     decisions = [(each.run.name, each.decision) for each in comparison.decided if each.decision]
-    if baseline is not None and decisions:
+    if decisions:
         yield ComparedFigure(
             name=_FOREST,
             caption="Differences from the baseline",
-            draw=lambda: forest_figure(decisions, baseline=baseline.name),
+            draw=lambda: forest_figure(decisions, baseline=comparison.baseline.name),
         )
     for part in comparison.parts:
         yield from part.figures
@@ -127,7 +125,7 @@ def _object(comparison: Comparison) -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
-        "baseline": None if comparison.baseline is None else comparison.baseline.name,
+        "baseline": comparison.baseline.name,
         "candidates": [decision_data(each, comparison.baseline) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
         **_OF_PARTS,
@@ -261,10 +259,9 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
 
     console.print("COMPARISON", style="bold", highlight=False)
     console.print("----------", highlight=False)
-    if comparison.baseline is not None:
-        items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
-        verdicts = verdict_columns(comparison.decided)
-        console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
+    items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
+    verdicts = verdict_columns(comparison.decided)
+    console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
     runs = columns_of(("run", "cap", "shape", "score", "lengths"), _run_cells(comparison), words=("run", "shape"))
     console.print(_folding(runs, console), highlight=False)
     for title, lines in (
