@@ -10,7 +10,7 @@ from pathlib import Path
 from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.data_files import LINE_ENDS, write_text
+from contextcliff.reporting.data_files import LINE_ENDS, json_text, write_text
 from contextcliff.reporting.figures.report_figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
@@ -38,7 +38,7 @@ def write_report_files(
     """
     report = run.report
     links = [f"{FIGURES}/{name}" for name in figure_files(report)] if figures else []
-    write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n")
+    write_text(path=folder / "report.json", text=json_text(flatten(report)))
     write_text(path=folder / "report.md", text=render_markdown(report, figures=links))
     write_text(path=folder / "samples.jsonl", text=_lines(samples_table(run.scored) if table is None else table))
     write_manifest(manifest, folder=folder)
@@ -58,19 +58,15 @@ def stale_files(report: Report) -> tuple[str, ...]:
 
 
 def write_manifest(manifest: Mapping[str, object], *, folder: Path) -> Path:
-    """Write `manifest.json` into a folder."""
-    return write_text(path=folder / "manifest.json", text=_manifest_text(manifest))
-
-
-def _manifest_text(manifest: Mapping[str, object]) -> str:
-    """Indented, but for the samples: each is a line, which takes half of what it would."""
+    """Write `manifest.json` into a folder: indented, but for the samples, each of which is a line."""
     samples = manifest.get(_SAMPLES)
-    if not isinstance(samples, list) or not samples:
-        return f"{_json(dict(manifest), indent=2)}\n"
-    text = _json({**manifest, _SAMPLES: None}, indent=2)
-    lines = ",\n".join(f"    {_compact(sample)}" for sample in samples)
-    # Only the manifest's own key stands so: line ends inside texts are escaped.
-    return text.replace(f'\n  "{_SAMPLES}": null', f'\n  "{_SAMPLES}": [\n{lines}\n  ]') + "\n"
+    listed = samples if isinstance(samples, list) else []
+    text = json_text({**manifest, _SAMPLES: None} if listed else manifest)
+    if listed:
+        lines = ",\n".join(f"    {_compact(sample)}" for sample in listed)
+        # Only the manifest's own key stands so: line ends inside texts are escaped.
+        text = text.replace(f'\n  "{_SAMPLES}": null', f'\n  "{_SAMPLES}": [\n{lines}\n  ]')
+    return write_text(path=folder / "manifest.json", text=text)
 
 
 def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSample] = ()) -> list[dict[str, object]]:
@@ -147,7 +143,3 @@ def _lines(rows: Iterable[Mapping[str, object]]) -> str:
 
 def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _json(value: object, *, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)

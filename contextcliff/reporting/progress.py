@@ -212,40 +212,26 @@ def drawn(
 
 
 @contextmanager
-def counting_bar(title: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many pieces are done, of a number that is not known; yield the call that adds some."""
-    if not shown:
-        yield lambda _: None
-        return
-    from rich import progress as bars
-    from rich.console import Console
-    from rich.markup import escape
+def phase(name: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Name what the block does: beside a spinner on a terminal, in a plain line elsewhere; with `shown=False` nowhere.
 
-    columns = (
-        *(bars.SpinnerColumn(), bars.TextColumn("{task.description}")),
-        *(bars.TextColumn("{task.completed:,.0f}"), bars.TimeElapsedColumn()),
-    )
-    with bars.Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(escape(visible(title)), total=None)
-        yield lambda more: progress.update(bar, advance=more)
-
-
-@contextmanager
-def phase(name: str, *, shown: bool) -> Iterator[None]:
-    """Name what the block does: beside a spinner on a terminal, in a plain line elsewhere.
-
-    The block prints nothing itself. With `shown=False` nothing is said.
+    Yields a call that counts pieces that are done, for the spinner. The block prints nothing itself.
     """
-    if not shown:
-        yield
-        return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        tell(name)
-        yield
+    if not shown or not console.is_terminal:
+        if shown:
+            tell(name)
+        yield lambda _: None
         return
-    with console.status(Text(name)):
-        yield
+    done = 0
+    with console.status(Text(visible(name))) as status:
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            status.update(Text(visible(f"{name} · {done:,}")))
+
+        yield count

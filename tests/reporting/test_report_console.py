@@ -34,11 +34,6 @@ def printed(
     return raw.getvalue().decode(encoding)
 
 
-def test_every_line_fits_80_columns_but_for_what_is_copied(any_report: Report) -> None:
-    lines = printed(any_report, tracking_command="mlflow ui " + "x" * 200).splitlines()
-    assert all(line.startswith(("Report: ", "Compare: ")) for line in lines if len(line) > 80)
-
-
 def test_a_path_and_a_command_longer_than_the_console_are_not_broken(cliff: Report) -> None:
     command = "mlflow ui --backend-store-uri sqlite:////" + "deep/" * 30 + "mlflow.db"
     lines = printed(cliff, tracking_command=command).splitlines()
