@@ -8,9 +8,14 @@ import pytest
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.calibration.calibrating import FIXED, DesignName, fixed_outcomes, fixed_scores
+from contextcliff.analysis.calibration.calibrating import (
+    FIXED,
+    DesignName,
+    SimulatedSearches,
+    fixed_outcomes,
+    fixed_scores,
+)
 from contextcliff.analysis.calibration.laws import Law
-from contextcliff.analysis.calibration.sequential_runs import SimulatedSearches
 from contextcliff.analysis.search import BlockKey, BlockScores, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.generation import ScoredSample
