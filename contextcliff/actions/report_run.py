@@ -82,14 +82,12 @@ def report_run(
     finished = FinishedRun(report=report, scored=scored, parameters=invocation.parameters)
     with replacing_together(folder, stale=stale_files(report)) as new:
         write_report_files(
-            report,
-            scored=scored,
+            finished,
             table=table,
             controls=controls,
             manifest=manifest_of(invocation, annotated.run, annotated.planned, annotated.documents),
             folder=new,
             figures=invocation.reporting.figure_dpi is not None,
-            parameters=invocation.parameters,
         )
         if invocation.told is None:  # else what was composed is the analysis alone
             write_text(path=new / "config.yaml", text=invocation.composed)

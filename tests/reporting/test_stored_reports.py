@@ -139,6 +139,6 @@ def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_p
         put(edited(made, model=f"model-{run_id}"), tmp_path)
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
         this = edited(judged(threshold), model=f"model-{RUN}")
-        drawn = list(comparable_runs(this, folder=tmp_path).values())
+        drawn = list(comparable_runs(this, beside=stored_reports(tmp_path).found).values())
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}
