@@ -271,7 +271,6 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("half_life.HalfLifeFinding"),
     _finding("position.PositionFinding"),
     _finding("every_depth.EveryDepthFinding"),
-    _finding("text_effect.TextEffectFinding"),
     _finding("facets.FacetsFinding"),
     _finding("controls.ControlsFinding"),
     _finding("judge.JudgeFinding"),

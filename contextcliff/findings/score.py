@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing, phrases
+from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text, measured
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
@@ -154,6 +155,7 @@ def score_figure(report: Report) -> Figure:
     taken = () if threshold is None else (threshold,)
     published_lines(axes, report.run.published, height=_HEIGHT, taken=taken)
     _zones(axes, report, axis=axis)
+    _untrained(axes, report, axis=axis)
     _points(axes, bins, cap=report.analysis.safe_cap)
     _threshold(axes, report)
     _fitted(axes, report, axis=axis)
@@ -179,6 +181,16 @@ def _zones(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
         elif low == high:
             # A zone of one length has no width; a line shows where it is.
             axes.axvline(low, color=colour, alpha=0.5, linewidth=4, label=f"{zone.name} zone")
+
+
+def _untrained(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
+    """Shade what lies beyond the positions that the model was trained on, as far as the axis reaches."""
+    positions = report.analysis.finding(Extrapolation)
+    if positions is not None and positions.trained_tokens < axis.high:
+        axes.axvspan(
+            max(axis.low, positions.trained_tokens), axis.high, facecolor="none", edgecolor="0.75", hatch="//",
+            linewidth=0, zorder=0, label=f"beyond the {positions.trained_tokens:,} trained positions",
+        )  # fmt: skip
 
 
 def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
