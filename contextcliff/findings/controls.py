@@ -45,11 +45,7 @@ class ControlsFinding(Finding[ControlResults]):
             ("interval", lambda level: phrases.interval(level.floor_ci_low, level.floor_ci_high)),
             ("informative", lambda level: "yes" if level.informative else "no"),
         )
-        return (
-            Text(text=_MEANING),
-            Table(columns=table),
-            *((Text(text=blind_cells),) if blind else ()),
-        )
+        return (Text(text=_MEANING), Table(columns=table), *((Text(text=blind_cells),) if blind else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for level in self.of(report).controls:

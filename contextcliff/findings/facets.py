@@ -30,6 +30,7 @@ from contextcliff.findings.finding import (
     Text,
     columns,
     from_finding,
+    has,
 )
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.report import Report
@@ -90,13 +91,11 @@ def facet_rows(study: Study) -> tuple[FacetRow, ...]:
             results = summarise(own, confidence, binary=binary)
             facet_threshold = make_threshold(results, threshold=threshold, relative=relative, confidence=confidence)
             low, high = evidence.shown(confidence)
+            cap = fixed_sequence_test(results, facet_threshold).cap_tokens if study.search is None else None
             rows.append(
                 FacetRow(
                     facet=key, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
-                    ci_high=high,
-                    cap_tokens=None
-                    if study.search is not None
-                    else fixed_sequence_test(results, facet_threshold).cap_tokens,
+                    ci_high=high, cap_tokens=cap,
                 )
             )  # fmt: skip
     return tuple(rows)
@@ -129,9 +128,7 @@ def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
         labels[value if isinstance(value, str) else _figure(value)].add(value)
     counts = Counter(values)
     names = sorted(labels, key=lambda label: (-sum(counts[v] for v in labels[label]), label))
-    kept = names
-    if len(names) > MOST_WORDS:
-        kept = [name for name in names if name != OTHER][:MOST_WORDS]
+    kept = names if len(names) <= MOST_WORDS else [name for name in names if name != OTHER][:MOST_WORDS]
     yield from ((name, frozenset(labels[name])) for name in sorted(kept))
     rest = [name for name in names if name not in kept]
     if rest:
@@ -187,12 +184,10 @@ class FacetsFinding(Finding[Facets]):
     inline = True
     figures = (
         FigureOf(
-            name="facets",
-            caption="Score by facet",
-            has_data=lambda report: any(each.facets for each in [report.analysis.finding(Facets)] if each),
+            name="facets", caption="Score by facet", has_data=has(Facets, lambda finding: finding.facets),
             draw=from_finding(Facets, lambda report, finding: facets_figure(report, finding.facets)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> Facets | None:
         return Facets(facets=facet_rows(study))

@@ -147,6 +147,16 @@ def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
     return drawn
 
 
+def has(record: type[T], what: Callable[[T], object]) -> Callable[[Report], bool]:
+    """Whether a report has this finding, with something of what is asked for in it."""
+
+    def is_there(report: Report) -> bool:
+        finding = report.analysis.finding(record)
+        return finding is not None and bool(what(finding))
+
+    return is_there
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
     """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run.

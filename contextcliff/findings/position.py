@@ -27,6 +27,7 @@ from contextcliff.findings.finding import (
     Table,
     columns,
     from_finding,
+    has,
 )
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.amounts import THIRDS_OF_DEPTH
@@ -182,14 +183,11 @@ class PositionFinding(Finding[PositionProfile]):
     inline = True
     figures = (
         FigureOf(
-            name="depth_profile",
-            caption="Score by depth",
-            has_data=lambda report: any(
-                len(each.profile) >= 2 for each in [report.analysis.finding(PositionProfile)] if each
-            ),
+            name="depth_profile", caption="Score by depth",
+            has_data=has(PositionProfile, lambda finding: len(finding.profile) >= 2),
             draw=from_finding(PositionProfile, lambda report, finding: profile_figure(report, finding)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> PositionProfile | None:
         return PositionProfile(
@@ -202,10 +200,9 @@ class PositionFinding(Finding[PositionProfile]):
         return () if position.pattern in (None, "stable") else (Line(label=self.title, text=position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        finding = self.of(report)
-        if finding.position.pattern is None and not finding.profile:
+        position, points = self.of(report).position, self.of(report).profile
+        if position.pattern is None and not points:
             return ()
-        position, points = finding.position, finding.profile
         cells = columns(
             points,
             ("depth", lambda point: f"{point.depth:.3g}"),

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
 _HEIGHT = 4.2
-_FITTED = "#c2571a"
 _ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
 _CELL_WIDTH, _CELL_HEIGHT = 0.62, 0.42
 _LEAST_WIDTH, _LEAST_HEIGHT = 4.6, 0.8
@@ -138,17 +137,10 @@ def _columns(report: Report) -> tuple[Column, ...]:
 def score_figure(report: Report) -> Figure:
     """Draws the curve of a report that has bins, with zones, threshold and cap."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
-    width = min(13.0, max(8.0, 0.42 * len(bins)))
-    figure, axes = drawing.blank(width=width, height=_HEIGHT)
     cap, answer = report.analysis.safe_cap.tokens, phrases.headline(report.analysis.safe_cap)
-    axis = drawing.lengths_on_x(
-        axes, lengths=ticks_with(drawing.length_ticks(bins), report.run.published),
-        shown=[
-            *(b.median_tokens for b in bins),
-            *([] if cap is None else [cap]),
-            *published_ends(report.run.published),
-        ],
-        inches=width, label=drawing.length_label(bins),
+    figure, axes, axis = drawing.over_lengths(
+        bins, height=_HEIGHT, shown=[*([] if cap is None else [cap]), *published_ends(report.run.published)],
+        ticks=ticks_with(drawing.length_ticks(bins), report.run.published),
     )  # fmt: skip
     drawing.scores_on_y(axes)
     threshold = phrases.threshold_score(report)
@@ -163,7 +155,7 @@ def score_figure(report: Report) -> Figure:
     if cap is not None:
         _cap(axes, report, tokens=cap, axis=axis, above=above)
         above += drawing.LINE
-    drawing.run_heading(axes, report.run, "Score by length", f"Safe cap: {answer}", inches=width, above=above + 4)
+    drawing.run_heading(axes, report.run, "Score by length", f"Safe cap: {answer}", inches=axis.inches, above=above + 4)
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
     return figure
 
@@ -235,14 +227,13 @@ def _threshold(axes: Axes, report: Report) -> None:
 def _fitted(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
     """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
     fitted = report.analysis.finding(FittedLengths)
-    lengths = () if fitted is None else (fitted.x80, fitted.x50)
     label = "fitted length and its interval"
-    for length in lengths:
+    for length in () if fitted is None else (fitted.x80, fitted.x50):
         if length.tokens is not None and length.score is not None:
             low = axis.low if length.ci_low is None else max(axis.low, length.ci_low)
             high = axis.high if length.ci_high is None else min(axis.high, length.ci_high)
-            axes.hlines(length.score, low, high, color=_FITTED, linewidth=1.4, zorder=4)
-            axes.plot(length.tokens, length.score, "D", color=_FITTED, markersize=5, label=label, zorder=5)
+            axes.hlines(length.score, low, high, color=drawing.ORANGE, linewidth=1.4, zorder=4)
+            axes.plot(length.tokens, length.score, "D", color=drawing.ORANGE, markersize=5, label=label, zorder=5)
             label = "_nolegend_"
 
 
@@ -258,10 +249,7 @@ def _counts(axes: Axes, bins: Sequence[Bin], *, axis: drawing.LengthAxis) -> flo
 def _cap(axes: Axes, report: Report, *, tokens: int, axis: drawing.LengthAxis, above: float) -> None:
     axes.axvline(tokens, color=drawing.PURPLE, linewidth=1.8, zorder=3)
     beyond = " (no cliff up to the longest test)" if report.analysis.safe_cap.censored else ""
-    align = drawing.side_of(axis.inches_at(max(1, tokens)) / axis.inches)
-    drawing.write_above(
-        axes, f"safe cap {tokens:,}{beyond}", x=tokens, above=above, align=align, colour=drawing.PURPLE, bold=True
-    )
+    drawing.name_above(axes, f"safe cap {tokens:,}{beyond}", axis=axis, tokens=tokens, above=above)
 
 
 def heatmap_figure(report: Report) -> Figure:
@@ -315,10 +303,8 @@ def heatmap_figure(report: Report) -> Figure:
         drop=(0.95 if tilted else 0.55) / height,
     )  # fmt: skip
     sides = ""
-    if threshold is not None and colours.is_split:
-        sides = (
-            f"; {drawing.BELOW} is below the threshold {threshold_figure(threshold)}, {drawing.ABOVE} at it or above"
-        )
+    if threshold is not None:
+        sides = f"; orange is below the threshold {threshold_figure(threshold)}, purple at it or above"
     words = f"Depth 0 is the start of the text{sides}"
     drawing.run_heading(axes, report.run, "Score by depth and length", words, inches=width, above=18)
     return figure

@@ -18,6 +18,7 @@ from contextcliff.findings.finding import (
     Text,
     columns,
     from_finding,
+    has,
     measured,
 )
 from contextcliff.records.report import Report
@@ -49,14 +50,11 @@ class SearchFinding(Finding[Search]):
     record = Search
     figures = (
         FigureOf(
-            name="search_evidence",
-            caption="Evidence by block",
-            has_data=lambda report: any(
-                tested.blocks for search in [report.analysis.finding(Search)] if search for tested in search.tested
-            ),
+            name="search_evidence", caption="Evidence by block",
+            has_data=has(Search, lambda search: any(tested.blocks for tested in search.tested)),
             draw=from_finding(Search, lambda report, search: search_figure(report, search)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> Search | None:
         return study.search
