@@ -97,7 +97,6 @@ def study_of(
 
 
 def _as_counted(length: Bin, offset: int) -> Bin:
-    """The bin in tokens as the server counts them."""
     return replace(
         length, asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
         min_tokens=length.min_tokens + offset, median_tokens=length.median_tokens + offset,
@@ -138,16 +137,11 @@ def _tested_on(groups: Sequence[Group], quantity: Quantity) -> Sequence[Group]:
     """The samples with this detail of their score in its place; a sample without a score stays without one."""
     if quantity == "score":
         return groups
-    return [
-        Group(
-            asked_tokens=each.asked_tokens,
-            natural_lengths=each.natural_lengths,
-            samples=tuple(
-                item if item.score is None else replace(item, score=item.details[quantity]) for item in each.samples
-            ),
-        )
-        for each in groups
-    ]
+
+    def tested(item: ScoredSample) -> ScoredSample:
+        return item if item.score is None else replace(item, score=item.details[quantity])
+
+    return [replace(each, samples=tuple(map(tested, each.samples))) for each in groups]
 
 
 def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> LengthResult | None:
@@ -210,7 +204,6 @@ def _safe_cap(
 
 
 def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold) -> tuple[SafeCap, int | None]:
-    """What the scores look like over length, how much of it the tests show, and why the cap ends where it does."""
     shape = shape_of(sequence.results, threshold)
     evidence = None if shape is None else evidence_of(sequence, threshold, shape)
     reason, settled_by = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)

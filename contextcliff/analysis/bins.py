@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.analysis.lengths import Item, LengthResult, clusters_of, instability_of, items_of, scores_of
@@ -44,37 +44,25 @@ def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) 
     """The samples by designed length, by the bin they were drawn for, or in `bins` quantile bins; shortest first."""
     samples = tuple(scored)
     if designed_lengths:
-        return _by_design(samples)
+        designed = _by(samples, lambda item: item.sample.context_tokens)
+        return tuple(Group(asked_tokens=tokens, samples=tuple(items)) for tokens, items in designed.items())
     if all(item.sample.bin is not None for item in samples):
-        return _by_draw(samples)
-    return _by_quantile(samples, bins)
+        return tuple(map(_natural, _by(samples, lambda item: item.sample.bin or 0).values()))
+    measured = _by(samples, lambda item: item.measured_tokens)
+    classes = quantile_classes([item.measured_tokens for item in samples], bins)
+    return tuple(_natural([item for length in lengths for item in measured[length]]) for lengths in classes)
 
 
-def _by_draw(scored: tuple[ScoredSample, ...]) -> tuple[Group, ...]:
-    by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in scored:
-        by_bin[item.sample.bin or 0].append(item)
-    return tuple(_natural(by_bin[k]) for k in sorted(by_bin))
+def _by(samples: Iterable[ScoredSample], number: Callable[[ScoredSample], int]) -> dict[int, list[ScoredSample]]:
+    """The samples of each number, ascending."""
+    found: defaultdict[int, list[ScoredSample]] = defaultdict(list)
+    for item in samples:
+        found[number(item)].append(item)
+    return {each: found[each] for each in sorted(found)}
 
 
 def _natural(samples: Sequence[ScoredSample]) -> Group:
     return Group(asked_tokens=median_tokens(samples), samples=tuple(samples), natural_lengths=True)
-
-
-def _by_design(scored: Iterable[ScoredSample]) -> tuple[Group, ...]:
-    by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in scored:
-        by_length[item.sample.context_tokens].append(item)
-    return tuple(Group(asked_tokens=k, samples=tuple(by_length[k])) for k in sorted(by_length))
-
-
-def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ...]:
-    by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in scored:
-        by_length[item.measured_tokens].append(item)
-    classes = quantile_classes([item.measured_tokens for item in scored], bins)
-    groups = [[item for length in lengths for item in by_length[length]] for lengths in classes]
-    return tuple(_natural(group) for group in groups)
 
 
 def median_tokens(samples: Iterable[ScoredSample]) -> int:
@@ -160,14 +148,11 @@ def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: b
     bad otherwise, or if nothing in it was scored. If no bin is bad, or the first one is, the bins at that end are
     filled.
     """
-    by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in pilot:
-        if item.sample.bin is not None:
-            by_bin[item.sample.bin].append(item)
-    order = sorted(by_bin)
+    by_bin = _by((item for item in pilot if item.sample.bin is not None), lambda item: item.sample.bin or 0)
+    order = list(by_bin)
     if not order:
         return ()
-    scores = [scores_of(items_of(by_bin[position])) for position in order]
+    scores = [scores_of(items_of(samples)) for samples in by_bin.values()]
     means = [mean_of(each) if each else None for each in scores]
     limit = threshold * (means[0] or 0.0) if relative else threshold
     bad = next((rank for rank, mean in enumerate(means) if mean is None or mean < limit), len(order))

@@ -109,7 +109,6 @@ def _item(group: tuple[ScoredSample, ...]) -> Item:
 
 
 def _mean_details(group: Sequence[ScoredSample]) -> dict[str, float]:
-    """Mean of each finite detail over the samples that have it."""
     values: defaultdict[str, list[float]] = defaultdict(list)
     for scored in group:
         for name, value in scored.details.items():

@@ -184,7 +184,6 @@ def _means(control: ControlLevel) -> list[Note]:
 def _one_text(
     scored: Sequence[ScoredSample], groups: Sequence[Group], results: Sequence[LengthResult], *, begins_anywhere: bool
 ) -> Iterator[Note]:
-    """Notes on which texts the claim is about."""
     texts = sorted({item.sample.document_id for item in scored})
     contexts = any(result.texts == "contexts" for result in results)
     if len(texts) == 1 and len(scored) > 1:

@@ -93,10 +93,9 @@ def _shape(scored: Sequence[LengthResult], scores: Sequence[Sequence[float]], li
     fitted = tuple(map(float, best.fitted[0]))
     # What a dip is below is level: it has the shape of a constant.
     name = name_of(fitted if kind != "dip" else (fitted[0],) * len(fitted), limit)
-    return Shape(
-        name=name, tokens=tokens, fitted=fitted, n=sum(n), step=_step(tokens, fitted) if name == "cliff" else None,
-        dip=tokens[place] if kind == "dip" else None,
-    )  # fmt: skip
+    step = list(pairwise(tokens))[_steepest(fitted)] if name == "cliff" else None
+    dip = tokens[place] if kind == "dip" else None
+    return Shape(name=name, tokens=tokens, fitted=fitted, n=sum(n), step=step, dip=dip)
 
 
 def name_of(fitted: Sequence[float], limit: float) -> ShapeName:
@@ -118,14 +117,8 @@ def name_of(fitted: Sequence[float], limit: float) -> ShapeName:
 
 
 def _steepest(fitted: Sequence[float]) -> int:
-    """The length after which the curve falls the most."""
     falls = [earlier - later for earlier, later in pairwise(fitted)]
     return falls.index(max(falls))
-
-
-def _step(tokens: Sequence[int], fitted: Sequence[float]) -> tuple[int, int]:
-    steepest = _steepest(fitted)
-    return tokens[steepest], tokens[steepest + 1]
 
 
 def evidence_of(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape) -> EvidenceName:
@@ -139,15 +132,14 @@ def evidence_of(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape)
     baseline, stop = threshold.relative, sequence.stop
     if baseline is not None and (baseline.is_low or len(baseline.members) == len(sequence.results)):
         return "unsettled"
+    shown = False
     if stop is None:
-        return "unsettled" if sequence.is_open or shape.name == "below" else "settled"
-    if shape.name == "below":
+        shown = not sequence.is_open and shape.name != "below"
+    elif shape.name == "below":
         shown = len(sequence.degraded) == len(sequence.results)
-    elif shape.name in ("cliff", "slope"):
+    elif shape.name in _FALLS:
         is_decided = threshold.is_shown_below(stop) or evidence_suffices(stop, threshold)
         shown = bool(sequence.degraded) and is_decided
-    else:
-        shown = False
     return "settled" if shown else "unsettled"
 
 

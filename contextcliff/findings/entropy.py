@@ -151,7 +151,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
 
 
 def _in_short(entropy: AttentionEntropy) -> Note:
-    """The entropy of the shortest and the longest length, and from where on it is above its threshold."""
     first, last = entropy.lengths[0], entropy.lengths[-1]
     runs = Note("{mean:.2f} at {tokens:,} tokens", mean=first.mean, tokens=first.context_tokens)
     if last is not first:

@@ -107,8 +107,6 @@ def _third_in_words(third: ThirdOfLength) -> Note:
 
 
 def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Kind, ...]]:
-    """What the exact test of each third shows, by length."""
-
     def within(group: Group, depths: frozenset[float]) -> Group:
         return replace(group, samples=tuple(item for item in group.samples if item.sample.depth in depths))
 

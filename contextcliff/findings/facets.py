@@ -102,7 +102,6 @@ def facet_rows(study: Study) -> tuple[FacetRow, ...]:
 
 
 def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
-    """The values of each key, one for each planned sample that has it."""
     by_key: defaultdict[str, list[Value]] = defaultdict(list)
     for group in groups:
         for item in group.samples:
@@ -112,7 +111,6 @@ def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
 
 
 def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
-    """The rows of a facet: a label each, and the values that belong to it."""
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) < len(values):
         yield from _words(values)
@@ -136,7 +134,6 @@ def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
 
 
 def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:
-    """The groups of those samples alone, without the lengths that have none."""
     having = (
         Group(
             asked_tokens=group.asked_tokens,

@@ -347,7 +347,6 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
 
 
 def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:
-    """A bar from the curve to each mean score."""
     misfit = decay_misfit(half_life, bins)
     if misfit is not None:
         found, means, fits = zip(*_beside_curve(half_life, bins), strict=True)

@@ -83,7 +83,6 @@ def _at_length(group: Group, facts: CacheFacts) -> CacheAtLength:
 
 
 def _median_rate(timed: Iterable[tuple[int, float]]) -> float | None:
-    """The median of tokens a second, over pairs of tokens and milliseconds above 0."""
     rates = [1_000.0 * tokens / ms for tokens, ms in timed if tokens > 0 and ms > 0.0]
     return median(rates) if rates else None
 

@@ -140,7 +140,6 @@ def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
 
 
 def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
-    """The mean score in each third of the depths that has scores."""
     bounds = ((0.0, 1.0 / 3.0), (1.0 / 3.0, 2.0 / 3.0), (2.0 / 3.0, 1.0))
     means = []
     for name, (low, high) in zip(THIRDS, bounds, strict=True):

@@ -94,7 +94,6 @@ def _few(bins: Sequence[Bin], *, cap: int | None) -> tuple[int, ...]:
 
 
 def _overall(report: Report) -> Note:
-    """The mean score of the run, and how many samples have the full score."""
     analysis = report.analysis
     scored = sum(each.n_samples for each in analysis.bins)
     if analysis.mean is None or scored == 0:
@@ -176,7 +175,6 @@ def _zones(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
 
 
 def _untrained(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
-    """Shade what lies beyond the positions that the model was trained on, as far as the axis reaches."""
     positions = report.analysis.finding(Extrapolation)
     if positions is not None and positions.trained_tokens < axis.high:
         axes.axvspan(
@@ -186,7 +184,6 @@ def _untrained(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
 
 
 def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
-    """The points, joined; a length without a score breaks the line."""
     confidence = phrases.percent(cap.confidence)
     tokens = [max(1, b.median_tokens) for b in bins]
     means = [drawing.or_nan(b.mean) for b in bins]

@@ -138,7 +138,6 @@ def search_figure(report: Report, search: Search) -> Figure:
 
 
 def _colours(count: int) -> list[tuple[float, float, float, float]]:
-    """From dark, the shortest length, to light."""
     import matplotlib as mpl
 
     palette = mpl.colormaps["viridis"]

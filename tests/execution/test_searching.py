@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, blocks_used, follow
-from contextcliff.analysis.search_ahead import blocks_ahead
+from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, blocks_ahead, blocks_used, follow
 from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
