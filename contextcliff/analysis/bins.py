@@ -120,13 +120,11 @@ def _length_result(
         bimodality=bimodality(scores), natural_lengths=group.natural_lengths,
     )  # fmt: skip
     result = LengthResult(bin=summary, items=items, binary=binary)
-    return _with_bounds(result, confidence) if scores else result
-
-
-def _with_bounds(result: LengthResult, confidence: float) -> LengthResult:
+    if not scores:
+        return result
     low, high = result.evidence.shown(confidence)
     tested = result.if_unscored_wrong.lower(confidence)
-    return replace(result, bin=replace(result.bin, ci_low=low, ci_high=high, tested_low=tested))
+    return replace(result, bin=replace(summary, ci_low=low, ci_high=high, tested_low=tested))
 
 
 def is_failure(item: ScoredSample) -> bool:

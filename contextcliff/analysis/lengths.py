@@ -103,7 +103,8 @@ def _item(group: tuple[ScoredSample, ...]) -> Item:
     sample = group[0].sample
     return Item(
         cluster=sample.cluster, document=sample.document_id, score=mean_of(repeats) if repeats else None,
-        repeats=repeats, unscored=len(group) - len(repeats), noun=_noun(group), samples=group,
+        repeats=repeats, unscored=len(group) - len(repeats), samples=group,
+        noun="questions" if any(scored.sample.repeat for scored in group) else "distinct samples",
         details=_mean_details(group),
     )  # fmt: skip
 
@@ -115,12 +116,6 @@ def _mean_details(group: Sequence[ScoredSample]) -> dict[str, float]:
             if math.isfinite(value):
                 values[name].append(value)
     return {name: mean_of(taken) for name, taken in values.items()}
-
-
-def _noun(group: Sequence[ScoredSample]) -> Unit:
-    if any(scored.sample.repeat for scored in group):
-        return "questions"
-    return "samples" if len(group) == 1 else "distinct samples"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -63,7 +63,8 @@ def shape_of(results: Sequence[LengthResult], threshold: Threshold) -> Shape | N
     scored = [result for result in results if result.scores]
     if not scored:
         return None
-    limit = _limit(threshold)
+    # A baseline that is hardly one is below itself.
+    limit = max(threshold.score or 0.0, 0.0 if threshold.relative is None else LOW_BASELINE)
     shape = _shape(scored, [result.scores for result in scored], limit)
     if all(map(threshold.is_shown_below, scored)):
         return Shape(name="below", tokens=shape.tokens, fitted=shape.fitted, n=shape.n)
@@ -71,13 +72,6 @@ def shape_of(results: Sequence[LengthResult], threshold: Threshold) -> Shape | N
         at_best = _shape(scored, [result.if_unscored_right.scores for result in scored], limit)
         return shape if at_best.name == shape.name else at_best
     return shape
-
-
-def _limit(threshold: Threshold) -> float:
-    """The score under which a length is below; a baseline that is hardly one is below itself."""
-    if threshold.relative is None:
-        return threshold.score or 0.0
-    return max(threshold.score or 0.0, LOW_BASELINE)
 
 
 def _shape(scored: Sequence[LengthResult], scores: Sequence[Sequence[float]], limit: float) -> Shape:

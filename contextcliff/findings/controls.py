@@ -17,8 +17,6 @@ _MEANING = (
 
 
 class ControlsFinding(Finding[ControlResults]):
-    """The controls of every length, and which lengths they show to be uninformative."""
-
     key = "controls"
     title = "Controls"
     record = ControlResults

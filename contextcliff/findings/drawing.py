@@ -1,8 +1,7 @@
 """What the figures share: a blank figure, text that a font can draw, and an axis of lengths.
 
-Figures are built as objects, without pyplot: no global state, no window, safe in a thread. An axes
-fills its whole figure, so that sizes in inches are known when labels are thinned; what stands around
-it is taken in when the figure is saved with a tight bounding box.
+Figures are built without pyplot: no global state, no window, safe in a thread. An axes fills its whole figure, so that
+sizes in inches are known when labels are thinned; a tight bounding box takes in what stands around it.
 """
 
 from __future__ import annotations

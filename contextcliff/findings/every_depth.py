@@ -162,8 +162,6 @@ _MEANING = (
 
 
 class EveryDepthFinding(Finding[EveryDepth]):
-    """The thirds of the depths at every length, and the cap rule `any_depth`."""
-
     key = "every_depth"
     title = "Every depth"
     record = EveryDepth

@@ -35,8 +35,6 @@ class Extrapolation:
 
 
 class ExtrapolationFinding(Finding[Extrapolation]):
-    """How many positions the model was trained on, who says so, how they are scaled, and the longest test."""
-
     key = "extrapolation"
     title = "Extrapolation"
     record = Extrapolation

@@ -173,8 +173,6 @@ _FACETS = {
 
 
 class FacetsFinding(Finding[Facets]):
-    """A table for each key of the samples' metadata that has several values: hops, topic, distance of the evidence."""
-
     key = "facets"
     title = "By facet"
     record = Facets

@@ -30,7 +30,7 @@ class FailuresFinding(Finding[None]):
     figures = (
         FigureOf(
             name="failures_by_length", caption="Failures by length", has_data=lambda report: bool(all_failures(report)),
-            draw=lambda report, _: failures_figure(report),
+            draw=lambda report: failures_figure(report),
         ),
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ class LatencyFinding(Finding[None]):
     figures = (
         FigureOf(
             name="latency_by_length", caption="Latency by length", has_data=_has_latency,
-            draw=lambda report, _: latency_figure(report),
+            draw=lambda report: latency_figure(report),
         ),
     )  # fmt: skip
 

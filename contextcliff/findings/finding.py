@@ -122,12 +122,12 @@ Block = Text | Heading | Pairs | Lines | Table | Image | Code
 PAGE_NAME = "report.html"
 """The whole report for a browser."""
 
-Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
+Draw = Callable[[Report], "Figure"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FigureOf:
-    """A figure `figures/NAME.png` of a finding; `draw` gets the report and the run's scored samples."""
+    """A figure `figures/NAME.png` of a finding."""
 
     name: str
     caption: str
@@ -138,7 +138,7 @@ class FigureOf:
 def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
     """A drawing of a report and one of its findings. Raises `ValueError` where the report has no such finding."""
 
-    def drawn(report: Report, _: Sequence[ScoredSample]) -> Figure:
+    def drawn(report: Report) -> Figure:
         finding = report.analysis.finding(record)
         if finding is None:
             raise ValueError(f"the report has no {record.__name__} to draw")

@@ -242,8 +242,6 @@ _INTERVAL = (
 
 
 class FittedLengthFinding(Finding[FittedLengths]):
-    """A row for each estimate, with its interval and what it rests on."""
-
     key = "fitted_length"
     title = "Fitted length"
     record = FittedLengths

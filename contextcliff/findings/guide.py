@@ -123,8 +123,6 @@ def _short(tokens: int, below: int, *, beyond_longest: bool) -> Note:
 
 
 class GuideFinding(Finding[Guide]):
-    """An operating guide by the safe cap and the mean scores, for tasks of recall."""
-
     key = "guide"
     title = "Operating guide"
     record = Guide

@@ -78,13 +78,10 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `exponential_decay.py`.
 
     Lengths are the bins' median measured prompts. `dispersion` (1 or more) is the variance of the scores over that of
-    independent samples; it is above 1 where samples share a text. Where recall is not shown to fall there is no
-    half-life, and `ci_low` may still rule short ones out. All this supposes an exponential decay, the more so beyond
-    the longest test. Raises `ValueError` for a dispersion below 1.
+    independent samples; it is above 1 where samples share a text. Raises `ValueError` for less.
 
     At a nominal 95% the interval covers between 94% and 97% from twenty samples at each of six lengths, R₀ = 1
-    included, up to half-lives of twice the longest test. Longer ones show in a handful of wrong answers, and with R₀
-    at 1 the interval then covers up to 99%.
+    included, up to half-lives of twice the longest test, and up to 99% of longer ones with R₀ at 1.
     """
     if dispersion < 1.0:
         raise ValueError(f"dispersion is {dispersion}: a factor of 1 or more is needed")
@@ -132,11 +129,9 @@ def half_life_of(study: Study) -> HalfLife:
 
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
-    """Half-life in tokens by least squares on the mean score of each length, all lengths with the same weight.
+    """Half-life in tokens by least squares on the mean scores: r₀·e^(−λL/1000), to compare with figures made that way.
 
-    It fits r₀·e^(−λL/1000) from r₀ = 1, λ = 0.1, to compare with figures that others made so: it ignores how many
-    samples a mean has, and that r₀ is at most 1. None below three lengths, where all means are equal, where the fit
-    does not converge and where it does not fall.
+    None below three lengths, where all means are equal, where the fit does not converge and where it does not fall.
     """
     scored = _scored(results)
     lengths = _lengths(scored)

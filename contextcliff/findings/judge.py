@@ -83,8 +83,6 @@ _OFTEN = 0.05
 
 
 class JudgeFinding(Finding[Judgement]):
-    """A judge's ratings beside the exact scores."""
-
     key = "judgement"
     title = "Judge"
     record = Judgement

@@ -123,8 +123,6 @@ def _limits(study: Study, memory: int | None) -> Limits:
 
 
 class KVCacheFinding(Finding[KVCache]):
-    """The cache by length, and the cap rule `memory`."""
-
     key = "kv_cache"
     title = "KV cache"
     record = KVCache

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class NaturalLengthsFinding(Finding[LengthAudit]):
-    """How long the documents are, where the task takes them as they are."""
-
     key = "audit"
     title = "Bins of documents"
     record = LengthAudit

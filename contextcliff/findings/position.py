@@ -123,11 +123,8 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
     """Depth and score of the items of each stratum, sorted, so that the order of the samples does not matter.
 
-    The repeats of one question, or of one prompt at temperature 0, are one item: exchanged one by one they would look
-    like many samples that agree. A block of a search is a stratum of its own. When a length is decided depends on the
-    scores of its blocks and not on their depths, so that exchanging scores within a block leaves the search as it was
-    (nearly so where samples are compared with a baseline's in pairs, and not where each third of the depths is
-    decided).
+    A block of a search is a stratum of its own: exchanging scores within a block leaves the search as it was (nearly so
+    where samples are compared with a baseline's in pairs, and not where each third of the depths is decided).
     """
     strata: defaultdict[tuple[int, str, int], list[tuple[float, float]]] = defaultdict(list)
     for group in groups:
@@ -174,8 +171,6 @@ def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -
 
 
 class PositionFinding(Finding[PositionProfile]):
-    """The pattern of the score over depth, by a test, and the score of each depth over all lengths."""
-
     key = "position"
     title = "Position"
     record = PositionProfile

@@ -44,11 +44,11 @@ class ScoreFinding(Finding[None]):
     figures = (
         FigureOf(
             name="score_by_length", caption="Score by length", has_data=lambda report: bool(report.analysis.bins),
-            draw=lambda report, _: score_figure(report),
+            draw=lambda report: score_figure(report),
         ),
         FigureOf(
             name="heatmap", caption="Score by depth and length", has_data=lambda report: bool(report.analysis.cells),
-            draw=lambda report, _: heatmap_figure(report),
+            draw=lambda report: heatmap_figure(report),
         ),
     )  # fmt: skip
 

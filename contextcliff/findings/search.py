@@ -43,8 +43,6 @@ _DECISIONS: Mapping[Decision, str] = {
 
 
 class SearchFinding(Finding[Search]):
-    """A row a length, in the order of testing."""
-
     key = "search"
     title = "Search"
     record = Search

@@ -65,7 +65,7 @@ KEYS = [
 def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int | None = 30) -> tuple[Path, ...]:
     manifest = {"python": "3.11"}
     files = write_report_files(report, scored=scored, manifest=manifest, folder=folder, figures=dpi is not None)
-    drawn = {} if dpi is None else draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
+    drawn = {} if dpi is None else draw_figures(report, folder=folder / FIGURES, dpi=dpi)
     return (*files, *(folder / FIGURES / f"{name}.png" for name in drawn))
 
 
