@@ -19,7 +19,6 @@ from contextcliff.analysis.walk import (
     FixedSequenceTest,
     SearchThreshold,
     Threshold,
-    crossing_ceiling,
     fixed_sequence_test,
     make_threshold,
     searched,
@@ -193,7 +192,7 @@ def _safe_cap(
     tokens = sequence.cap_tokens if sequence is not None else None
     cap = SafeCap(
         tokens=tokens, ci_low=tokens,
-        ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
+        ci_high=None if sequence is None else sequence.below_from,
         censored=sequence is not None and tokens is not None and sequence.stop is None and not sequence.is_open,
         fraction_of_max=None if tokens is None else tokens / window, rule="walk_up", threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,

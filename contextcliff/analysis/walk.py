@@ -64,6 +64,16 @@ class FixedSequenceTest:
         """The length up to which the last one shown above the threshold clears; None also where it is withheld."""
         return None if self.last_cleared is None or self.is_withheld else self.last_cleared.bin.clears_up_to
 
+    @property
+    def below_from(self) -> int | None:
+        """The length from which on the score is shown to be below; None where no length is.
+
+        It is above the cap, though measured lengths of neighbouring bins can overlap.
+        """
+        if not self.degraded:
+            return None
+        return max(self.results[self.degraded[0]].bin.below_from, (self.cap_tokens or 0) + 1)
+
 
 def fixed_sequence_test(
     results: Sequence[LengthResult], threshold: Threshold, *, is_open: bool = False
@@ -94,19 +104,6 @@ def fixed_sequence_test(
 def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
     """Whether this length would be shown above the threshold if every scored sample were right."""
     return threshold.could_be_shown_above(result, result.if_scored_right)
-
-
-def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
-    """Length by which the score is below the threshold: tested one-sided from the longest length down."""
-    ceiling = None
-    for result in reversed(sequence.results):
-        if not threshold.is_shown_below(result):
-            break
-        ceiling = result.bin.below_from
-    if ceiling is None or sequence.cap_tokens is None:
-        return ceiling
-    # Measured lengths of neighbouring bins can overlap; the crossing is above the cap all the same.
-    return max(ceiling, sequence.cap_tokens + 1)
 
 
 LOW_BASELINE = 0.2

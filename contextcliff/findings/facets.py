@@ -75,30 +75,24 @@ OTHER = "other"
 _QUARTERS = 4
 
 
-def facet_rows(study: Study) -> tuple[FacetRow, ...]:
-    """A row for each value of each key that has more than one, over all lengths; keys in alphabetical order.
-
-    A search gives no caps of facets: it stops by all scores, which a test of a part does not allow for.
-    """
-    threshold, relative, confidence, binary = study.settings.threshold, study.relative, study.confidence, study.binary
-    rows: list[FacetRow] = []
-    for key, values in _values(study.groups).items():
-        for label, members in _classes(values):
-            own = _having(study.groups, key, members)
-            evidence = pooled_evidence([group.samples for group in own], binary=binary)
-            if evidence is None:
-                continue
-            results = summarise(own, confidence, binary=binary)
-            facet_threshold = make_threshold(results, threshold=threshold, relative=relative, confidence=confidence)
-            low, high = evidence.shown(confidence)
-            cap = fixed_sequence_test(results, facet_threshold).cap_tokens if study.search is None else None
-            rows.append(
-                FacetRow(
-                    facet=key, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
-                    ci_high=high, cap_tokens=cap,
-                )
-            )  # fmt: skip
-    return tuple(rows)
+def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> FacetRow | None:
+    """None where nothing was scored. A search gives no cap: it stops by all scores, which a test of a part does not
+    allow for."""
+    own = _having(study.groups, facet, members)
+    evidence = pooled_evidence([group.samples for group in own], binary=study.binary)
+    if evidence is None:
+        return None
+    cap, confidence = None, study.confidence
+    if study.search is None:
+        results = summarise(own, confidence, binary=study.binary)
+        asked = study.settings.threshold
+        threshold = make_threshold(results, threshold=asked, relative=study.relative, confidence=confidence)
+        cap = fixed_sequence_test(results, threshold).cap_tokens
+    low, high = evidence.shown(confidence)
+    return FacetRow(
+        facet=facet, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
+        ci_high=high, cap_tokens=cap,
+    )  # fmt: skip
 
 
 def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
@@ -185,7 +179,12 @@ class FacetsFinding(Finding[Facets]):
     )  # fmt: skip
 
     def find(self, study: Study) -> Facets | None:
-        return Facets(facets=facet_rows(study))
+        rows = (
+            _row(study, key, label, members)
+            for key, values in _values(study.groups).items()
+            for label, members in _classes(values)
+        )
+        return Facets(facets=tuple(row for row in rows if row is not None))
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
