@@ -298,10 +298,9 @@ def relative_cap(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | N
 def blueprint_cap(bins: Sequence[Bin]) -> int | None:
     """Shortest prompt of the first failing length, by spread, mean or failures against the shortest length.
 
-    A length fails where its standard deviation is at least twice the baseline's (any spread at all, where
-    the baseline has none), its mean is down by more than 30%, or its failures spike: more than twice
-    the baseline's rate and at least 10 points above it. Where none fails: all of them. None where
-    the shortest length has no score, or scores 0.
+    A length fails where its standard deviation is at least twice the baseline's (any spread, if the baseline has none),
+    its mean is down by more than 30%, or its failures spike: more than twice the baseline's rate and at least 10 points
+    above it. Where none fails: all of them. None if the shortest length has no score, or scores 0.
     """
     if not bins or not bins[0].mean:
         return None

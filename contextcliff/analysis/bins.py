@@ -4,9 +4,8 @@ Where a task designs its lengths, a designed length is a group. Where documents 
 quantiles of the measured prompt length: about equally many samples in each, so that no group is too thin to show
 anything, and samples of equal length never in two groups.
 
-A pilot is two-stage sampling, as the blueprint proposes to save cost: first a few questions of every bin. Their scores
-choose the bins and nothing else. The cap is tested on the fresh samples alone, so that the choice does not affect its
-confidence.
+A pilot asks a few questions of every bin first. Their scores choose the bins and nothing else: the cap is tested on the
+fresh samples alone, so that the choice does not affect its confidence.
 """
 
 from __future__ import annotations
@@ -142,9 +141,8 @@ def is_failure(item: ScoredSample) -> bool:
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:
     """The bins to fill, ascending: the last good one, the first bad one and the one after, and the baseline.
 
-    A bin is good if its mean is at the threshold or above (`relative`: at this share of the shortest bin's mean), and
-    bad otherwise, or if nothing in it was scored. If no bin is bad, or the first one is, the bins at that end are
-    filled.
+    A bin is good if its mean is at the threshold or above (`relative`: at this share of the shortest bin's mean), else
+    bad. If no bin is bad, or the first one is, the bins at that end are filled.
     """
     by_bin = _by((item for item in pilot if item.sample.bin is not None), lambda item: item.sample.bin or 0)
     order = list(by_bin)

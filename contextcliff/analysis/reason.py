@@ -409,11 +409,7 @@ def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> _Hidden |
 
 
 def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None) -> int | None:
-    """Scored samples at the length that stopped the test with which a new run is likely to settle it.
-
-    None where nothing stopped it or the length is shown to be below, where the baseline admits no cap whatever is
-    asked, where nothing was scored there or unscored samples decide, and where no practical number would do.
-    """
+    """Scored samples at the length that stopped the test with which a new run likely settles it; None if none do."""
     stop = sequence.stop
     if stop is None or sequence.is_withheld or threshold.is_shown_below(stop):
         return None

@@ -87,11 +87,10 @@ class PositionProfile:
 
 
 def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPattern:
-    """The pattern of score over depth, tested at 1 − `confidence`.
+    """The pattern of score over depth, tested at 1 − `confidence`, on scored samples with a depth, in any order.
 
-    Only scored samples with a depth count. Permutations are drawn from a fixed seed, so that the same samples in any
-    order give the same p-value. `pattern` is None where fewer than three depths were scored, or no length has two
-    depths to compare; it is `stable` without a p-value where scores vary within no length.
+    `pattern` is None where fewer than three depths were scored, or no length has two depths to compare; it is `stable`
+    without a p-value where scores vary within no length.
     """
     placed = _placed(groups)
     pairs = sorted(pair for stratum in placed for pair in stratum)
