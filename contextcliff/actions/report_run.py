@@ -149,7 +149,7 @@ def _draw(
     figures: Mapping[str, Figure] = {}
     if dpi is not None:
         with phase("drawing the figures", shown=shown):
-            figures = draw_figures(run.report, scored=run.scored, folder=folder / FIGURES, dpi=dpi)
+            figures = draw_figures(run.report, folder=folder / FIGURES, dpi=dpi)
     if invocation.reporting.html:
         with phase("writing the report's page", shown=shown):
             write_pages(run, excerpts=excerpts, prompts=prompts, figures=figures, folder=folder)

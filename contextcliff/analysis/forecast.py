@@ -60,10 +60,7 @@ _NEGLIGIBLE = 1e-6
 
 
 def chance_to_pass(plan: SearchPlan, rule: SearchRule, rate: float) -> float:
-    """Chance that the walk passes a length at which the true score is `rate`, at the baseline too where there is one.
-
-    0 where not a single block may be asked.
-    """
+    """Chance that the walk passes a length at which the true score is `rate`, as at the baseline if there is one."""
     return _power(plan, rule, rate, rate).above if plan.most_blocks else 0.0
 
 
@@ -380,8 +377,7 @@ def fewest_of_search(plan: SearchPlan, rule: SearchRule) -> int | None:
 def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) -> float | None:
     """For independent 0/1 scores with a true score of `rate`: exact, by the test that the cap is made with.
 
-    None where samples share texts or the threshold is a share of the baseline: the chance then depends on how alike
-    the samples of a text are, or on the baseline.
+    None where samples share texts or the threshold is a share of the baseline: the chance depends on these.
     """
     if planned.sharing or not isinstance(threshold, AbsoluteThreshold):
         return None

@@ -153,7 +153,6 @@ class _Walk:
         )  # fmt: skip
 
     def _shown(self) -> Note:
-        """What was shown up to where."""
         tokens, longest = self.sequence.cap_tokens, self.cleared_to
         said: dict[str, object] = {
             "threshold": self.name,
@@ -174,7 +173,6 @@ class _Walk:
         return Note("every tested length up to {tokens:,} tokens clears {threshold}{at}{last}", **said)
 
     def _stopped(self) -> Told:
-        """What stopped the test, and where."""
         stop, threshold = self.sequence.stop, self.threshold
         if stop is None:
             if self.sequence.is_open:
@@ -202,7 +200,6 @@ class _Walk:
         )
 
     def _search_cause(self, stop: LengthResult, threshold: SearchThreshold) -> Note | str:
-        """Why a search ended where it did."""
         asked = counted(planned_at(stop))
         if self.sequence.is_open:
             return Note(", and the run ended with {asked} before it was decided", asked=asked)
@@ -265,7 +262,6 @@ class _Walk:
         return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
 
     def _hidden(self, hidden: _Hidden, stop: LengthResult) -> Note:
-        """What the unscored samples keep from being shown."""
         base = stop if self.threshold.relative is None else self.threshold.relative.baseline
         n = (base if hidden == "baseline" else stop).bin.n_unscored
         said = {"here": _unscored(stop), "base": _unscored(base), "n": n, "threshold": self.name}
@@ -378,7 +374,6 @@ _WAYS_OUT = {
 
 
 def _unscorable(stop: LengthResult) -> Note:
-    """Why a length's samples have no score, with what to do."""
     samples = [sample for item in stop.items for sample in item.samples]
     unscored = [sample for sample in samples if sample.score is None]
     kind = next(iter(tallied(sample.failure for sample in unscored if sample.failure is not None)))
@@ -414,11 +409,7 @@ def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> _Hidden |
 
 
 def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None) -> int | None:
-    """Scored samples at the length that stopped the test with which a new run is likely to settle it.
-
-    None where nothing stopped it or the length is shown to be below, where the baseline admits no cap whatever is
-    asked, where nothing was scored there or unscored samples decide, and where no practical number would do.
-    """
+    """Scored samples at the length that stopped the test with which a new run likely settles it; None if none do."""
     stop = sequence.stop
     if stop is None or sequence.is_withheld or threshold.is_shown_below(stop):
         return None

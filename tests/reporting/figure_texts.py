@@ -18,7 +18,7 @@ def figure_of(report: Report, name: str) -> FigureOf:
 
 def drawn(report: Report, name: str) -> Figure:
     """That figure, drawn."""
-    return figure_of(report, name).draw(report, ())
+    return figure_of(report, name).draw(report)
 
 
 def words(figure: Figure) -> list[str]:

@@ -67,7 +67,7 @@ def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int 
     run = FinishedRun(report=report, scored=scored, parameters={})
     write_report_files(run, manifest={"python": "3.11"}, folder=folder, figures=dpi is not None)
     if dpi is not None:
-        draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
+        draw_figures(report, folder=folder / FIGURES, dpi=dpi)
 
 
 def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_scored: MakeScored, tmp_path: Path) -> None:

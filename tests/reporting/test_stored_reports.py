@@ -67,6 +67,20 @@ def test_what_is_no_report_is_refused(tmp_path: Path, broken: str) -> None:
         read_report(tmp_path / "report.json")
 
 
+def test_what_earlier_versions_found_and_this_one_does_not_is_passed_over(tmp_path: Path) -> None:
+    positions = {"trained_tokens": 1_024, "source": "given", "scaling": "", "factor": None}
+    told = {"trained_tokens": 1_024, "positions": positions, "longest_tokens": 2_048}
+    earlier = {
+        "text_effect": {"correlation": 0.3, "lengths": []},
+        "extrapolation": {**told, "within": None, "fails_at_tokens": 2_048, "lengths": []},
+    }
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps({**flatten(simulated()), **earlier}), encoding="utf-8")
+    again = flatten(read_report(file))
+    assert again["extrapolation"] == told
+    assert "text_effect" not in again
+
+
 def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
     saved(simulated(), tmp_path / "good")
     saved(simulated(), tmp_path / "newer", schema=3)

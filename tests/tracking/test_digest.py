@@ -43,7 +43,6 @@ def whole_report() -> Report:
         rope="yarn x2",
         writing=make_writing(),
         early_warnings=warned["early_warnings"],
-        text_effect=warned["text_effect"],
         answer_measures=MEASURES,
         search=search_report().analysis.finding(Search),
         kv_cache=CACHE,
