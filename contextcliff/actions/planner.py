@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.impossible_cap import best_case_of
 from contextcliff.actions.load import Load, load_of
 from contextcliff.actions.plan_notes import beyond_budget, beyond_memory, no_chances, notes_of, unpriced
 from contextcliff.actions.prepare_run import Prepared, stored_before
+from contextcliff.actions.required_cap import best_case_of
 from contextcliff.actions.rest_of_search import SCORE, SearchAhead, refuse_beyond
 from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass
 from contextcliff.engines.engine import Download

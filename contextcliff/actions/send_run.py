@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.baseline import read_baseline
-from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.length_watch import LengthWatch
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
 from contextcliff.actions.replay import with_replay
-from contextcliff.actions.required_cap import unreachable_cap
+from contextcliff.actions.required_cap import impossible_cap, tested_quantity, unreachable_cap
 from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
@@ -108,8 +107,8 @@ async def send(
         judging = _worst_of_judge(invocation, prepared.planned if ahead is None else ahead.planned, prepared, store)
         refuse_beyond(meter, missing, ahead, beside=judging)
         if missing and invocation.reporting.progress:
-            impossible = impossible_cap(invocation, identity, prepared)
-            tested = tested_quantity(invocation.task)
+            impossible = impossible_cap(invocation, prepared)
+            tested = tested_quantity(invocation)
             _warn(impossible if impossible is None or tested is None else f"{impossible} ({tested})")
             _warn(unreachable_cap(invocation, prepared))
         if not _agreed(invocation, _worst(meter, missing, ahead, judging)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -14,7 +14,7 @@ from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid_blocks import GridBlocks, Maker
 from contextcliff.tasks.spacing import DepthGrid, LengthGrid
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, Task, TaskPlan, first_blocks
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, Task, TaskPlan, first_blocks
 
 BATCH = 10
 """Samples of a block where a task has no depths."""
@@ -127,21 +127,13 @@ class DesignedLengths(Task):
         return replace(whole, samples=tuple(replace(sample, block=None) for sample in whole.samples))
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More trials."""
-        if self.trials == "auto":
-            return (Lever(now=self.max_trials, at=self._with_most),)
-        return (Lever(now=self.trials, at=lambda n: Raised(override=f"task.trials={n}", task=self._with(trials=n))),)
+    def more_samples(self) -> str:
+        return f"raise {self.count_key}"
 
-    def _with_most(self, count: int) -> Raised:
-        return Raised(override=f"task.max_trials={count}", task=self._with(max_trials=count))
-
-    def shortened(self, context_budget: ContextBudget) -> Self:
-        """At the two shortest lengths."""
-        return replace(self, lengths=self.lengths_in(context_budget)[:2], length_grid=LengthGrid(), length_fractions=())
-
-    def _with(self, **changes: Any) -> Any:  # what is no task yet is the base of one
-        return replace(self, **changes)
+    @property
+    def count_key(self) -> str:
+        """The key that says how many samples a length has."""
+        return "task.max_trials" if self.trials == "auto" else "task.trials"
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow
         """Tokens that an answer at this length may take; None: what the sampling says."""
@@ -242,21 +234,6 @@ class Depths(DesignedLengths):
     def idle(self) -> tuple[str, ...]:
         """The depths too, where there are none."""
         return (*super().idle, *(("depths", "depth_grid") if self.goes_anywhere else ()))
-
-    @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More trials, or more depths where trials at one depth are the same prompt."""
-        if self.trials == "auto" or self.goes_anywhere:  # more depths are larger blocks, and no more evidence
-            return super().levers
-        return (*super().levers, Lever(now=len(self.places), at=self._with_depths))
-
-    def _with_depths(self, count: int) -> Raised:
-        depths = self.depth_grid.values() or self.depths
-        low, high = min(depths), max(depths)
-        low, high = (0.0, 1.0) if low == high else (low, high)
-        grid = DepthGrid(min=low, max=high, count=count)
-        override = f"task.depth_grid={{min:{low:g},max:{high:g},count:{count},spacing:linear}}"
-        return Raised(override=override, task=self._with(depth_grid=grid))
 
 
 def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:

@@ -23,7 +23,7 @@ from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, prepare, prepa
 from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
 from contextcliff.tasks.needles.values import score_value
 from contextcliff.tasks.prose_sources import several_texts
-from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, configured
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, configured
 from contextcliff.text.value_forms import ValueForm
 
 _NOT_ASKED = (
@@ -88,19 +88,11 @@ class PlantingTask(DesignedLengths):
         return False
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More haystacks too, where those that there are hold back what more samples of each can show.
-
-        A search, to which each haystack is one piece of evidence, does best with a fresh text for every sample.
-        """
-        if self.haystacks == "fresh" or (self.trials == "auto" and self.haystacks == 1):
-            return super().levers
-        return (*super().levers, Lever(now=self.haystacks, at=self._with_haystacks))
-
-    def _with_haystacks(self, count: int) -> Raised:
-        if self.trials == "auto":
-            return Raised(override="task.haystacks=fresh", task=self._with(haystacks="fresh"))
-        return Raised(override=f"task.haystacks={count}", task=self._with(haystacks=count))
+    def more_samples(self) -> str:
+        """More haystacks too, where those that there are hold back what more samples of each can show."""
+        if self.texts == 1:
+            return super().more_samples
+        return f"raise {self.count_key} and task.haystacks, or take task.haystacks=fresh"
 
     @property
     def idle(self) -> tuple[str, ...]:

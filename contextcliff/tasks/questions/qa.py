@@ -8,7 +8,6 @@ every length, stands around the document. Scored 0-1 by token F1 (or `metric`), 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -20,7 +19,7 @@ from contextcliff.settings import GivenPath, NonNegativeInt, PositiveInt, settin
 from contextcliff.tasks.questions.qa_samples import QaSamples
 from contextcliff.tasks.questions.qa_scoring import METRICS, refuse_metric, score_answer
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan
 
 
 @settings
@@ -77,12 +76,8 @@ class Qa(Task):
         return f"task.pilot={self.pilot}" if self.pilot else ""
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More questions of each bin, as far as the dataset has them."""
-        return (Lever(now=self.samples_per_bin, at=self._with_samples),)
-
-    def _with_samples(self, count: int) -> Raised:
-        return Raised(override=f"task.samples_per_bin={count}", task=replace(self, samples_per_bin=count))
+    def more_samples(self) -> str:
+        return "raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins"
 
     def longest_context(self, context_budget: ContextBudget) -> int:
         """The longest prompt that the window admits."""
