@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
@@ -38,10 +37,7 @@ class Gather:
                 except RunError as error:
                     raise RunError(f"{_STORES}: {error}") from error
                 copied, left_out = _copied(place, invocation.output_dir)
-                replaced = {folder.name for folder in copied}
-                again = (*merged.joined, *(run for run in merged.contested if run in replaced))
-                joined = tuple(_folder_of(run, invocation.output_dir) for run in dict.fromkeys(again))
-                gathered.append(_Gathered(place=place, merged=merged, joined=joined, copied=copied, left_out=left_out))
+                gathered.append(_Gathered(place=place, merged=merged, copied=copied, left_out=left_out))
         uploads = upload_runs(invocation.tracking, _experiments(invocation))
         if invocation.reporting.prints:
             _render(gathered, output_dir=invocation.output_dir)
@@ -66,8 +62,6 @@ class _Gathered:
 
     place: Path
     merged: Merged
-    joined: tuple[Path, ...]
-    """Folders of runs of both, whose reports are of other answers than the store has now."""
     copied: tuple[Path, ...]
     """Run folders that were missing or older here."""
     left_out: tuple[str, ...]
@@ -107,10 +101,7 @@ def _render(gathered: Sequence[_Gathered], *, output_dir: Path) -> None:
             _say(f"  left out: {line}")
         if each.merged.other_answers:
             others = f"{each.merged.other_answers:,} of its answers were given otherwise here"
-            _say(f"  {each.place}: {others}; those here stay")
-    for folder in dict.fromkeys(folder for each in gathered for folder in each.joined):
-        again = f"python -m contextcliff action=analyze run={quote(str(folder))}"
-        _say(f"  {folder.name} is of several stores now; report its answers with: {again}")
+            _say(f"  {each.place}: {others}; those here stay, and action=analyze run=RUN reports them")
 
 
 def _render_uploads(uploads: Uploads | None) -> None:
@@ -148,12 +139,6 @@ def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str,
             else:
                 copied += [] if target is None else [target]
     return tuple(copied), tuple(left_out)
-
-
-def _folder_of(run_id: str, output_dir: Path) -> Path:
-    """The folder of a run's first report, in whichever experiment it is."""
-    found = sorted(path.parent for path in output_dir.glob(f"*/{run_id}/report.json"))
-    return found[0] if found else output_dir / run_id
 
 
 def _experiments(invocation: Invocation) -> list[Path]:

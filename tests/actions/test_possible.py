@@ -1,4 +1,4 @@
-"""What no model could show is said before anything is sent, with what would be enough."""
+"""What no model could show is said before anything is sent, with what is needed."""
 
 from __future__ import annotations
 
@@ -136,7 +136,10 @@ def test_what_a_search_is_told_to_ask_is_enough_and_one_less_is_not(overrides: t
     ("overrides", "needed"),
     [
         (("task=niah", *FIXED, "task.trials=1"), "14 samples a length are needed; raise task.trials"),
-        (("task=niah_multikey", *FIXED, "task.trials=1"), "60 samples a length in 6 contexts are needed; raise task.trials"),
+        (
+            ("task=niah_multikey", *FIXED, "task.trials=1"),
+            "60 samples a length in 6 contexts are needed; raise task.trials",
+        ),
         (("task=continuation", "task.rounds=3"), "9 samples a length are needed; raise task.rounds"),
         (
             ("task=qa", "task.samples_per_bin=6"),
@@ -148,7 +151,10 @@ def test_what_a_search_is_told_to_ask_is_enough_and_one_less_is_not(overrides: t
             "60 samples a length in 6 texts are needed; raise task.trials and task.haystacks, or take "
             "task.haystacks=fresh",
         ),
-        (("task=niah_multikey", "task.max_trials=100"), "110 samples a length in 22 contexts are needed; raise task.max_trials"),
+        (
+            ("task=niah_multikey", "task.max_trials=100"),
+            "110 samples a length in 22 contexts are needed; raise task.max_trials",
+        ),
         (
             ("task=niah", "task.haystacks=8"),
             "242 samples a length in 22 texts are needed; raise task.max_trials and task.haystacks, or take "

@@ -80,11 +80,11 @@ def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_pat
 def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, longer: str) -> None:
     for name in ("here", "there"):
         with Store(tmp_path / name) as store:
-            store.keep(PLANNED[0 if name == "here" else 1], said("9"))
+            store.keep(PLANNED[0], said("9"))
             run = replace(RUN, facts=replace(FACTS, server=(name,)))
             store.begin(run, PLANNED[: 4 if name == longer else 2], [TEXT])
             store.record_fault("run-a", "s", Fault(kind=name, detail=""))
-    assert merged(tmp_path / "here", tmp_path / "there")[0].joined == ("run-a",)
+    merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
         store.verify()
         stays = store.run("run-a")
@@ -93,11 +93,11 @@ def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, 
         assert store.schedule("run-a") == PLANNED[:4]
         assert store.documents("run-a") == {"d": TEXT}
         assert store.count_faults("run-a") == {longer: 1}
-        assert store.missing(PLANNED[:4]) == list(PLANNED[2:4])
+        assert store.missing(PLANNED[:4]) == list(PLANNED[1:4])
 
 
 def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path: Path) -> None:
-    kept(tmp_path / "there", 6)
+    kept(tmp_path / "there", 0, 6)
     with Store(tmp_path / "here") as running:
         running.keep(PLANNED[0], said("9"))
         running.begin(RUN, PLANNED[:2])
@@ -140,7 +140,10 @@ def test_a_store_on_a_medium_that_cannot_be_written_is_read(tmp_path: Path) -> N
 
 
 def test_stores_that_are_gathered_in_any_order_and_again_give_the_same_answers(tmp_path: Path) -> None:
-    stores = [kept(tmp_path / str(first), *range(first, first + 3)) for first in (0, 2, 5)]
+    stores = [
+        kept(tmp_path / str(first), *range(first, first + 3), run=replace(RUN, run_id=f"run-{first}", fingerprint="g"))
+        for first in (0, 2, 5)
+    ]
     found = []
     for place, order in enumerate(permutations(stores)):
         into = tmp_path / f"into-{place}"
@@ -149,7 +152,7 @@ def test_stores_that_are_gathered_in_any_order_and_again_give_the_same_answers(t
         before = rows(into)
         again = merged(into, *order)
         assert rows(into) == before
-        assert {(one.new_runs, one.new_generations, one.joined) for one in again} == {(0, 0, ())}
+        assert {(one.new_runs, one.new_generations) for one in again} == {(0, 0)}
     assert found == [[f"key-{number}" for number in range(8)]] * 6
 
 
@@ -244,6 +247,11 @@ def test_a_run_that_is_another_configuration_here_is_refused(tmp_path: Path) -> 
     assert refused(tmp_path) == (
         "there/state.db: its run run-a is another configuration than the one here; leave that store out"
     )
+
+
+def test_halves_of_one_run_are_refused(tmp_path: Path) -> None:
+    kept(tmp_path / "there", 1, 2)
+    assert "its run run-a is one half of a run and the one here another" in refused(tmp_path)
 
 
 def test_a_merge_that_breaks_off_leaves_nothing_and_can_be_repeated(
