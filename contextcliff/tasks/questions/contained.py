@@ -75,9 +75,7 @@ def _gives(said: str, reference: str, asked: str) -> bool:
         return bool(wanted)
     if wanted in _YES:
         return re.match(rf"{re.escape(wanted)}\s*[,.;:!、。，]", said.casefold()) is not None
-    if all(
-        word in _FUNCTION_WORDS or (len(word) == 1 and word.isascii() and word.isalpha()) for word in wanted.split()
-    ):
+    if all(word in _FUNCTION_WORDS or re.fullmatch("[a-z]", word) for word in wanted.split()):
         return False
     clauses = [said] if is_refusal(reference) else _told(said)
     return any(_stands(normalise(clause), wanted, asked) for clause in clauses)
