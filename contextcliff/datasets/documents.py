@@ -9,10 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from contextcliff.datasets.entries import Entry, Row, build_corpus
+from contextcliff.datasets.entries import Entry, Row, build_corpus, entry_of
 from contextcliff.datasets.jsonl import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
-from contextcliff.datasets.own_schema import entry_of
 from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
 from contextcliff.errors import ConfigError
@@ -38,7 +37,7 @@ class _FolderContent:
 class Documents:
     """The files of a folder, and questions on them in a JSON Lines file.
 
-    A question names its file in `document`; `own_schema` lists the other columns. Without questions the files are
+    A question names its file in `document`; `entries` lists the other columns. Without questions the files are
     haystacks for the needle tasks. Files that can't be read (scanned, encrypted or damaged) are left out, and a note
     names them.
     """

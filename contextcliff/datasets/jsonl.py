@@ -8,10 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from contextcliff.datasets.entries import Row, build_corpus
+from contextcliff.datasets.entries import OPTIONAL_COLUMNS, Row, build_corpus, entry_of
 from contextcliff.datasets.hub_questions import Columns, local_rows
 from contextcliff.datasets.local_files import checked_file, digest_of_file
-from contextcliff.datasets.own_schema import OPTIONAL_COLUMNS, entry_of
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, PositiveInt, settings
@@ -48,7 +47,7 @@ _SUFFIXES = (".jsonl", _PARQUET)
 
 @settings
 class Jsonl:
-    """One row per question: `context`, `question`, `answers` and the optional columns of `own_schema`.
+    """One row per question: `context`, `question`, `answers` and the optional columns of `entries`.
 
     Rows with the same context are questions on one document. `doc_id` and `title` name it.
     """

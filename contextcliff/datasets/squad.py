@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from contextcliff.datasets.entries import Entry, Row
+from contextcliff.datasets.entries import Entry, Row, span_of, squad_answers
 from contextcliff.datasets.hub_questions import Columns, HubQuestions
-from contextcliff.datasets.own_schema import span_of, squad_answers
 from contextcliff.settings import settings
 
 _MISPLACED = "answers do not stand where answer_start says; their evidence is left out"

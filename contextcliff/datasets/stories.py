@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from contextcliff.datasets.entries import Entry, build_corpus
+from contextcliff.datasets.entries import Entry, build_corpus, entry_of
 from contextcliff.datasets.jsonl import parse_json_lines
-from contextcliff.datasets.own_schema import entry_of
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
 from contextcliff.settings import settings

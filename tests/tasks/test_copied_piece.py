@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.tasks.conversations.copied_piece import copied_ratio, score_copied
+from contextcliff.tasks.conversations.mrcr import copied_ratio, score_copied
 from contextcliff.tasks.conversations.pieces import Piece
 
 PIECE, OTHER, THIRD = (Piece(kind="letter", topic="eels", variant=variant).text() for variant in range(3))

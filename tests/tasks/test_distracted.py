@@ -16,7 +16,7 @@ from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Sample, render
-from contextcliff.tasks.questions.document_pool import holds_answer, in_random_order, paragraph_spans, pool_of
+from contextcliff.tasks.questions.document_row import holds_answer, in_random_order, paragraph_spans, pool_of
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.datasets.made_files import json_lines

@@ -10,6 +10,8 @@ value asked for stands in the answer and no other needle's does; RULER allows th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from contextcliff.records.generation import Generation, Score
@@ -130,3 +132,22 @@ def _packed(task: NiahMultikey, site: SampleSite) -> Planted:
 
 
 _LAYOUTS = {"packed": _packed, "isolated": _isolated}
+
+
+@settings
+class NiahAmongNeedles(NiahMultikey):
+    """`niah_multikey` whose distractors are the sentences of the text."""
+
+    reads_documents = True
+
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
+        """As `niah_multikey`, with every value of the text as another needle's."""
+        text = "" if context.document is None else context.document.text
+        others = (*sample.reference.distractors, *_values(text, self.value))
+        known = replace(sample, reference=replace(sample.reference, distractors=others))
+        return super().score(known, generation, context)
+
+
+@lru_cache(maxsize=2)
+def _values(text: str, form: str) -> tuple[str, ...]:
+    return tuple(FORMS[form].found(text))
