@@ -42,6 +42,8 @@ class Documents:
     names them.
     """
 
+    name = "documents"
+
     path: GivenPath | None = None
     """A folder; its subfolders are not read."""
     questions: GivenPath | None = None
@@ -54,11 +56,6 @@ class Documents:
     """How answers are scored where a question has no choices."""
     language: str = "en"
     """Of the texts, as an ISO 639-1 code."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "documents"
 
     def identity(self) -> Mapping[str, object]:
         """The names and digests of the files. Raises `ConfigError` for an absent folder or file."""

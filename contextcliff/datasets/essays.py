@@ -31,6 +31,8 @@ class Essays:
     or the encoding of its byte order mark. `clean_text` repairs it. A file of rows (CSV, JSON …) is refused.
     """
 
+    name = "essays"
+
     path: GivenPath | None = None
     """One file or folder, before those of `paths`."""
     paths: tuple[GivenPath, ...] = ()
@@ -39,11 +41,6 @@ class Essays:
     """The built-in story to use without files: `the_tide_clerk` (English), `shiomachi_no_kirokugakari` (Japanese)."""
     language: str = "en"
     """Of the text, as an ISO 639-1 code."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "essays"
 
     def identity(self) -> Mapping[str, object]:
         """The digest of the text, wherever its files are."""

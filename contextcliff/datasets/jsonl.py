@@ -52,6 +52,8 @@ class Jsonl:
     Rows with the same context are questions on one document. `doc_id` and `title` name it.
     """
 
+    name = "jsonl"
+
     path: GivenPath | None = None
     """The file."""
     limit: PositiveInt | None = None
@@ -62,11 +64,6 @@ class Jsonl:
     """How answers are scored where a question has no choices."""
     language: str = "en"
     """Of the texts, as an ISO 639-1 code."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "jsonl"
 
     def identity(self) -> Mapping[str, object]:
         """The digest of the file, and the keys that determine a question. Raises `ConfigError` for an absent file."""

@@ -24,13 +24,10 @@ _drawn = TypeAdapter(tuple[tuple[str, ...], ...])
 class Manifest:
     """Repeats a draw: the same documents, questions and bins, hence the same samples."""
 
+    name = "manifest"
+
     path: GivenPath | None = None
     """A `manifest.json`."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "manifest"
 
     def identity(self) -> Mapping[str, object]:
         """The identity of the dataset that was drawn from, so that the repeated run has the same fingerprint."""

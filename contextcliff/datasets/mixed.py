@@ -39,13 +39,10 @@ class Mixed:
     The name of the part is also in the metadata of each question (`part`), so that the report breaks scores down by it.
     """
 
+    name = "mixed"
+
     parts: Annotated[Mapping[str, Dataset], PlainValidator(_checked_parts)]
     """Datasets by name."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "mixed"
 
     def identity(self) -> Mapping[str, object]:
         """The identities of the parts, by name. Raises `ConfigError` for absent files."""

@@ -26,10 +26,7 @@ _BREAK = "\n\n"
 class Stories:
     """All texts and questions. The metadata `domain` names the kind of text."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "stories"
+    name = "stories"
 
     def identity(self) -> Mapping[str, object]:
         """The digest of texts and questions."""

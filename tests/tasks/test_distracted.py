@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.datasets.hotpotqa import HotpotQA
+from contextcliff.datasets.hub_sets import HotpotQA
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
