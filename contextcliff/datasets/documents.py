@@ -58,7 +58,6 @@ class Documents:
     """Of the texts, as an ISO 639-1 code."""
 
     def identity(self) -> Mapping[str, object]:
-        """The names and digests of the files. Raises `ConfigError` for an absent folder or file."""
         files = {file.name: digest_of_file(file, key="dataset.path") for file in self._files()}
         questions = None if self.questions is None else digest_of_file(self._questions_file(), key="dataset.questions")
         return {
@@ -71,7 +70,6 @@ class Documents:
         }
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the folder is finite
-        """All readable files and all questions. Raises `ConfigError` for a question on a file that can't be read."""
         content = self._content()
         documents = tuple(
             Document(document_id=name, title=name, text=text, language=self.language)

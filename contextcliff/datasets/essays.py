@@ -43,7 +43,6 @@ class Essays:
     """Of the text, as an ISO 639-1 code."""
 
     def identity(self) -> Mapping[str, object]:
-        """The digest of the text, wherever its files are."""
         return {"dataset": self.name, "sha256": hashlib.sha256(self._document().text.encode()).hexdigest()}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite text

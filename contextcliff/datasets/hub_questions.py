@@ -194,11 +194,9 @@ class HubQuestions:
         return {}
 
     def identity(self) -> Mapping[str, object]:
-        """The digest of the local file, else the address on the hub. Raises `ConfigError` for an absent file."""
         return {"dataset": self.name, **self._source(), **self.schema_identity(), "limit": self.limit}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the split is finite
-        """All texts and questions of the split. Raises `ConfigError` for bad rows, `RunError` for a failed download."""
         left_out: Counter[str] = Counter()
         source = f"dataset.repository={self.repository}" if self.path is None else f"dataset.path={self.path}"
         with closing(self._rows()) as rows:

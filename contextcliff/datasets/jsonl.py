@@ -66,7 +66,6 @@ class Jsonl:
     """Of the texts, as an ISO 639-1 code."""
 
     def identity(self) -> Mapping[str, object]:
-        """The digest of the file, and the keys that determine a question. Raises `ConfigError` for an absent file."""
         file = checked_file(self._path(), key="dataset.path", suffixes=_SUFFIXES)
         return {
             "dataset": self.name,
@@ -78,7 +77,6 @@ class Jsonl:
         }
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the file is finite
-        """All texts and questions. Raises `ConfigError` for a row that can't be used."""
         entries = (
             entry_of(
                 row,

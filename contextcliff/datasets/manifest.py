@@ -30,12 +30,10 @@ class Manifest:
     """A `manifest.json`."""
 
     def identity(self) -> Mapping[str, object]:
-        """The identity of the dataset that was drawn from, so that the repeated run has the same fingerprint."""
         identity: Mapping[str, object] = self._corpus["dataset"]
         return identity
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a manifest is finite
-        """All documents and questions of the manifest. Raises `ConfigError` for one that is damaged."""
         try:
             return Corpus(
                 documents=_documents.validate_python(self._corpus["documents"]),

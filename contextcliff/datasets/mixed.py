@@ -45,11 +45,9 @@ class Mixed:
     """Datasets by name."""
 
     def identity(self) -> Mapping[str, object]:
-        """The identities of the parts, by name. Raises `ConfigError` for absent files."""
         return {"dataset": self.name, "parts": {name: _identity(name, part) for name, part in self.parts.items()}}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """The corpora of the parts, one after the other. Raises `ConfigError` and `RunError` that name the part."""
         documents: list[Document] = []
         questions: list[Question] = []
         notes: list[str] = []

@@ -29,12 +29,10 @@ class Stories:
     name = "stories"
 
     def identity(self) -> Mapping[str, object]:
-        """The digest of texts and questions."""
         questions = {file.name: file.read_text(encoding="utf-8") for file in _question_files()}
         return {"dataset": self.name, "sha256": digest_of(dict(_texts()), questions)}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite set
-        """All texts and all questions."""
         documents = {name: Document(document_id=name, title=_title(name, text), text=text) for name, text in _texts()}
         return build_corpus(_entries(documents), source="dataset=stories", documents=documents.values())
 

@@ -1,4 +1,4 @@
-"""Endless texts: generated prose (`synthetic`), plain sentences (`noise`) and sentences that are all needles (`needles`)."""
+"""Endless texts: generated prose (`synthetic`), plain sentences (`noise`) and needles alone (`needles`)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,9 @@ class Synthetic:
     """Each number gives another text for the same run seed."""
 
     def identity(self) -> Mapping[str, object]:
-        """The variant. The run's seed is part of the fingerprint anyway."""
         return {"dataset": self.name, "variant": self.variant}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """`count` texts of at least `tokens` tokens. With more tokens each one is longer and begins the same."""
         characters = tokens * _CHARACTERS_PER_TOKEN
         return Corpus(documents=tuple(self._document(i, characters=characters, seed=seed) for i in range(count)))
 
@@ -59,11 +57,9 @@ class Noise:
             raise ValueError(f"dataset.text={self.text!r}: must be one line of sentences; give such a one")
 
     def identity(self) -> Mapping[str, object]:
-        """The sentences."""
         return {"dataset": self.name, "text": self.text}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - nothing is drawn
-        """`count` times the same text: one stretch of noise is as good as any other."""
         rounds = tokens * _CHARACTERS_PER_TOKEN // (len(self.text) + 1) + 1
         text = "\n".join([self.text] * rounds)
         return Corpus(
@@ -103,7 +99,6 @@ class NeedleText:
             raise ValueError(f"dataset.template={self.template!r}: {' and '.join(missing)} must stand in it")
 
     def identity(self) -> Mapping[str, object]:
-        """All keys. The run's seed is part of the fingerprint anyway."""
         return {
             "dataset": self.name,
             "template": self.template,
@@ -113,7 +108,6 @@ class NeedleText:
         }
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """`count` texts of at least `tokens` tokens. With more tokens each one is longer and begins the same."""
         characters = tokens * _CHARACTERS_PER_TOKEN
         return Corpus(documents=tuple(self._document(i, characters=characters, seed=seed) for i in range(count)))
 

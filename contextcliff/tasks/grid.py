@@ -156,16 +156,13 @@ class DesignedLengths(Task):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The keys of a search where there is none."""
         return () if self.trials == "auto" else ("max_trials", "resolution")
 
     @property
     def is_searched(self) -> bool:
-        """Whether `trials=auto`."""
         return self.trials == "auto"
 
     def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:
-        """Every length, in blocks of one sample at each place."""
         if self.trials != "auto":
             return None
         return SearchPlan(
@@ -183,12 +180,10 @@ class DesignedLengths(Task):
         """What makes the samples. Raises `ConfigError` for texts too short."""
 
     def blocks(self, materials: Materials) -> GridBlocks:
-        """The samples of a search; without one, all samples of a length as one block."""
         trials = self.trials_in_block if self.trials == "auto" else self.trials
         return GridBlocks(maker=self.maker(materials), places=self.places, trials=trials)
 
     def build(self, materials: Materials) -> TaskPlan:
-        """One sample for each length, depth and trial, and their controls; of a search the first blocks."""
         blocks, lengths = self.blocks(materials), self.lengths_in(materials.context_budget)
         if self.trials == "auto":
             return first_blocks(blocks, lengths, materials.first_blocks)
@@ -209,11 +204,9 @@ class DesignedLengths(Task):
         return None
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
-        """That of the longest prompt."""
         return self.answer_tokens(max(self.lengths_in(context_budget))) or context_budget.answer_tokens
 
     def longest_context(self, context_budget: ContextBudget) -> int:
-        """The longest length asked for."""
         longest = max(self.lengths_in(context_budget))
         reserve = self._reserve(context_budget, longest)
         if longest > context_budget.context_window - reserve:
@@ -235,7 +228,6 @@ class DesignedLengths(Task):
         return self._fitted(given, context_budget) if context_budget.fits_lengths else given
 
     def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:
-        """Which lengths were left out or shortened, where the window decides what is asked."""
         if not context_budget.fits_lengths or self.length_fractions:
             return ()
         asked, built = set(self.length_grid.values() or self.lengths), self.lengths_in(context_budget)
@@ -296,12 +288,10 @@ class Depths(DesignedLengths):
 
     @property
     def places(self) -> tuple[float | None, ...]:
-        """The depths to build."""
         return (None,) if self.goes_anywhere else self.depth_grid.values() or self.depths
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The depths too, where there are none."""
         return (*super().idle, *(("depths", "depth_grid") if self.goes_anywhere else ()))
 
 

@@ -42,7 +42,6 @@ class GridBlocks:
     """By length and index: a block is built once, whoever asks for it."""
 
     def block(self, context_tokens: int, index: int) -> TaskPlan:
-        """One sample for each place and trial of the block."""
         if (context_tokens, index) not in self.built:
             self.built[context_tokens, index] = self._build(context_tokens, index)
         return self.built[context_tokens, index]

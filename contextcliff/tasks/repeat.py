@@ -55,7 +55,6 @@ class Repeat(Depths):
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
 
     def answer_tokens(self, context_tokens: int) -> int:
-        """As many as the list takes, and a margin."""
         return round(_ANSWER_MARGIN * context_tokens) + _ANSWER_EXTRA_TOKENS
 
     @property
@@ -64,7 +63,6 @@ class Repeat(Depths):
         return min(super().most_blocks, len(self.pairs))
 
     def maker(self, materials: Materials) -> ListMaker:
-        """Writes the lists."""
         return ListMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
@@ -147,11 +145,9 @@ class ListMaker:
     materials: Materials
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The list of one length, depth and trial, and its controls."""
         return self.task.ask(self.materials, context_tokens, depth or 0.0, trial)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing has to be known."""
         return ()
 
 

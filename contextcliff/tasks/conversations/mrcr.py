@@ -68,15 +68,12 @@ class Mrcr(Depths):
 
     @property
     def trials_in_block(self) -> int:
-        """A trial for each of the needles."""
         return self.needles
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - pieces don't grow with the length
-        """Room for a piece and the word before it."""
         return self.max_tokens
 
     def maker(self, materials: Materials) -> ConversationMaker:
-        """Writes the conversations. Raises `ConfigError` where the needles or an answer have no room."""
         estimate = estimated(materials.tokenizer, self.request)
         reply = estimate.largest_reply + _PREFIX_TOKENS
         if self.max_tokens < reply:
@@ -131,7 +128,6 @@ class ConversationMaker:
     """How far from its depth the piece of each sample stands, as a share of the conversation."""
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The conversation of one length, depth and trial, and its controls."""
         task, place = self.task, depth or 0.0
         asked = digest_of(task.needles, task.request, task.question)
         cell = (self.materials.seed, task.name, asked, context_tokens, place)
@@ -167,7 +163,6 @@ class ConversationMaker:
         )
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """How many pieces stand far from their depth."""
         misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]
         off = [miss for miss in misses if miss > _MISPLACED]
         if not off:

@@ -82,16 +82,13 @@ class Graphwalks(DesignedLengths):
 
     @property
     def trials_in_block(self) -> int:
-        """As many of each kind."""
         return len(self.kinds) * math.ceil(BATCH / len(self.kinds))
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The depth of the search too, where there is none."""
         return (*super().idle, *(("hops",) if self.question == "parents" else ()))
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        """Room for the final line, and for what is worked out before it."""
         a_node = self.name_digits + _TOKENS_BETWEEN_NODES
         return self.working_tokens + max(self.frontier) * a_node + _ANSWER_EXTRA_TOKENS
 
@@ -101,7 +98,6 @@ class Graphwalks(DesignedLengths):
         return f"{filled(template, node=node, hops=str(hops))} {self.answer_format}"
 
     def maker(self, materials: Materials) -> GraphMaker:
-        """Draws the graphs."""
         return GraphMaker(task=self, lists=EdgeLists(task=self, materials=materials))
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
@@ -122,7 +118,6 @@ class GraphMaker:
     lists: EdgeLists
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:  # noqa: ARG002 - it has none
-        """The list of one length and trial, and its controls."""
         kinds = self.task.kinds
         hops, frontier = kinds[trial % len(kinds)]
         sheet = self.lists.sheet(context_tokens=context_tokens, trial=trial, hops=hops, frontier=frontier)
@@ -133,5 +128,4 @@ class GraphMaker:
         return Asked(sample=named, controls=controls)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing has to be known."""
         return ()

@@ -96,11 +96,9 @@ class WordListTask(DesignedLengths):
         """Lists for one sample: the first that has words enough to fill the length is taken."""
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        """What the answer may take."""
         return self.max_tokens
 
     def maker(self, materials: Materials) -> WordListMaker:
-        """Writes the lists."""
         return WordListMaker(task=self, materials=materials, asked=digest_of(dict(configured(self, but=_NOT_ASKED))))
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
@@ -127,7 +125,6 @@ class WordListMaker:
     asked: str
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The list of one length and trial, and its controls."""
         task = self.task
         coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
         seed = seed_of(*coordinates)
@@ -151,7 +148,6 @@ class WordListMaker:
         )
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing has to be known."""
         return ()
 
     def _filled(self, seed: int, context_tokens: int) -> tuple[Listing, str, int]:

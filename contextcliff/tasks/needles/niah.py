@@ -88,11 +88,9 @@ class Niah(Depths, PlantingTask):
     needle: Needle
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
-        """More where a UUID is asked for."""
         return room_for(self.needle.value) if self.needle.kind == "dynamic" else None
 
     def check_text(self, text: str) -> None:
-        """Refuse a text that answers a static needle's question by itself."""
         if self.needle.kind == "static" and all(stands_in(words, text) for words in self.needle.accepted):
             answer = " and ".join(repr(words) for words in self.needle.accepted)
             raise ConfigError(

@@ -83,7 +83,6 @@ class NiahMulti(Depths, PlantingTask):
 
     @property
     def goes_anywhere(self) -> bool:
-        """Whether `spread=anywhere`."""
         return self.spread == "anywhere"
 
     @property
@@ -92,11 +91,9 @@ class NiahMulti(Depths, PlantingTask):
         return len(self.needles) or self.count
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        """Room for every needle."""
         return FORMS[self.value].tokens * (1 + self.how_many)
 
     def check_text(self, text: str) -> None:
-        """Refuse a text that holds the answer of a static needle."""
         for needle in self.needles:
             if stands_in(needle.answer, text):
                 raise ConfigError(

@@ -64,12 +64,10 @@ class NiahMultikey(Depths, PlantingTask):
             )
 
     def asked(self) -> dict[str, object]:
-        """With `packed`, the depths too: every one of them is in every prompt."""
         asked = dict(super().asked())
         return {**asked, "depths": list(self.places)} if self.layout == "packed" else asked
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
-        """More where a UUID is asked for."""
         return room_for(self.value)
 
     @property

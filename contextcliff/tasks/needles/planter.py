@@ -102,13 +102,11 @@ class Planter:
     made: list[Made] = field(default_factory=list)
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The sample of one length, depth and trial, and its controls."""
         made = self._make(context_tokens=context_tokens, depth=depth, trial=trial)
         self.made.append(made)
         return Asked(sample=made.sample, controls=made.controls)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """What a reader has to know of how these of the samples made so far were made."""
         made = [item for item in self.made if item.sample.sample_id in sample_ids]
         return (
             *unused_notes(self.materials.corpus, count=len(self.haystacks)),

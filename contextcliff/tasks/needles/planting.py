@@ -69,12 +69,10 @@ class PlantingTask(DesignedLengths):
 
     @property
     def begins_anywhere(self) -> bool:
-        """Whether `haystacks=fresh`."""
         return self.haystacks == "fresh"
 
     @property
     def texts(self) -> int:
-        """A text for each haystack."""
         return 1 if self.haystacks == "fresh" else self.haystacks
 
     def text_tokens(self, context_budget: ContextBudget) -> int:
@@ -96,7 +94,6 @@ class PlantingTask(DesignedLengths):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The options that are left at the value that changes nothing too."""
         unused = (key for key, value in self.inert.items() if attrgetter(key)(self) == value)
         return (*super().idle, *(key.rpartition(".")[2] for key in unused))
 
@@ -128,7 +125,6 @@ class PlantingTask(DesignedLengths):
         return min(most, self.texts // self.trials_in_block) if self.texts > 1 else most
 
     def maker(self, materials: Materials) -> Planter:
-        """Tokenises the texts, and makes samples of them."""
         longest = max(self.lengths_in(materials.context_budget))
         texts = self._texts(materials)
         ready = prepare_fresh if self.haystacks == "fresh" else prepare

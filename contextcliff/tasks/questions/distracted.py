@@ -72,7 +72,6 @@ class DistractedQa(Depths):
         require_fields("task.heading", self.heading, ("{number}",))
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        """What the answer may take."""
         return self.max_tokens
 
     @property
@@ -82,7 +81,6 @@ class DistractedQa(Depths):
         return trials * len(self.places)
 
     def maker(self, materials: Materials) -> DistractedMaker:
-        """Cuts the texts to documents, and chooses the questions. Raises `ConfigError` where there are too few."""
         if not materials.corpus.questions:
             raise ConfigError(
                 f"dataset: this one has no questions, and task={self.name} asks them; take dataset=stories, squad, "
@@ -174,7 +172,6 @@ class DistractedMaker:
         return cls(task=task, materials=materials, pool=pool, rows=rows, posed=posed, left_out=left_out, asked=asked)
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The sample of one length, depth and trial, and its controls."""
         places = self.task.places
         posed = self.posed[trial * len(places) + places.index(depth)]
         question = posed.question
@@ -201,7 +198,6 @@ class DistractedMaker:
         )
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """Questions that are left out, and documents that stand far from their depth."""
         depths = sorted({depth for depth in self.task.places if depth is not None})
         most = min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
         off = [self.off[name] for name in sample_ids if self.off.get(name, 0.0) > most]

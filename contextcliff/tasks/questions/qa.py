@@ -80,7 +80,6 @@ class Qa(Task):
 
     @property
     def chooses_by_answers(self) -> str:
-        """A pilot's answers choose the bins."""
         return f"task.pilot={self.pilot}" if self.pilot else ""
 
     @property
@@ -88,7 +87,6 @@ class Qa(Task):
         return "raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins"
 
     def longest_context(self, context_budget: ContextBudget) -> int:
-        """The longest prompt that the window admits."""
         longest = context_budget.context_window - max(self.reserve_tokens, self.longest_answer(context_budget))
         if longest < 1:
             raise ConfigError(
@@ -98,11 +96,9 @@ class Qa(Task):
         return longest
 
     def longest_answer(self, context_budget: ContextBudget) -> int:  # noqa: ARG002 - the same in every window
-        """What an answer may take."""
         return self.max_tokens
 
     def build(self, materials: Materials) -> TaskPlan:
-        """Draw the questions and build their prompts. Raises `ConfigError` for a dataset that has none to ask."""
         corpus = materials.corpus
         if not corpus.questions:
             raise ConfigError(
