@@ -3,19 +3,73 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import same_length
+from contextcliff.records.sample import Sample, same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.grid_blocks import GridBlocks, Maker
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, Task, TaskPlan, first_blocks
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A sample with its controls, which the block names in the sample."""
+
+    sample: Sample
+    controls: tuple[Sample, ...] = ()
+
+
+class Maker(ABC):
+    """Makes the samples of a task, each from its coordinates alone."""
+
+    @abstractmethod
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+        """The sample of one length, depth and trial, and its controls."""
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
+        """What a reader has to know of how these of the samples made so far were made."""
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GridBlocks:
+    """The blocks of a search over a grid: every place, with trials that no other block of the length has."""
+
+    maker: Maker
+    places: tuple[float | None, ...]
+    trials: int
+    """In a block."""
+    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
+    """By length and index: a block is built once, whoever asks for it."""
+
+    def block(self, context_tokens: int, index: int) -> TaskPlan:
+        if (context_tokens, index) not in self.built:
+            self.built[context_tokens, index] = self._build(context_tokens, index)
+        return self.built[context_tokens, index]
+
+    def _build(self, context_tokens: int, index: int) -> TaskPlan:
+        asked = [
+            self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
+            for trial in range(index * self.trials, (index + 1) * self.trials)
+            for depth in self.places
+        ]
+        controls = {control.sample_id: control for item in asked for control in item.controls}
+        return TaskPlan(
+            samples=tuple(
+                replace(item.sample, block=index, controls=tuple(each.sample_id for each in item.controls))
+                for item in asked
+            ),
+            controls=tuple(controls.values()),
+        )
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        return self.maker.notes(sample_ids)
 
 
 @settings
@@ -89,6 +143,13 @@ BATCH = 10
 """Samples of a block where a task has no depths."""
 NOT_IN_A_SAMPLE = (*UNJUDGED, "inferred")
 """Keys that change no sample: those of every task, and what is checked of a needle."""
+WHICH_SAMPLES = (
+    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid"),
+    *("trials", "max_trials", "resolution"),
+    *("reserve_tokens", "controls"),
+    *NOT_IN_A_SAMPLE,
+)
+"""Keys that say which samples there are, and nothing of what one of them is."""
 
 
 @settings
@@ -293,6 +354,20 @@ class Depths(DesignedLengths):
     @property
     def idle(self) -> tuple[str, ...]:
         return (*super().idle, *(("depths", "depth_grid") if self.goes_anywhere else ()))
+
+
+def filled(template: str, **values: str) -> str:
+    """A template with its fields replaced; any other brace stays as it is."""
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:
+    """Raise `ValueError` where a template lacks a field."""
+    missing = [name for name in names if name not in template]
+    if missing:
+        raise ValueError(f"{key}={template!r}: {' and '.join(missing)} must stand in it")
 
 
 def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:

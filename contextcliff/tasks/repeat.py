@@ -8,7 +8,6 @@ Scored by the share of lines that are copied, and 0 where the odd line is not na
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -19,8 +18,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.grid_blocks import Asked
+from contextcliff.tasks.grid import Asked, Depths, Maker
 from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import Materials, ScoringContext
 from contextcliff.text.tokens import Tokenizer, tokenise
@@ -95,8 +93,7 @@ class Repeat(Depths):
             replace(self._sample(materials, few, few.text), control="ceiling"),
             replace(self._sample(materials, few, few.bare), control="floor"),
         )
-        named = replace(sample, controls=tuple(control.sample_id for control in controls))
-        return Asked(sample=named, controls=controls)
+        return Asked(sample=sample, controls=controls)
 
     def _sample(self, materials: Materials, sheet: Sheet, text: str) -> Sample:
         """A sample of a list by itself, as a control is asked it."""
@@ -138,7 +135,7 @@ class Repeat(Depths):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ListMaker:
+class ListMaker(Maker):
     """Makes the samples of a run."""
 
     task: Repeat
@@ -146,9 +143,6 @@ class ListMaker:
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
         return self.task.ask(self.materials, context_tokens, depth or 0.0, trial)
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        return ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

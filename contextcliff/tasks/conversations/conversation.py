@@ -16,7 +16,7 @@ from random import Random
 
 from contextcliff.records.sample import Recipe, Turn, Words, render
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
-from contextcliff.tasks.needles.niah import filled
+from contextcliff.tasks.grid import filled
 from contextcliff.text.tokens import Tokenizer
 
 _MEASURED = 24

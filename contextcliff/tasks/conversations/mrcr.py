@@ -27,9 +27,7 @@ from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.conversations.conversation import Conversation, Conversing, Placed, count, estimated, turn_of
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
-from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.grid_blocks import Asked
-from contextcliff.tasks.needles.niah import filled, require_fields
+from contextcliff.tasks.grid import Asked, Depths, Maker, filled, require_fields
 from contextcliff.tasks.task import Materials, ScoringContext
 from contextcliff.text.tokens import PLAIN_USER
 
@@ -116,7 +114,7 @@ class Mrcr(Depths):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ConversationMaker:
+class ConversationMaker(Maker):
     """Makes the samples of a run."""
 
     task: Mrcr
@@ -158,9 +156,7 @@ class ConversationMaker:
         )
         self.misses[sample.sample_id] = abs(conversation.depth - place)
         controls = self._controls(round_, seed) if task.controls else ()
-        return Asked(
-            sample=replace(sample, controls=tuple(control.sample_id for control in controls)), controls=controls
-        )
+        return Asked(sample=sample, controls=controls)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]

@@ -9,8 +9,8 @@ nodes. Search depth and size of the answer are set apart from length (`hops`, `f
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, Literal
 
@@ -21,9 +21,7 @@ from contextcliff.records.sample import Sample, Words
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.graphs.edge_lists import EdgeLists
 from contextcliff.tasks.graphs.node_sets import FINAL, score_nodes
-from contextcliff.tasks.grid import BATCH, DesignedLengths, refuse_twice
-from contextcliff.tasks.grid_blocks import Asked
-from contextcliff.tasks.needles.niah import filled, require_fields
+from contextcliff.tasks.grid import BATCH, Asked, DesignedLengths, Maker, filled, refuse_twice, require_fields
 from contextcliff.tasks.task import Materials, ScoringContext
 
 _ANSWER_EXTRA_TOKENS = 16
@@ -111,7 +109,7 @@ class Graphwalks(DesignedLengths):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GraphMaker:
+class GraphMaker(Maker):
     """Makes the samples of a run."""
 
     task: Graphwalks
@@ -121,11 +119,4 @@ class GraphMaker:
         kinds = self.task.kinds
         hops, frontier = kinds[trial % len(kinds)]
         sheet = self.lists.sheet(context_tokens=context_tokens, trial=trial, hops=hops, frontier=frontier)
-        if not self.task.controls:
-            return Asked(sample=sheet.sample)
-        controls = self.lists.controls(sheet)
-        named = replace(sheet.sample, controls=tuple(control.sample_id for control in controls))
-        return Asked(sample=named, controls=controls)
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        return ()
+        return Asked(sample=sheet.sample, controls=self.lists.controls(sheet) if self.task.controls else ())

@@ -22,9 +22,8 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.niah_semantic import names
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask

@@ -17,10 +17,9 @@ from typing import ClassVar, Literal
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, Depths
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, Depths, filled, require_fields
 from contextcliff.tasks.needles.drawing import CITIES, MOST_CITIES, KeyKind, ValueKind, draw_pairs, room_for
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.task import ScoringContext

@@ -18,7 +18,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
 from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, prepare, prepare_fresh
 from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
 from contextcliff.tasks.needles.values import score_value
@@ -26,13 +26,6 @@ from contextcliff.tasks.prose_sources import several_texts
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, configured
 from contextcliff.text.value_forms import ValueForm
 
-_NOT_ASKED = (
-    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid"),
-    *("trials", "max_trials", "resolution"),
-    *("reserve_tokens", "controls"),
-    *NOT_IN_A_SAMPLE,
-)
-"""Keys that say which samples there are, and nothing of what one of them is."""
 _CHARACTERS_PER_TOKEN = 8
 """As an endless text counts them, with a margin."""
 _MISPLACED = 0.2
@@ -99,7 +92,7 @@ class PlantingTask(DesignedLengths):
 
     def asked(self) -> Mapping[str, object]:
         """What of the configuration determines a single sample."""
-        return configured(self, but=(*_NOT_ASKED, *self.not_asked, *self.idle))
+        return configured(self, but=(*WHICH_SAMPLES, *self.not_asked, *self.idle))
 
     def check_text(self, text: str) -> None:
         """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""

@@ -21,9 +21,8 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Fraction, PositiveInt, settings
 from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import score_share

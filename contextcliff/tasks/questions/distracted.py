@@ -27,9 +27,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, Depths
-from contextcliff.tasks.grid_blocks import Asked
-from contextcliff.tasks.needles.niah import filled, require_fields
+from contextcliff.tasks.grid import WHICH_SAMPLES, Asked, Depths, Maker, filled, require_fields
 from contextcliff.tasks.questions.answer_format import Parsed
 from contextcliff.tasks.questions.contained import contains_reference
 from contextcliff.tasks.questions.document_row import DocumentPool, Frame, Row, RowBuilder, pool_of
@@ -37,12 +35,6 @@ from contextcliff.tasks.questions.taxonomy import ContextWords, classify
 from contextcliff.tasks.task import Materials, ScoringContext, configured
 
 _UNKNOWN_TEXT = ContextWords(words=frozenset())
-_NOT_ASKED = (
-    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid", "trials", "max_trials", "resolution"),
-    *("reserve_tokens", "controls", "max_tokens"),
-    *NOT_IN_A_SAMPLE,
-)
-"""Keys that say which samples there are, and nothing of what one of them is."""
 
 
 @settings
@@ -86,7 +78,9 @@ class DistractedQa(Depths):
                 f"dataset: this one has no questions, and task={self.name} asks them; take dataset=stories, squad, "
                 "hotpotqa, narrativeqa, qasper, jsonl, documents or mixed"
             )
-        return DistractedMaker.of(self, materials, asked=digest_of(dict(configured(self, but=_NOT_ASKED))))
+        return DistractedMaker.of(
+            self, materials, asked=digest_of(dict(configured(self, but=(*WHICH_SAMPLES, "max_tokens"))))
+        )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """1 where the answer gives an accepted one, else 0 with the tag of the failure, as task `qa` has them."""
@@ -132,7 +126,7 @@ class Posed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DistractedMaker:
+class DistractedMaker(Maker):
     """Makes the samples of a run. `asked` names what of the configuration determines a single sample."""
 
     task: DistractedQa
@@ -193,9 +187,7 @@ class DistractedMaker:
         )
         self.off[name] = row.off
         controls = self._controls(posed, seed) if self.task.controls else ()
-        return Asked(
-            sample=replace(sample, controls=tuple(control.sample_id for control in controls)), controls=controls
-        )
+        return Asked(sample=sample, controls=controls)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         depths = sorted({depth for depth in self.task.places if depth is not None})
