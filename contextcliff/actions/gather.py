@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
@@ -13,14 +13,11 @@ from contextcliff.actions.tracked_sweep import JobOfSweep, upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
 from contextcliff.execution.merging import Merged, merge_store
 from contextcliff.execution.store import STORE_NAME, Store
-from contextcliff.reporting.run_folders import run_folders
+from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
+from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.tracked_folder import tracked_of
 from contextcliff.tracking.tracker import Tracker, TrackingError
-
-if TYPE_CHECKING:
-    from contextcliff.tracking.tracker import Tracked
-
 
 _STORES = "action.stores"
 _MOST_SHOWN = 12
@@ -130,9 +127,6 @@ def _render_uploads(uploads: Uploads | None) -> None:
 
 def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """The run folders that were copied, and a line for each that could not be."""
-    from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
-    from contextcliff.reporting.stored_sweeps import merge_sweeps
-
     copied: list[Path] = []
     left_out: list[str] = []
     for experiment in experiments(place):
@@ -151,8 +145,6 @@ def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str,
 
 def _experiments(invocation: Invocation) -> list[Path]:
     """Every experiment of the output folder, or the one that was asked for."""
-    from contextcliff.reporting.run_folders import experiments
-
     asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
     found = experiments(invocation.output_dir)
     return [each for each in found if not asked or each.name == invocation.tracking.experiment]
@@ -211,20 +203,13 @@ def upload_runs(tracking: Tracker, experiments: Sequence[Path]) -> Uploads:
         if is_there:
             there += 1
             continue
-        why = _failure(tracker, tracked)
-        if why is None:
-            uploaded.append(folder)
+        try:
+            tracker.log(tracked)
+        except TrackingError as error:
+            failed.append((folder, str(error)))
         else:
-            failed.append((folder, why))
+            uploaded.append(folder)
     return Uploads(uploaded=tuple(uploaded), there=there, failed=tuple(failed))
-
-
-def _failure(tracker: Tracker, tracked: Tracked) -> str | None:
-    try:
-        tracker.log(tracked)
-    except TrackingError as error:
-        return str(error)
-    return None
 
 
 def _of_experiment(tracking: Tracker, name: str) -> Tracker:

@@ -6,14 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import price_left_out
 from contextcliff.actions.prepare_run import Prepared, stored_before
 from contextcliff.actions.required_cap import best_case_of
 from contextcliff.actions.rest_of_search import SCORE, Load, SearchAhead, load_of, refuse_beyond
-from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass
+from contextcliff.analysis.forecast import BestCase, chance_to_clear, chance_to_pass
 from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
@@ -25,10 +24,6 @@ from contextcliff.models.model import dollars
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
-
-if TYPE_CHECKING:
-    from contextcliff.analysis.forecast import BestCase
-
 
 SCORES = (SCORE, 0.95, 0.90)
 """True scores for which a plan says the chance that a length clears."""

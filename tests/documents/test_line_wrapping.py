@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.documents.line_wrapping import unwrap
+from contextcliff.documents.cleaning import unwrap
 
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8").strip("\n")
 VERSE = """The moon has left the harbour wall,
