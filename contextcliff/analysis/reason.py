@@ -184,7 +184,7 @@ class _Walk:
         if isinstance(threshold, SearchThreshold) and threshold.decision(stop) == "unscorable":
             return _unscorable(stop), None
         if not stop.scores:
-            n = None if searched else self._fewest_all_right(stop)
+            n = None if searched else fewest_all_right(stop, threshold, self.asked, self.confidence)
             there: Note | str = ""
             if n is not None:
                 there = Note("; at least {needed} are needed there", needed=in_as_many_texts(stop, n, scored=True))
@@ -235,7 +235,7 @@ class _Walk:
                 ", and no number of samples can show a {what} of {threshold}", what=self.what, threshold=value
             ), None
         if not threshold.could_be_shown_above(stop, stop.if_all_right):
-            n = self._fewest_all_right(stop)
+            n = fewest_all_right(stop, threshold, self.asked, self.confidence)
             return Note(
                 ", but {planned} cannot show {threshold} even if {perfect}; {needed}",
                 planned=counted(planned_at(stop)), threshold=self.name, perfect=if_perfect(stop, threshold.quantity),
@@ -245,21 +245,6 @@ class _Walk:
             ), n  # fmt: skip
         hidden = _unscored_that_decide(stop, threshold)
         return self._too_few(stop) if hidden is None else (self._hidden(hidden, stop), None)
-
-    def _fewest_all_right(self, stop: LengthResult) -> int | None:
-        """Fewest samples at `stop` that clear the threshold if all are right; None where it takes more than 20,000."""
-        independent = sample_size.fewest_all_right(self.asked, self.confidence)
-        if independent is None:
-            return None
-        threshold = self.threshold
-        if stop.sharing:
-            size = stop.planned / stop.sharing
-            counts = [round(k * size) for k in range(stop.sharing + 1, max(3, int(sample_size.MOST / size)))]
-            at = bisect.bisect_left(counts, True, key=lambda m: threshold.could_be_shown_above(stop, stop.all_right(m)))
-            return None if at == len(counts) else counts[at]
-        # With a baseline below 1, fewer will do than against a perfect one.
-        above = range(stop.planned + 1, independent)
-        return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
 
     def _hidden(self, hidden: _Hidden, stop: LengthResult) -> Note:
         base = stop if self.threshold.relative is None else self.threshold.relative.baseline
@@ -315,6 +300,21 @@ class _Walk:
             return None, ""
         if_so = Note(", if the true score there is {score:.2f}, as all lengths together suggest", score=score)
         return self.threshold.samples_to_settle(stop, score), if_so
+
+
+def fewest_all_right(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> int | None:
+    """Fewest samples at `stop` that clear the threshold if all are right; None where it takes more than 20,000."""
+    independent = sample_size.fewest_all_right(asked, confidence)
+    if independent is None:
+        return None
+    if stop.sharing:
+        size = stop.planned / stop.sharing
+        counts = [round(k * size) for k in range(stop.sharing + 1, max(3, int(sample_size.MOST / size)))]
+        at = bisect.bisect_left(counts, True, key=lambda m: threshold.could_be_shown_above(stop, stop.all_right(m)))
+        return None if at == len(counts) else counts[at]
+    # With a baseline below 1, fewer will do than against a perfect one.
+    above = range(stop.planned + 1, independent)
+    return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
 
 
 def _without_comparison(sequence: FixedSequenceTest, threshold: RelativeThreshold) -> Note | None:
