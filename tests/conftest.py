@@ -6,6 +6,7 @@ import gc
 import os
 
 import pytest
+from hydra.core.config_store import ConfigStore
 from hypothesis import settings
 
 from contextcliff.composing import conf_dir
@@ -20,6 +21,9 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.register_profile("thorough", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+# Each composition copies Hydra's store of configurations, from which it only reads (and copies once more).
+ConfigStore.__deepcopy__ = lambda self, _: self  # type: ignore[attr-defined]  # Hydra has none
 
 
 def pytest_sessionstart() -> None:

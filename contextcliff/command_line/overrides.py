@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from contextcliff.command_line.config_folders import option_files
@@ -103,6 +104,7 @@ def _values(override: Override) -> Iterator[object]:
         yield from (text.strip("'\"") for text in override.sweep_string_iterator())
 
 
+@cache
 def _defaults() -> Mapping[str, object]:
     """The default option of each group in `config.yaml`; None for a group that is left empty."""
     from omegaconf import OmegaConf
