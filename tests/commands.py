@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+from tests.once import new_database, track_quickly
 from tests.valid_reports import valid_report
 
 QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=none", "reporting.figures=false")
@@ -53,8 +54,8 @@ def _warm_up() -> None:
     """Do once what every command line does first, so that every fork of this process has it done.
 
     Modules are imported, Hydra's plugins are listed, its grammars know the usual overrides, the header of the embedded
-    model's file is read, a figure has been drawn, and the tables of the measures of prose are loaded. Nothing is left behind but what is in memory: no file, no signal
-    handler, no variable of the environment.
+    model's file is read, a figure has been drawn, and the tables of the measures of prose are loaded. Nothing is left
+    behind but what is in memory: no file, no signal handler, no variable of the environment.
     """
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
@@ -86,6 +87,7 @@ def _warm_up() -> None:
     GlobalHydra.instance().clear()
     story = (Path(next(iter(package.__path__))) / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")
     measure_prose(story[:5000], language="en", word_list=dale_chall())
+    new_database()
     figure = Figure()
     figure.subplots().set_title("warm")
     figure.savefig(io.BytesIO(), format="png")
@@ -158,6 +160,7 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     os.environ.update({"TOKENIZERS_PARALLELISM": "false", **env})
     _leave_the_disk_its_time()
     _ask_for_the_mode_where_one_is_set()
+    track_quickly()
     os.chdir(cwd)
     sys.argv = ["contextcliff", *overrides]
     try:

@@ -6,10 +6,10 @@ import gc
 import os
 
 import pytest
-from hydra.core.config_store import ConfigStore
 from hypothesis import settings
 
 from contextcliff.composing import conf_dir
+from tests.once import compose_quickly
 
 # The embedded model takes one core: pytest's workers share them all, and llama.cpp's threads spin while they wait for
 # each other. Before anything loads OpenMP, which reads it once; processes that tests start inherit it.
@@ -22,8 +22,7 @@ settings.register_profile("thorough", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
-# Each composition copies Hydra's store of configurations, from which it only reads (and copies once more).
-ConfigStore.__deepcopy__ = lambda self, _: self  # type: ignore[attr-defined]  # Hydra has none
+compose_quickly()
 
 
 def pytest_sessionstart() -> None:

@@ -31,7 +31,7 @@ def texts() -> tuple[set[str], set[str]]:
             elif is_said and isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                 first = node.args[0]
                 if node.func.id in ("Note", "MethodNote") and isinstance(first, ast.Constant):
-                    templates.add(first.value)
+                    templates.add(str(first.value))
     return literals, templates - {"{text}"}
 
 
