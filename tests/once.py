@@ -29,13 +29,9 @@ def new_database() -> bytes:
     import sqlalchemy
     from mlflow.store.db import utils
 
-    with tempfile.TemporaryDirectory() as folder, quiet_mlflow():
-        file = Path(folder) / "new.db"
-        engine = sqlalchemy.create_engine(f"sqlite:///{file}")
-        utils._initialize_tables(engine)
-        engine.dispose()
-        with closing(sqlite3.connect(file)) as connection:
-            return connection.serialize()
+    with tempfile.NamedTemporaryFile() as file, quiet_mlflow():
+        utils._initialize_tables(sqlalchemy.create_engine(f"sqlite:///{file.name}"))
+        return Path(file.name).read_bytes()
 
 
 def track_quickly() -> None:

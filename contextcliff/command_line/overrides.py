@@ -38,10 +38,7 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
 
 
 def quote_home_paths(arguments: Sequence[str]) -> list[str]:
-    """The arguments with quotes round values that begin with `~/`: Hydra's grammar accepts a `~` in quotes only.
-
-    The shell does not expand `~` after `KEY=` where the key has dots.
-    """
+    """Quote values that begin with `~/`: shells leave them after a dotted key, and Hydra takes `~` in quotes only."""
     return [_HOME.sub(r'\1="\2"', argument) for argument in arguments]
 
 
