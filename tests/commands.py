@@ -64,7 +64,7 @@ def _warm_up() -> None:
     from contextcliff.command_line.overrides import check_overrides, parse_overrides
     from contextcliff.composing import conf_dir
     from contextcliff.config import build_invocation
-    from contextcliff.kv.model_cache import architecture_of
+    from contextcliff.kv.model_cache import cache_facts
     from contextcliff.writing.measures.measured import measure_prose
     from contextcliff.writing.measures.readability import dale_chall
 
@@ -81,7 +81,8 @@ def _warm_up() -> None:
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
     check_overrides(parse_overrides(overrides))
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        architecture_of(build_invocation(compose("config", overrides=overrides), overrides).model)
+        invocation = build_invocation(compose("config", overrides=overrides), overrides)
+        cache_facts(invocation.model, invocation.kv_policy)
         assert compose("config", return_hydra_config=True).hydra.mode is None
     GlobalHydra.instance().clear()
     story = (Path(next(iter(package.__path__))) / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")
