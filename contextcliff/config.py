@@ -30,7 +30,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.published import PublishedCurve
-from contextcliff.reporting.published.reading import published_curves
+from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task

@@ -52,18 +52,19 @@ _OFTEN_IMPORTED = (
 def _warm_up() -> None:
     """Do once what every command line does first, so that every fork of this process has it done.
 
-    Modules are imported, Hydra's plugins are listed, its grammars know the usual overrides, a figure has been drawn,
-    and the tables of the measures of prose are loaded. Nothing is left behind but what is in memory: no file, no signal
-    handler, no variable of the environment.
+    Modules are imported, Hydra's plugins are listed, its grammars know the usual overrides, the header of the embedded
+    model's file is read, a figure has been drawn, and the tables of the measures of prose are loaded. Nothing is left
+    behind but what is in memory: no file, no signal handler, no variable of the environment.
     """
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
     from matplotlib.figure import Figure
 
     import contextcliff as package
-    from contextcliff.command_line.overrides import parse_overrides
+    from contextcliff.command_line.overrides import check_overrides, parse_overrides
     from contextcliff.composing import conf_dir
     from contextcliff.config import build_invocation
+    from contextcliff.kv.model_cache import cache_facts
     from contextcliff.writing.measures.measured import measure_prose
     from contextcliff.writing.measures.readability import dale_chall
 
@@ -78,9 +79,10 @@ def _warm_up() -> None:
         for name in (*_OFTEN_IMPORTED, *names):
             importlib.import_module(name)
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
-    parse_overrides(overrides)
+    check_overrides(parse_overrides(overrides))
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-        build_invocation(compose("config", overrides=overrides), overrides)
+        invocation = build_invocation(compose("config", overrides=overrides), overrides)
+        cache_facts(invocation.model, invocation.kv_policy)
         assert compose("config", return_hydra_config=True).hydra.mode is None
     GlobalHydra.instance().clear()
     story = (Path(next(iter(package.__path__))) / "datasets" / "texts" / "the_tide_clerk.txt").read_text("utf-8")

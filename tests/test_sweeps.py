@@ -168,7 +168,7 @@ def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:
     from contextcliff.reporting.leaderboard import described, page
 
     row = SweepRow(job=0, model="<script>m", task="t|x", kv_policy="none", state="failed", error="<img src=x>\x1b[2J")
-    shown = page([row], name="<b>", n_jobs=1, command="c")
+    shown = page(described([row], n_jobs=1, command="c"), name="<b>")
     assert "<script>" not in shown
     assert "<img" not in shown
     assert "<b>" not in shown

@@ -84,13 +84,16 @@ def require_replayed(baseline: Baseline | None, run: StoredRun) -> None:
 def different_keys(configuration: Mapping[str, str], invocation: Invocation, *prefixes: str) -> tuple[str, ...]:
     """`KEY=VALUE there and VALUE here` for each key below these prefixes that both configurations tell otherwise.
 
-    `configuration` is that of a stored run, dotted key to value.
+    `configuration` is that of a stored run, dotted key to value. The names of classes are left out, since an earlier
+    version may have had them elsewhere.
     """
     here = invocation.parameters
     return tuple(
         f"{key}={there or _EMPTY} there and {here[key] or _EMPTY} here"
         for key, there in configuration.items()
-        if key in here and here[key] != there and any(key == each or key.startswith(f"{each}.") for each in prefixes)
+        if here.get(key, there) != there
+        and not key.endswith("_target_")
+        and any(key == each or key.startswith(f"{each}.") for each in prefixes)
     )
 
 
@@ -132,8 +135,8 @@ def _read(name: str, folder: Path) -> Baseline:
 
 def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str) -> None:
     task, here = invocation.task, invocation.parameters
-    target = "task._target_"
-    if baseline.configuration.get(target, here.get(target)) != here.get(target):
+    targets = [each.get("task._target_", "").rpartition(".")[2] for each in (baseline.configuration, here)]
+    if all(targets) and targets[0] != targets[1]:
         raise ConfigError(
             f"{KEY}={name}: is a run of another task: task={baseline.task} there and {invocation.task_name} here; give "
             "the same task"

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from pydantic import Field
 
 from contextcliff.actions.action import Invocation
 from contextcliff.addresses import shown_value
-from contextcliff.analysis.calibration.calibrating import Calibration, CalibrationPlan, DesignName, calibrate_laws
-from contextcliff.analysis.calibration.laws import (
-    FEWEST_LENGTHS,
-    FEWEST_PLACES,
-    HIGHEST,
-    LOWEST,
-    TEXT_SAMPLES,
-    Law,
-    laws_of,
-)
+from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName, calibrate_law
+from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, Law, laws_of
 from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.settings import PositiveInt, settings
 
 _FOLDER = "calibration"
-_T = TypeVar("_T")
 
 
 @settings
@@ -38,7 +29,6 @@ class Calibrate:
     designs: Annotated[tuple[DesignName, ...], Field(min_length=1)] = ("walk", "refine", "fixed_40", "fixed_500")
     block: Annotated[int, Field(ge=FEWEST_PLACES)] = 11
     max_trials: PositiveInt = 160
-    max_text_trials: Annotated[int, Field(ge=TEXT_SAMPLES)] = 320
     resolution: PositiveInt | None = None
 
     def __post_init__(self) -> None:
@@ -56,30 +46,25 @@ class Calibrate:
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Simulate, print the table, and write `calibration.json`, `.md` and `.png` into `output_dir`/calibration.
 
-        Raises `ConfigError` for an unknown law, for designs that apply to none of the laws, and for a threshold that
-        the laws do not lie around.
+        Raises `ConfigError` for an unknown law, and for a threshold that the laws do not lie around.
         """
         from rich.console import Console
+        from rich.progress import track
 
         from contextcliff.reporting.calibration_report import render_calibration, write_calibration
 
         plan = self._plan(invocation)
-        laws = self._laws(plan)
-        results = [
-            result
-            for of_law in _shown(calibrate_laws(plan, laws, self.designs), n=len(laws), invocation=invocation)
-            for result in of_law
-        ]
-        if not results:
-            raise ConfigError(
-                "action.laws: documents of natural length are not searched; add fixed_40 or fixed_500 to action.designs"
-            )
-        calibration = Calibration(plan=plan, results=tuple(results))
+        results: list[Calibrated] = []
+        stderr = Console(stderr=True)
+        for law in track(
+            self._laws(plan), "laws", console=stderr, transient=True, disable=not invocation.reporting.progress
+        ):
+            results += calibrate_law(plan, law, self.designs)
         folder = invocation.output_dir / _FOLDER
         command = " ".join(("python -m contextcliff", *invocation.overrides))
-        write_calibration(calibration, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)
+        write_calibration(plan, results, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)
         if invocation.reporting.prints:
-            render_calibration(calibration, console=Console(), folder=folder)
+            render_calibration(plan, results, console=Console(), folder=folder)
         return ExitCode.DONE
 
     def _plan(self, invocation: Invocation) -> CalibrationPlan:
@@ -95,7 +80,6 @@ class Calibrate:
             confidence=invocation.analysis.confidence,
             block=self.block,
             max_trials=self.max_trials,
-            max_text_trials=self.max_text_trials,
             resolution=self.resolution,
             runs=self.runs,
             seed=invocation.seed,
@@ -107,13 +91,3 @@ class Calibrate:
             if name not in known:
                 raise ConfigError(f"action.laws: {shown_value(name)} is no law; choose from {', '.join(known)}")
         return [law for name, law in known.items() if not self.laws or name in self.laws]
-
-
-def _shown(steps: Iterable[_T], *, n: int, invocation: Invocation) -> Iterable[_T]:
-    """The steps, with a bar on stderr where progress is shown."""
-    if not invocation.reporting.progress:
-        return steps
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(steps, total=n, description="laws", console=Console(stderr=True), transient=True)

@@ -32,7 +32,7 @@ from contextcliff.reporting.comparison.comparison import (
     parts_with,
 )
 from contextcliff.reporting.comparison.verdicts import gate_line, matching_notes, method_notes
-from contextcliff.reporting.published.reading import published_curves
+from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.seeding import digest_of
 from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings
@@ -149,7 +149,7 @@ class Compare:
 
     def _pass_gate(self, comparison: Comparison) -> None:
         """Raise `GateFailed` where a candidate closes the gate."""
-        if not self.gate or comparison.baseline is None:
+        if not self.gate:
             return
         line = gate_line(comparison.decided, baseline=comparison.baseline.name, on_unknown=self.gate_on_unknown)
         if line is not None:
@@ -196,12 +196,12 @@ def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: flo
         *(note for each in decided for note in matching_notes(each)),
         *(note for result in results for note in result.notes),
     )
-    return Comparison(name=name, runs=named, parts=results, notes=notes, baseline=named[0], decided=decided)
+    return Comparison(name=name, runs=named, parts=results, notes=notes, decided=decided)
 
 
 def _tracked(comparison: Comparison, *, folder: Path) -> TrackedComparison:
     """The comparison as it is tracked. A candidate goes by its place, from 1: names can be alike."""
-    tags = {} if comparison.baseline is None else {"baseline.name": comparison.baseline.name}
+    tags = {"baseline.name": comparison.baseline.name}
     metrics: dict[str, float] = {}
     for place, each in enumerate(comparison.decided, 1):
         prefix, decision = f"candidate_{place}", each.decision

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
+from typing import Any, cast
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.upload_runs import Uploads, upload_runs
+from contextcliff.actions.tracked_sweep import JobOfSweep, upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
 from contextcliff.execution.merging import Merged, merge_store
 from contextcliff.execution.store import STORE_NAME, Store
+from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
+from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
+from contextcliff.tracking.tracked_folder import tracked_of
+from contextcliff.tracking.tracker import Tracker, TrackingError
 
 _STORES = "action.stores"
 _MOST_SHOWN = 12
@@ -38,10 +42,7 @@ class Gather:
                 except RunError as error:
                     raise RunError(f"{_STORES}: {error}") from error
                 copied, left_out = _copied(place, invocation.output_dir)
-                replaced = {folder.name for folder in copied}
-                again = (*merged.joined, *(run for run in merged.contested if run in replaced))
-                joined = tuple(_folder_of(run, invocation.output_dir) for run in dict.fromkeys(again))
-                gathered.append(_Gathered(place=place, merged=merged, joined=joined, copied=copied, left_out=left_out))
+                gathered.append(_Gathered(place=place, merged=merged, copied=copied, left_out=left_out))
         uploads = upload_runs(invocation.tracking, _experiments(invocation))
         if invocation.reporting.prints:
             _render(gathered, output_dir=invocation.output_dir)
@@ -66,8 +67,6 @@ class _Gathered:
 
     place: Path
     merged: Merged
-    joined: tuple[Path, ...]
-    """Folders of runs of both, whose reports are of other answers than the store has now."""
     copied: tuple[Path, ...]
     """Run folders that were missing or older here."""
     left_out: tuple[str, ...]
@@ -107,10 +106,7 @@ def _render(gathered: Sequence[_Gathered], *, output_dir: Path) -> None:
             _say(f"  left out: {line}")
         if each.merged.other_answers:
             others = f"{each.merged.other_answers:,} of its answers were given otherwise here"
-            _say(f"  {each.place}: {others}; those here stay")
-    for folder in dict.fromkeys(folder for each in gathered for folder in each.joined):
-        again = f"python -m contextcliff action=analyze run={quote(str(folder))}"
-        _say(f"  {folder.name} is of several stores now; report its answers with: {again}")
+            _say(f"  {each.place}: {others}; those here stay, and action=analyze run=RUN reports them")
 
 
 def _render_uploads(uploads: Uploads | None) -> None:
@@ -131,9 +127,6 @@ def _render_uploads(uploads: Uploads | None) -> None:
 
 def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """The run folders that were copied, and a line for each that could not be."""
-    from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
-    from contextcliff.reporting.stored_sweeps import merge_sweeps
-
     copied: list[Path] = []
     left_out: list[str] = []
     for experiment in experiments(place):
@@ -150,16 +143,8 @@ def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str,
     return tuple(copied), tuple(left_out)
 
 
-def _folder_of(run_id: str, output_dir: Path) -> Path:
-    """The folder of a run's first report, in whichever experiment it is."""
-    found = sorted(path.parent for path in output_dir.glob(f"*/{run_id}/report.json"))
-    return found[0] if found else output_dir / run_id
-
-
 def _experiments(invocation: Invocation) -> list[Path]:
     """Every experiment of the output folder, or the one that was asked for."""
-    from contextcliff.reporting.run_folders import experiments
-
     asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
     found = experiments(invocation.output_dir)
     return [each for each in found if not asked or each.name == invocation.tracking.experiment]
@@ -172,3 +157,60 @@ def _require_uploaded(uploads: Uploads) -> None:
     failed = len(uploads.failed) + uploads.untried
     tried = failed + len(uploads.uploaded) + uploads.there
     raise RunError(f"{failed:,} of {tried:,} runs could not be uploaded: {why}; the same command uploads them later")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Uploads:
+    """What became of the runs of several experiments; `failed` has the folder of each that failed, and why."""
+
+    uploaded: tuple[Path, ...] = ()
+    there: int = 0
+    failed: tuple[tuple[Path, str], ...] = ()
+    untried: int = 0
+    """Runs that were left after the tracker could not be asked."""
+
+
+def upload_runs(tracking: Tracker, experiments: Sequence[Path]) -> Uploads:
+    """Upload every run of these experiments that the tracker lacks, into the experiment of its folder's name.
+
+    A run that fails does not keep the others from it; where the tracker can't even be asked, no further one is tried.
+    """
+    uploaded: list[Path] = []
+    failed: list[tuple[Path, str]] = []
+    folders = [folder for experiment in experiments for folder in run_folders(experiment)]
+    there = 0
+    jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
+    for place, folder in enumerate(folders):
+        tracker = _of_experiment(tracking, folder.parent.name)
+        try:
+            tracked = tracked_of(folder)
+        except TrackingError as error:
+            failed.append((folder, str(error)))
+            continue
+        try:
+            if folder.parent not in jobs:
+                jobs[folder.parent] = upload_sweeps(tracker, folder.parent)
+            job = jobs[folder.parent].get(folder.name)
+            tracked = tracked if job is None else replace(tracked, place=job.place, row=job.row)
+            is_there = tracker.has(tracked)
+            if is_there and job is not None:
+                tracker.log(tracked)  # which changes nothing but where it lies
+        except TrackingError as error:
+            failed.append((folder, str(error)))
+            return Uploads(
+                uploaded=tuple(uploaded), there=there, failed=tuple(failed), untried=len(folders) - place - 1
+            )
+        if is_there:
+            there += 1
+            continue
+        try:
+            tracker.log(tracked)
+        except TrackingError as error:
+            failed.append((folder, str(error)))
+        else:
+            uploaded.append(folder)
+    return Uploads(uploaded=tuple(uploaded), there=there, failed=tuple(failed))
+
+
+def _of_experiment(tracking: Tracker, name: str) -> Tracker:
+    return tracking if tracking.experiment == name else cast(Tracker, replace(cast(Any, tracking), experiment=name))

@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.baseline import read_baseline
-from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
 from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare
 from contextcliff.actions.replay import replay_notes, with_replay
-from contextcliff.actions.required_cap import unreachable_cap
+from contextcliff.actions.required_cap import impossible_cap, tested_quantity, unreachable_cap
 from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
@@ -49,10 +48,10 @@ class MakePlan:
                 baseline = None if invocation.like == "" else read_baseline(invocation)
                 prepared = with_replay(invocation, invocation.identify(), prepared, baseline)
                 planner = self._planner(invocation, prepared, store, download)
-                impossible = impossible_cap(invocation, invocation.identify(), prepared)
+                impossible = impossible_cap(invocation, prepared)
                 unreachable = unreachable_cap(invocation, prepared)
                 replays = replay_notes(invocation, prepared)
-                said = (tested_quantity(invocation.task), impossible, unreachable, *replays, *remarks)
+                said = (tested_quantity(invocation), impossible, unreachable, *replays, *remarks)
                 plan = planner.plan(first_notes=tuple(note for note in said if note is not None))
                 return _Planned(invocation=invocation, prepared=prepared, plan=plan)
 

@@ -16,8 +16,7 @@ from contextcliff.actions.annotate_run import Annotated
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.provenance import provenance_of
-from contextcliff.actions.run_manifest import manifest_of
+from contextcliff.actions.run_manifest import manifest_of, provenance_of
 from contextcliff.actions.sweep_row import row_of
 from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import tell
@@ -82,14 +81,12 @@ def report_run(
     finished = FinishedRun(report=report, scored=scored, parameters=invocation.parameters)
     with replacing_together(folder, stale=stale_files(report)) as new:
         write_report_files(
-            report,
-            scored=scored,
+            finished,
             table=table,
             controls=controls,
             manifest=manifest_of(invocation, annotated.run, annotated.planned, annotated.documents),
             folder=new,
             figures=invocation.reporting.figure_dpi is not None,
-            parameters=invocation.parameters,
         )
         if invocation.told is None:  # else what was composed is the analysis alone
             write_text(path=new / "config.yaml", text=invocation.composed)
@@ -151,7 +148,7 @@ def _draw(
     figures: Mapping[str, Figure] = {}
     if dpi is not None:
         with phase("drawing the figures", shown=shown):
-            figures = draw_figures(run.report, scored=run.scored, folder=folder / FIGURES, dpi=dpi)
+            figures = draw_figures(run.report, folder=folder / FIGURES, dpi=dpi)
     if invocation.reporting.html:
         with phase("writing the report's page", shown=shown):
             write_pages(run, excerpts=excerpts, prompts=prompts, figures=figures, folder=folder)

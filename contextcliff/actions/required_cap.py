@@ -1,16 +1,64 @@
-"""`analysis.require_cap`: the cap that a result has to reach, and whether the planned samples could show one."""
+"""The cap that planned samples could show at best, said before anything is sent, and `analysis.require_cap`."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.impossible_cap import best_case_of
 from contextcliff.actions.prepare_run import Prepared
 from contextcliff.errors import GateFailed
 from contextcliff.records.analysis import SafeCap
 
+if TYPE_CHECKING:
+    from contextcliff.analysis.forecast import BestCase
+
 _KEY = "analysis.require_cap"
+
+
+def impossible_cap(invocation: Invocation, prepared: Prepared) -> str | None:
+    """A sentence where even a perfect model would get no cap of the whole range; None where one would."""
+    best = best_case_of(invocation, prepared)
+    return None if best.is_enough else f"{best.shortfall()}; {_way_out(invocation, best)}"
+
+
+def _way_out(invocation: Invocation, best: BestCase) -> str:
+    if best.is_baseline_alone:
+        return "ask for more lengths, or take analysis.relative_to_baseline=false"
+    needed = best.needed()
+    if needed is None:
+        return "no number of samples could; lower analysis.threshold"
+    if best.has_shared_draws:
+        return (
+            "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
+            "more; with a temperature above 0 and no sampling.seed each is a draw of its own"
+        )
+    return f"at least {needed} are needed; {invocation.task.more_samples}"
+
+
+def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
+    """What a perfect model would show with the samples that are planned."""
+    from contextcliff.analysis.forecast import SearchToJudge, best_case
+
+    task, search = invocation.task, prepared.search
+    return best_case(
+        [item.sample for item in prepared.planned if item.sample.is_ordinary],
+        invocation.analysis,
+        designed_lengths=task.designed_lengths,
+        relative_by_default=task.relative_by_default,
+        perfect_score=task.perfect_score,
+        quantity=task.cap_quantity,
+        search=None if search is None else SearchToJudge(plan=search.plan, rule=search.rule),
+    )
+
+
+def tested_quantity(invocation: Invocation) -> str | None:
+    """What the cap is tested on, where that is not the score: said before the first sentence that names it."""
+    if invocation.task.cap_quantity == "score":
+        return None
+    from contextcliff.findings.answer import healthy_round
+
+    return f"the cap is tested on {healthy_round()}"
 
 
 def require_cap(invocation: Invocation, cap: SafeCap, folder: Path, *, stopped: bool = False) -> None:

@@ -6,18 +6,21 @@ run from it when the source is gone.
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
+from pathlib import Path
 
 from contextcliff import __version__
-from contextcliff.actions.action import Invocation
-from contextcliff.actions.provenance import provenance_of
+from contextcliff.actions.action import Identity, Invocation
 from contextcliff.execution.store import PlannedSample, StoredRun, facts_to_strings
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.records.sample import Sample
-from contextcliff.reporting.run_names import read_dataset
+from contextcliff.reporting.run_names import read_dataset, read_provenance
 
 
 def manifest_of(
@@ -81,3 +84,43 @@ def _question(sample: Sample) -> Mapping[str, object]:
         "level": sample.metadata.get("level", 1),
         "metadata": {key: value for key, value in sample.metadata.items() if key not in ours},
     }
+
+
+_SHOWN = 12
+_PATIENCE_S = 5.0
+
+
+def provenance(identity: Identity) -> Mapping[str, str]:
+    """`git_commit`, left out where the program is not run from a checkout, and `dataset_digest`."""
+    commit = code_commit()
+    return {
+        **({"git_commit": commit, "mlflow.source.git.commit": commit} if commit else {}),
+        "dataset_digest": identity.text_identity[:_SHOWN],
+    }
+
+
+def provenance_of(invocation: Invocation) -> Mapping[str, str]:
+    """The same for a run that is reported; of one that is read from its folder what its manifest says."""
+    if invocation.run_folder is not None:
+        return read_provenance(invocation.run_folder / "manifest.json")
+    return provenance(invocation.identify())
+
+
+@cache
+def code_commit() -> str:
+    """The commit of the checkout that the program runs from, with `-dirty` where it was changed; empty: no checkout."""
+    checkout = Path(__file__).resolve().parents[2]
+    git = shutil.which("git")
+    if git is None or not (checkout / ".git").exists():
+        return ""
+    try:
+        said = subprocess.run(  # noqa: S603 - git alone, in our own checkout
+            [git, "-C", str(checkout), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return said.stdout.strip() if said.returncode == 0 else ""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from statistics import fmean
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.baseline import read_baseline
-from contextcliff.actions.impossible_cap import impossible_cap, tested_quantity
-from contextcliff.actions.length_watch import LengthWatch
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
 from contextcliff.actions.replay import with_replay
-from contextcliff.actions.required_cap import unreachable_cap
+from contextcliff.actions.required_cap import impossible_cap, tested_quantity, unreachable_cap
 from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
@@ -28,7 +28,10 @@ from contextcliff.models.model import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
 from contextcliff.records.kv_cache import CacheInUse
+from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import LengthStanding
+from contextcliff.tasks.task import Task
+from contextcliff.tracking.tracker import LengthPoint
 
 
 def has_pilot(prepared: Prepared) -> bool:
@@ -107,8 +110,8 @@ async def send(
         judging = _worst_of_judge(invocation, prepared.planned if ahead is None else ahead.planned, prepared, store)
         refuse_beyond(meter, missing, ahead, beside=judging)
         if missing and invocation.reporting.progress:
-            impossible = impossible_cap(invocation, identity, prepared)
-            tested = tested_quantity(invocation.task)
+            impossible = impossible_cap(invocation, prepared)
+            tested = tested_quantity(invocation)
             _warn(impossible if impossible is None or tested is None else f"{impossible} ({tested})")
             _warn(unreachable_cap(invocation, prepared))
         if not _agreed(invocation, _worst(meter, missing, ahead, judging)):
@@ -303,3 +306,68 @@ def _agreed(invocation: Invocation, worst: Cost) -> bool:
     sys.stderr.write(f"This run can cost {dollars(worst.usd, at_most=True)} ({worst.tokens:,} tokens). Go on? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+@dataclass(kw_only=True, slots=True)
+class LengthWatch:
+    """Counts the outcomes of each length, and scores them when the last one is there."""
+
+    task: Task
+    scorer: Scorer
+    tell: Callable[[LengthPoint], None]
+    """Hears the mean score of each length that the task designs."""
+    _left: Counter[int]
+    """Samples without an outcome, by length or, where documents have their own, by bin."""
+    _ended: defaultdict[int, list[Outcome]]
+
+    @classmethod
+    def of(
+        cls,
+        task: Task,
+        scorer: Scorer,
+        *,
+        missing: Sequence[PlannedSample],
+        answered: Iterable[Outcome],
+        tell: Callable[[LengthPoint], None],
+    ) -> LengthWatch:
+        """A watch over `missing`; what was `answered` before counts in the means of its length."""
+        ended: defaultdict[int, list[Outcome]] = defaultdict(list)
+        for outcome in answered:
+            if outcome.sample.is_ordinary:
+                ended[_place(outcome.sample)].append(outcome)
+        left = Counter(_place(item.sample) for item in missing if item.sample.is_ordinary)
+        return cls(task=task, scorer=scorer, tell=tell, _left=left, _ended=ended)
+
+    def ended(self, outcome: Outcome) -> str | None:
+        """One more sample has its answer, or has failed for good. Returns the averages of a length that is complete."""
+        place = _place(outcome.sample)
+        if not outcome.sample.is_ordinary or place not in self._left:
+            return None
+        self._ended[place].append(outcome)
+        self._left[place] -= 1
+        if self._left[place]:
+            return None
+        scored = [self.scorer.score(each) for each in self._ended.pop(place)]
+        scores = [each.score for each in scored if each.score is not None]
+        if not scores:
+            return None
+        mean = fmean(scores)
+        if outcome.sample.bin is None:
+            self.tell(LengthPoint(context_tokens=place, score=mean, n_samples=len(scores)))
+        name = f"{place:,} tokens" if outcome.sample.bin is None else f"bin {place + 1}"
+        n = f"{len(scores):,} sample{'' if len(scores) == 1 else 's'}"
+        figures = self.task.answer_figures(_means(each.details for each in scored if each.score is not None))
+        return " · ".join((f"{name}: mean score {mean:.2f}, {n}", *figures))
+
+
+def _place(sample: Sample) -> int:
+    return sample.context_tokens if sample.bin is None else sample.bin
+
+
+def _means(details: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Of each detail over the answers that have it."""
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for each in details:
+        for name, value in each.items():
+            values[name].append(value)
+    return {name: fmean(found) for name, found in values.items()}

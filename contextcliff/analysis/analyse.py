@@ -19,7 +19,6 @@ from contextcliff.analysis.walk import (
     FixedSequenceTest,
     SearchThreshold,
     Threshold,
-    crossing_ceiling,
     fixed_sequence_test,
     make_threshold,
     searched,
@@ -97,7 +96,6 @@ def study_of(
 
 
 def _as_counted(length: Bin, offset: int) -> Bin:
-    """The bin in tokens as the server counts them."""
     return replace(
         length, asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
         min_tokens=length.min_tokens + offset, median_tokens=length.median_tokens + offset,
@@ -138,16 +136,11 @@ def _tested_on(groups: Sequence[Group], quantity: Quantity) -> Sequence[Group]:
     """The samples with this detail of their score in its place; a sample without a score stays without one."""
     if quantity == "score":
         return groups
-    return [
-        Group(
-            asked_tokens=each.asked_tokens,
-            natural_lengths=each.natural_lengths,
-            samples=tuple(
-                item if item.score is None else replace(item, score=item.details[quantity]) for item in each.samples
-            ),
-        )
-        for each in groups
-    ]
+
+    def tested(item: ScoredSample) -> ScoredSample:
+        return item if item.score is None else replace(item, score=item.details[quantity])
+
+    return [replace(each, samples=tuple(map(tested, each.samples))) for each in groups]
 
 
 def _baseline(groups: Sequence[Group], settings: AnalysisSettings, *, binary: bool) -> LengthResult | None:
@@ -199,7 +192,7 @@ def _safe_cap(
     tokens = sequence.cap_tokens if sequence is not None else None
     cap = SafeCap(
         tokens=tokens, ci_low=tokens,
-        ci_high=crossing_ceiling(sequence, threshold) if sequence is not None and threshold is not None else None,
+        ci_high=None if sequence is None else sequence.below_from,
         censored=sequence is not None and tokens is not None and sequence.stop is None and not sequence.is_open,
         fraction_of_max=None if tokens is None else tokens / window, rule="walk_up", threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,
@@ -210,7 +203,6 @@ def _safe_cap(
 
 
 def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold) -> tuple[SafeCap, int | None]:
-    """What the scores look like over length, how much of it the tests show, and why the cap ends where it does."""
     shape = shape_of(sequence.results, threshold)
     evidence = None if shape is None else evidence_of(sequence, threshold, shape)
     reason, settled_by = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
@@ -306,10 +298,9 @@ def relative_cap(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | N
 def blueprint_cap(bins: Sequence[Bin]) -> int | None:
     """Shortest prompt of the first failing length, by spread, mean or failures against the shortest length.
 
-    A length fails where its standard deviation is at least twice the baseline's (any spread at all, where
-    the baseline has none), its mean is down by more than 30%, or its failures spike: more than twice
-    the baseline's rate and at least 10 points above it. Where none fails: all of them. None where
-    the shortest length has no score, or scores 0.
+    A length fails where its standard deviation is at least twice the baseline's (any spread, if the baseline has none),
+    its mean is down by more than 30%, or its failures spike: more than twice the baseline's rate and at least 10 points
+    above it. Where none fails: all of them. None if the shortest length has no score, or scores 0.
     """
     if not bins or not bins[0].mean:
         return None

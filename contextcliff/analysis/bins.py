@@ -4,16 +4,15 @@ Where a task designs its lengths, a designed length is a group. Where documents 
 quantiles of the measured prompt length: about equally many samples in each, so that no group is too thin to show
 anything, and samples of equal length never in two groups.
 
-A pilot is two-stage sampling, as the blueprint proposes to save cost: first a few questions of every bin. Their scores
-choose the bins and nothing else. The cap is tested on the fresh samples alone, so that the choice does not affect its
-confidence.
+A pilot asks a few questions of every bin first. Their scores choose the bins and nothing else: the cap is tested on the
+fresh samples alone, so that the choice does not affect its confidence.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.analysis.lengths import Item, LengthResult, clusters_of, instability_of, items_of, scores_of
@@ -44,37 +43,25 @@ def group(scored: Iterable[ScoredSample], *, designed_lengths: bool, bins: int) 
     """The samples by designed length, by the bin they were drawn for, or in `bins` quantile bins; shortest first."""
     samples = tuple(scored)
     if designed_lengths:
-        return _by_design(samples)
+        designed = _by(samples, lambda item: item.sample.context_tokens)
+        return tuple(Group(asked_tokens=tokens, samples=tuple(items)) for tokens, items in designed.items())
     if all(item.sample.bin is not None for item in samples):
-        return _by_draw(samples)
-    return _by_quantile(samples, bins)
+        return tuple(map(_natural, _by(samples, lambda item: item.sample.bin or 0).values()))
+    measured = _by(samples, lambda item: item.measured_tokens)
+    classes = quantile_classes([item.measured_tokens for item in samples], bins)
+    return tuple(_natural([item for length in lengths for item in measured[length]]) for lengths in classes)
 
 
-def _by_draw(scored: tuple[ScoredSample, ...]) -> tuple[Group, ...]:
-    by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in scored:
-        by_bin[item.sample.bin or 0].append(item)
-    return tuple(_natural(by_bin[k]) for k in sorted(by_bin))
+def _by(samples: Iterable[ScoredSample], number: Callable[[ScoredSample], int]) -> dict[int, list[ScoredSample]]:
+    """The samples of each number, ascending."""
+    found: defaultdict[int, list[ScoredSample]] = defaultdict(list)
+    for item in samples:
+        found[number(item)].append(item)
+    return {each: found[each] for each in sorted(found)}
 
 
 def _natural(samples: Sequence[ScoredSample]) -> Group:
     return Group(asked_tokens=median_tokens(samples), samples=tuple(samples), natural_lengths=True)
-
-
-def _by_design(scored: Iterable[ScoredSample]) -> tuple[Group, ...]:
-    by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in scored:
-        by_length[item.sample.context_tokens].append(item)
-    return tuple(Group(asked_tokens=k, samples=tuple(by_length[k])) for k in sorted(by_length))
-
-
-def _by_quantile(scored: tuple[ScoredSample, ...], bins: int) -> tuple[Group, ...]:
-    by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in scored:
-        by_length[item.measured_tokens].append(item)
-    classes = quantile_classes([item.measured_tokens for item in scored], bins)
-    groups = [[item for length in lengths for item in by_length[length]] for lengths in classes]
-    return tuple(_natural(group) for group in groups)
 
 
 def median_tokens(samples: Iterable[ScoredSample]) -> int:
@@ -132,13 +119,11 @@ def _length_result(
         bimodality=bimodality(scores), natural_lengths=group.natural_lengths,
     )  # fmt: skip
     result = LengthResult(bin=summary, items=items, binary=binary)
-    return _with_bounds(result, confidence) if scores else result
-
-
-def _with_bounds(result: LengthResult, confidence: float) -> LengthResult:
+    if not scores:
+        return result
     low, high = result.evidence.shown(confidence)
     tested = result.if_unscored_wrong.lower(confidence)
-    return replace(result, bin=replace(result.bin, ci_low=low, ci_high=high, tested_low=tested))
+    return replace(result, bin=replace(summary, ci_low=low, ci_high=high, tested_low=tested))
 
 
 def is_failure(item: ScoredSample) -> bool:
@@ -156,18 +141,14 @@ def is_failure(item: ScoredSample) -> bool:
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:
     """The bins to fill, ascending: the last good one, the first bad one and the one after, and the baseline.
 
-    A bin is good if its mean is at the threshold or above (`relative`: at this share of the shortest bin's mean), and
-    bad otherwise, or if nothing in it was scored. If no bin is bad, or the first one is, the bins at that end are
-    filled.
+    A bin is good if its mean is at the threshold or above (`relative`: at this share of the shortest bin's mean), else
+    bad. If no bin is bad, or the first one is, the bins at that end are filled.
     """
-    by_bin: defaultdict[int, list[ScoredSample]] = defaultdict(list)
-    for item in pilot:
-        if item.sample.bin is not None:
-            by_bin[item.sample.bin].append(item)
-    order = sorted(by_bin)
+    by_bin = _by((item for item in pilot if item.sample.bin is not None), lambda item: item.sample.bin or 0)
+    order = list(by_bin)
     if not order:
         return ()
-    scores = [scores_of(items_of(by_bin[position])) for position in order]
+    scores = [scores_of(items_of(samples)) for samples in by_bin.values()]
     means = [mean_of(each) if each else None for each in scores]
     limit = threshold * (means[0] or 0.0) if relative else threshold
     bad = next((rank for rank, mean in enumerate(means) if mean is None or mean < limit), len(order))

@@ -55,10 +55,9 @@ class Controls:
     floor: Evidence | None
 
     def informative(self, threshold: float | None, confidence: float) -> bool:
-        """Whether a score here says something about the length: no control is shown to be on the wrong side.
+        """Whether a score here says something about the length.
 
-        False where the ceiling's one-sided upper bound at `confidence` is below the threshold, or the floor's lower
-        bound is above half of it. True without a threshold, or without controls.
+        Not where the ceiling is shown to be below the threshold, or the floor to be above half of it.
         """
         if threshold is None:
             return True
@@ -94,10 +93,7 @@ def control_book(controls: Iterable[ScoredSample]) -> ControlBook:
 def control_levels(
     groups: Sequence[Group], book: ControlBook, *, threshold: float | None, confidence: float
 ) -> tuple[ControlLevel, ...]:
-    """The controls of each length, shortest first; none where the run has no controls.
-
-    `threshold` is the threshold as a score (None: there is none). Intervals are two-sided at `confidence`.
-    """
+    """The controls of each length, shortest first; none where the run has no controls. Intervals are two-sided."""
     if not book.by_id:
         return ()
     return tuple(_level(group, book.of(group.samples), threshold, confidence) for group in groups)

@@ -17,8 +17,8 @@ from functools import cached_property
 from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group
-from contextcliff.analysis.lengths import LengthResult, if_perfect, planned_at
-from contextcliff.analysis.reason import threshold_name
+from contextcliff.analysis.lengths import LengthResult, if_perfect, in_as_many_texts, planned_at
+from contextcliff.analysis.reason import fewest_all_right, threshold_name
 from contextcliff.analysis.search import (
     BASELINE_SAMPLES,
     BlockKey,
@@ -36,12 +36,11 @@ from contextcliff.analysis.walk import (
     SearchThreshold,
     Threshold,
 )
-from contextcliff.records.amounts import Quantity, SampleCount, counted
+from contextcliff.records.amounts import Quantity, counted
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import CLAIMS, SearchPlan, SearchRule, TestedLength
-from contextcliff.statistics import sample_size
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.intervals import binomial_above
 from contextcliff.statistics.power import (
@@ -60,10 +59,7 @@ _NEGLIGIBLE = 1e-6
 
 
 def chance_to_pass(plan: SearchPlan, rule: SearchRule, rate: float) -> float:
-    """Chance that the walk passes a length at which the true score is `rate`, at the baseline too where there is one.
-
-    0 where not a single block may be asked.
-    """
+    """Chance that the walk passes a length at which the true score is `rate`, as at the baseline if there is one."""
     return _power(plan, rule, rate, rate).above if plan.most_blocks else 0.0
 
 
@@ -249,8 +245,7 @@ class BestCase:
     asked: float
     """The threshold as it is configured."""
     confidence: float
-    fewest: int | None
-    """Samples that would do if they shared nothing; None where no number would: none shows a score of 1."""
+    search: SearchToJudge | None
     is_shown: Callable[[LengthResult], bool]
     """Whether a length is shown above the threshold."""
 
@@ -267,19 +262,18 @@ class BestCase:
         )
 
     @property
-    def samples(self) -> SampleCount:
-        """What a length has where the test stops, or at its end."""
-        return planned_at(self._at)
-
-    @property
-    def items(self) -> int:
-        """Pieces of evidence there."""
-        return self._at.planned
-
-    @property
     def has_shared_draws(self) -> bool:
         """Whether samples there are one draw (temperature 0, or a seed for all), so that more of them show no more."""
         return self._at.noun == "distinct samples"
+
+    def needed(self) -> Note | None:
+        """The fewest samples of a length that could show it, in texts as now; None where no number could."""
+        if self.search is None:
+            fewest = fewest_all_right(self._at, self.threshold, self.asked, self.confidence)
+        else:
+            plan, fewest = self.search.plan, fewest_of_search(self.search.plan, self.search.rule)
+            fewest = None if fewest is None else fewest // plan.block_evidence * plan.block
+        return None if fewest is None else in_as_many_texts(self._at, fewest, each_length=True)
 
     @property
     def _at(self) -> LengthResult:
@@ -361,9 +355,7 @@ def best_case(
     return BestCase(
         sequence=sequence, threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,
         asked=settings.threshold, confidence=settings.confidence,
-        fewest=sample_size.fewest_all_right(settings.threshold, settings.confidence)
-        if search is None
-        else fewest_of_search(search.plan, search.rule),
+        search=search,
         is_shown=threshold.is_shown_above,
     )  # fmt: skip
 
@@ -380,8 +372,7 @@ def fewest_of_search(plan: SearchPlan, rule: SearchRule) -> int | None:
 def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) -> float | None:
     """For independent 0/1 scores with a true score of `rate`: exact, by the test that the cap is made with.
 
-    None where samples share texts or the threshold is a share of the baseline: the chance then depends on how alike
-    the samples of a text are, or on the baseline.
+    None where samples share texts or the threshold is a share of the baseline: the chance depends on these.
     """
     if planned.sharing or not isinstance(threshold, AbsoluteThreshold):
         return None

@@ -40,11 +40,7 @@ def differing(one: Rule, other: Rule) -> tuple[str, ...]:
 
 
 def score_rule(rule: Rule) -> Rule:
-    """The part of it that scores and the cap depend on.
-
-    Bins are drawn before anything is judged, a judge rates beside, a limit on latency gives another cap, and that on
-    attention entropy none.
-    """
+    """The part of it that scores and the cap depend on: not how bins are drawn, and not what is judged beside."""
     apart = _DRAWN | _BESIDE
     return {key: value for key, value in rule.items() if key not in apart and not key.startswith(_RATED)}
 

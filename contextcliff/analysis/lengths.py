@@ -103,25 +103,19 @@ def _item(group: tuple[ScoredSample, ...]) -> Item:
     sample = group[0].sample
     return Item(
         cluster=sample.cluster, document=sample.document_id, score=mean_of(repeats) if repeats else None,
-        repeats=repeats, unscored=len(group) - len(repeats), noun=_noun(group), samples=group,
+        repeats=repeats, unscored=len(group) - len(repeats), samples=group,
+        noun="questions" if any(scored.sample.repeat for scored in group) else "distinct samples",
         details=_mean_details(group),
     )  # fmt: skip
 
 
 def _mean_details(group: Sequence[ScoredSample]) -> dict[str, float]:
-    """Mean of each finite detail over the samples that have it."""
     values: defaultdict[str, list[float]] = defaultdict(list)
     for scored in group:
         for name, value in scored.details.items():
             if math.isfinite(value):
                 values[name].append(value)
     return {name: mean_of(taken) for name, taken in values.items()}
-
-
-def _noun(group: Sequence[ScoredSample]) -> Unit:
-    if any(scored.sample.repeat for scored in group):
-        return "questions"
-    return "samples" if len(group) == 1 else "distinct samples"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -52,9 +52,7 @@ def notes_of(
 ) -> tuple[Note, ...]:
     """Everything that limits or qualifies the analysis, most important first.
 
-    `groups` are the samples of the test's lengths, in the same order. `window` is the model's, in tokens.
-    `begins_anywhere`: samples begin at sentences all over their texts. `draws_anew`: every repeat of a question is
-    drawn independently.
+    `groups` are the samples of the test's lengths, in the same order; the rest is as `StudyFacts` has it.
     """
     scored = [item for group in groups for item in group.samples]
     return (
@@ -194,7 +192,6 @@ def _means(control: ControlLevel) -> list[Note]:
 def _one_text(
     scored: Sequence[ScoredSample], groups: Sequence[Group], results: Sequence[LengthResult], *, begins_anywhere: bool
 ) -> Iterator[Note]:
-    """Notes on which texts the claim is about."""
     texts = sorted({item.sample.document_id for item in scored})
     contexts = any(result.texts == "contexts" for result in results)
     if len(texts) == 1 and len(scored) > 1:

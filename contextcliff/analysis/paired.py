@@ -14,7 +14,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contextcliff.records.comparison import (
     CandidateVerdict,
@@ -283,12 +283,11 @@ def units_of(pairs: Iterable[ScoredPair], name: Name) -> Units:
 
 def worst_case(pair: ScoredPair) -> ScoredPair:
     """The pair as if every missing score told against the candidate."""
-    return ScoredPair(
-        sample_id=pair.sample_id, context_tokens=pair.context_tokens,
+    return replace(
+        pair,
         baseline=1.0 if pair.baseline is None else pair.baseline,
-        candidate=0.0 if pair.candidate is None else pair.candidate, cluster=pair.cluster, item=pair.item,
-        block=pair.block,
-    )  # fmt: skip
+        candidate=0.0 if pair.candidate is None else pair.candidate,
+    )
 
 
 def by_length(pairs: Iterable[ScoredPair]) -> Mapping[int, Sequence[ScoredPair]]:

@@ -153,7 +153,6 @@ class _Walk:
         )  # fmt: skip
 
     def _shown(self) -> Note:
-        """What was shown up to where."""
         tokens, longest = self.sequence.cap_tokens, self.cleared_to
         said: dict[str, object] = {
             "threshold": self.name,
@@ -174,7 +173,6 @@ class _Walk:
         return Note("every tested length up to {tokens:,} tokens clears {threshold}{at}{last}", **said)
 
     def _stopped(self) -> Told:
-        """What stopped the test, and where."""
         stop, threshold = self.sequence.stop, self.threshold
         if stop is None:
             if self.sequence.is_open:
@@ -186,7 +184,7 @@ class _Walk:
         if isinstance(threshold, SearchThreshold) and threshold.decision(stop) == "unscorable":
             return _unscorable(stop), None
         if not stop.scores:
-            n = None if searched else self._fewest_all_right(stop)
+            n = None if searched else fewest_all_right(stop, threshold, self.asked, self.confidence)
             there: Note | str = ""
             if n is not None:
                 there = Note("; at least {needed} are needed there", needed=in_as_many_texts(stop, n, scored=True))
@@ -202,7 +200,6 @@ class _Walk:
         )
 
     def _search_cause(self, stop: LengthResult, threshold: SearchThreshold) -> Note | str:
-        """Why a search ended where it did."""
         asked = counted(planned_at(stop))
         if self.sequence.is_open:
             return Note(", and the run ended with {asked} before it was decided", asked=asked)
@@ -238,7 +235,7 @@ class _Walk:
                 ", and no number of samples can show a {what} of {threshold}", what=self.what, threshold=value
             ), None
         if not threshold.could_be_shown_above(stop, stop.if_all_right):
-            n = self._fewest_all_right(stop)
+            n = fewest_all_right(stop, threshold, self.asked, self.confidence)
             return Note(
                 ", but {planned} cannot show {threshold} even if {perfect}; {needed}",
                 planned=counted(planned_at(stop)), threshold=self.name, perfect=if_perfect(stop, threshold.quantity),
@@ -249,23 +246,7 @@ class _Walk:
         hidden = _unscored_that_decide(stop, threshold)
         return self._too_few(stop) if hidden is None else (self._hidden(hidden, stop), None)
 
-    def _fewest_all_right(self, stop: LengthResult) -> int | None:
-        """Fewest samples at `stop` that clear the threshold if all are right; None where it takes more than 20,000."""
-        independent = sample_size.fewest_all_right(self.asked, self.confidence)
-        if independent is None:
-            return None
-        threshold = self.threshold
-        if stop.sharing:
-            size = stop.planned / stop.sharing
-            counts = [round(k * size) for k in range(stop.sharing + 1, max(3, int(sample_size.MOST / size)))]
-            at = bisect.bisect_left(counts, True, key=lambda m: threshold.could_be_shown_above(stop, stop.all_right(m)))
-            return None if at == len(counts) else counts[at]
-        # With a baseline below 1, fewer will do than against a perfect one.
-        above = range(stop.planned + 1, independent)
-        return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
-
     def _hidden(self, hidden: _Hidden, stop: LengthResult) -> Note:
-        """What the unscored samples keep from being shown."""
         base = stop if self.threshold.relative is None else self.threshold.relative.baseline
         n = (base if hidden == "baseline" else stop).bin.n_unscored
         said = {"here": _unscored(stop), "base": _unscored(base), "n": n, "threshold": self.name}
@@ -319,6 +300,21 @@ class _Walk:
             return None, ""
         if_so = Note(", if the true score there is {score:.2f}, as all lengths together suggest", score=score)
         return self.threshold.samples_to_settle(stop, score), if_so
+
+
+def fewest_all_right(stop: LengthResult, threshold: Threshold, asked: float, confidence: float) -> int | None:
+    """Fewest samples at `stop` that clear the threshold if all are right; None where it takes more than 20,000."""
+    independent = sample_size.fewest_all_right(asked, confidence)
+    if independent is None:
+        return None
+    if stop.sharing:
+        size = stop.planned / stop.sharing
+        counts = [round(k * size) for k in range(stop.sharing + 1, max(3, int(sample_size.MOST / size)))]
+        at = bisect.bisect_left(counts, True, key=lambda m: threshold.could_be_shown_above(stop, stop.all_right(m)))
+        return None if at == len(counts) else counts[at]
+    # With a baseline below 1, fewer will do than against a perfect one.
+    above = range(stop.planned + 1, independent)
+    return next((m for m in above if threshold.could_be_shown_above(stop, stop.all_right(m))), independent)
 
 
 def _without_comparison(sequence: FixedSequenceTest, threshold: RelativeThreshold) -> Note | None:
@@ -378,7 +374,6 @@ _WAYS_OUT = {
 
 
 def _unscorable(stop: LengthResult) -> Note:
-    """Why a length's samples have no score, with what to do."""
     samples = [sample for item in stop.items for sample in item.samples]
     unscored = [sample for sample in samples if sample.score is None]
     kind = next(iter(tallied(sample.failure for sample in unscored if sample.failure is not None)))
@@ -414,11 +409,7 @@ def _unscored_that_decide(stop: LengthResult, threshold: Threshold) -> _Hidden |
 
 
 def settling_samples(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape | None) -> int | None:
-    """Scored samples at the length that stopped the test with which a new run is likely to settle it.
-
-    None where nothing stopped it or the length is shown to be below, where the baseline admits no cap whatever is
-    asked, where nothing was scored there or unscored samples decide, and where no practical number would do.
-    """
+    """Scored samples at the length that stopped the test with which a new run likely settles it; None if none do."""
     stop = sequence.stop
     if stop is None or sequence.is_withheld or threshold.is_shown_below(stop):
         return None

@@ -1,19 +1,17 @@
 """The sequential search of the safe cap: which length is decided how, and what to ask next.
 
-`follow` replays a search over the blocks that are answered. It is a pure function of them, so that a run that was
-killed, one that asked ahead, and an analysis of stored answers make the same decisions. A block counts only when it is
-complete and all blocks before it are, whatever order its answers came in.
+`follow` replays a search over the answered blocks, as a pure function of them: a run that was killed, one that asked
+ahead, and an analysis of stored answers decide alike. A block counts when it and all blocks before it are complete.
 
 The walk goes from the shortest length up and ends at the first that does not pass. With `SearchPlan.refine`, lengths
 between the last one passed and that one are then bisected. Passing costs nothing. After k − 1 failures a length is
 tested at alpha · 2⁻ᵏ, so that a walk that may be refined runs at alpha / 2 from its start: the first length that is
 truly below the threshold after each failure can pass wrongly with that probability, and these sum to at most alpha.
-A length between two others is given up where the blocks that it may still ask are not expected to pass it: near the
-threshold it would take all of them to show nothing.
+A length between two others is given up where the blocks that it may still ask are not expected to pass it.
 A length is unscorable where its samples without a score keep it from passing, whatever the rest of them bring, or where
 none of its first ten has a score. One that the server refused as too long, or cut in silence, ends the range: the walk
 is refined below it. Whether it was cut is told by the server's counts (`server_counts.py`) of its first block and of
-the blocks that decided shorter lengths: nothing that was asked ahead has any influence.
+the blocks that decided shorter lengths.
 Without refining the walk is a fixed sequence of tests, each at alpha (W. Maurer, L. A. Hothorn and W. Lehmacher 1995).
 """
 
@@ -21,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from contextcliff.analysis.server_counts import PromptCount, is_cut, prompt_counts
@@ -161,14 +159,14 @@ def _mean(text: Sequence[Score]) -> Score:
 
 def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]) -> Followed:
     """Replay the search over the blocks that are answered, up to the first that is not."""
-    walker = Walker(plan=plan, rule=rule, blocks=blocks)
+    walker = _Walker(plan=plan, rule=rule, blocks=blocks)
     steps = list(walker.walk())
     tested = tuple(tested for tested, _ in steps)
     # What was taken for below may be seen to be cut by shorter lengths that refining tested after it.
     below = (each.context_tokens for each in tested if each.decision == "below")
     late = {length for length in below if walker.is_cut(length, tested)}
     if late:
-        walker = Walker(plan=plan, rule=rule, blocks=blocks, late=frozenset(late))
+        walker = _Walker(plan=plan, rule=rule, blocks=blocks, late=frozenset(late))
         steps = list(walker.walk())
         tested = tuple(tested for tested, _ in steps)
     wanted = steps[-1][1] if steps else ()
@@ -195,11 +193,43 @@ def perfect_path(
     plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, perfect_score: float = 1.0
 ) -> tuple[Search, tuple[BlockKey, ...]]:
     """The search as it ends if every answer beyond `blocks` is the best possible, and the blocks that it then asks."""
-    known, asked = dict(blocks), list[BlockKey]()
-    while new := follow(plan, rule, known).wanted:
-        asked.extend(new)
-        known |= dict.fromkeys(new, even_block(plan, perfect_score))
-    return follow(plan, rule, known).search, tuple(asked)
+    guessed = _Guessed(blocks, lambda _: even_block(plan, perfect_score))
+    return follow(plan, rule, guessed).search, tuple(guessed)[len(blocks) :]
+
+
+def blocks_ahead(
+    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
+) -> tuple[BlockKey, ...]:
+    """The blocks, at most `most`, that the search wants now, and those that it is likely to want next.
+
+    Every answer is guessed to be right, but wrong at a length where fewer than the threshold are right so far.
+    Guesses never enter a decision.
+    """
+    scores: defaultdict[int, list[float]] = defaultdict(list)
+    for key, block in blocks.items():
+        scores[key.context_tokens] += [score or 0.0 for score in block.scores]
+    means = {tokens: math.fsum(each) / len(each) for tokens, each in scores.items()}
+    bar = rule.threshold * (means.get(plan.lengths[0], 1.0) if rule.relative else 1.0)
+    guessed = _Guessed(
+        blocks, lambda tokens: even_block(plan, float(means.get(tokens, 1.0) >= bar)), most=len(blocks) + most
+    )
+    follow(plan, rule, guessed)
+    return tuple(guessed)[len(blocks) :]
+
+
+class _Guessed(dict[BlockKey, BlockScores]):
+    """Answered blocks, which have a guess for each other one that a search looks for, until there are `most`."""
+
+    def __init__(
+        self, blocks: Mapping[BlockKey, BlockScores], guess: Callable[[int], BlockScores], *, most: float = math.inf
+    ) -> None:
+        super().__init__(blocks)
+        self._guess, self._most = guess, most
+
+    def __contains__(self, key: object) -> bool:
+        if isinstance(key, BlockKey) and not super().__contains__(key) and len(self) < self._most:
+            self[key] = self._guess(key.context_tokens)
+        return super().__contains__(key)
 
 
 def alpha_of(plan: SearchPlan, rule: SearchRule, *, failures: int = 0) -> float:
@@ -216,16 +246,12 @@ def resolution_between(plan: SearchPlan, low: int, high: int) -> int:
 def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 1.0) -> int:
     """Blocks of a length by which the best possible answers pass; the most where even they do not."""
     lengths = plan.lengths[:2] if rule.relative else plan.lengths[:1]
-    perfect = even_block(plan, perfect_score)
-    blocks = {BlockKey(context_tokens=n, index=i): perfect for n in lengths for i in range(plan.most_blocks)}
-    tested = follow(plan, rule, blocks).search.of(lengths[-1])
+    tested = perfect_path(plan, rule, {}, perfect_score=perfect_score)[0].of(lengths[-1])
     return plan.most_blocks if tested is None else max(1, tested.n_blocks)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Walker:
-    """Goes the way of a search, as far as its blocks are answered."""
-
+class _Walker:
     plan: SearchPlan
     rule: SearchRule
     blocks: Mapping[BlockKey, BlockScores]
@@ -240,7 +266,7 @@ class Walker:
         low: int | None = None
         high: TestedLength | None = None
         for length in self.plan.lengths:
-            tested, wanted = self.test(length, before, failures=0)
+            tested, wanted = self._test(length, before, failures=0)
             before.append(tested)
             yield tested, wanted
             if tested.decision == "open":
@@ -279,13 +305,13 @@ class Walker:
 
     def _counts(self, length: int, n_blocks: int) -> tuple[PromptCount, ...]:
         keys = (BlockKey(context_tokens=length, index=index) for index in range(n_blocks))
-        return tuple(count for key in keys for count in self.answered(key).counts)
+        return tuple(count for key in keys for count in self.blocks[key].counts)
 
     def _blocks(self, length: int, n_blocks: int) -> list[BlockScores]:
         return [self._block(BlockKey(context_tokens=length, index=index)) for index in range(n_blocks)]
 
     def _block(self, key: BlockKey) -> BlockScores:
-        block = self.answered(key)
+        block = self.blocks[key]
         return block.cut() if key.context_tokens in self.late or key.context_tokens in self.cut else block
 
     def _refine(
@@ -294,7 +320,7 @@ class Walker:
         resolution, failures = resolution_between(self.plan, low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
-            tested, wanted = self.test(middle, before, failures=failures)
+            tested, wanted = self._test(middle, before, failures=failures)
             before.append(tested)
             yield tested, wanted
             if tested.decision == "open":
@@ -304,10 +330,9 @@ class Walker:
             else:
                 high, failures = middle, failures + 1
 
-    def test(
+    def _test(
         self, length: int, before: Iterable[TestedLength], *, failures: int
     ) -> tuple[TestedLength, tuple[BlockKey, ...]]:
-        """How a length is decided, after those `before` it and so many failures, and the blocks that it still needs."""
         alpha = alpha_of(self.plan, self.rule, failures=failures)
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
@@ -317,8 +342,10 @@ class Walker:
         def gains() -> Iterator[tuple[Block, ...]]:  # up to the block that decides, and none behind it
             nonlocal wanted
             for index in range(self.plan.most_blocks):
-                needed = self.needed_for(length, index)
-                wanted = self.lacking(needed)
+                # Compared with a baseline, also the block of the baseline with the same coordinates.
+                lengths = (self.plan.lengths[0], length) if self.rule.relative else (length,)
+                needed = [BlockKey(context_tokens=tokens, index=index) for tokens in lengths]
+                wanted = tuple(key for key in needed if key not in self.blocks)
                 if wanted:
                     return
                 if index == 0 and length not in self.late and self.is_cut(length, before):
@@ -355,33 +382,19 @@ class Walker:
         scored, total = 0, 0.0
         for index in range(self.plan.most_blocks):
             key = BlockKey(context_tokens=length, index=index)
-            if self.lacking((key,)):
+            if key not in self.blocks:
                 return self._tested(length, alpha, "open", 0, (), index), (key,)
             if _is_without_a_score(self._blocks(length, index + 1), length):
                 return self._tested(length, alpha, "unscorable", 0, (), index + 1), ()
-            known = [score for text in self.answered(key).texts for score in text if score is not None]
+            known = [score for text in self.blocks[key].texts for score in text if score is not None]
             scored, total = scored + len(known), total + math.fsum(known)
             if scored >= BASELINE_SAMPLES and total > 0.0:
                 return self._tested(length, alpha, "baseline", 0, (), index + 1), ()
         return self._tested(length, alpha, "unsettled", 0, (), self.plan.most_blocks), ()
 
-    def needed_for(self, length: int, index: int) -> tuple[BlockKey, ...]:
-        """The block of a length, and the baseline's with the same coordinates where it is compared with one."""
-        own = BlockKey(context_tokens=length, index=index)
-        return (BlockKey(context_tokens=self.plan.lengths[0], index=index), own) if self.rule.relative else (own,)
-
-    def lacking(self, needed: Sequence[BlockKey]) -> tuple[BlockKey, ...]:
-        """Those of the blocks that are not answered."""
-        return tuple(key for key in needed if key not in self.blocks)
-
-    def answered(self, key: BlockKey) -> BlockScores:
-        """The scores of a block that is not lacking."""
-        return self.blocks[key]
-
     def _gains(self, needed: Sequence[BlockKey]) -> tuple[Block, ...]:
-        """What the bets win by a block: on its mean, and on each third of its depths where each has to clear."""
         own = self._block(needed[-1])
-        baseline = self.answered(needed[0]) if self.rule.relative else None
+        baseline = self.blocks[needed[0]] if self.rule.relative else None
         whole = gains_of(own.texts, self.rule, baseline=None if baseline is None else baseline.texts)
         return (whole, *gains_by_third(own, self.rule, baseline=baseline)) if self.rule.every_depth else (whole,)
 
@@ -419,7 +432,5 @@ def gains_of(
 
 def gains_by_third(own: BlockScores, rule: SearchRule, *, baseline: BlockScores | None) -> tuple[Block, ...]:
     """The same for each third of the depths, compared with the same third of the baseline."""
-    if baseline is None:
-        return tuple(gains_of(third, rule, baseline=None) for third in own.thirds)
-    pairs = zip(own.thirds, baseline.thirds, strict=True)
-    return tuple(gains_of(third, rule, baseline=base) for third, base in pairs)
+    bases = (None,) * len(own.thirds) if baseline is None else baseline.thirds
+    return tuple(gains_of(third, rule, baseline=base) for third, base in zip(own.thirds, bases, strict=True))

@@ -129,9 +129,9 @@ def is_unchecked(scored: Iterable[ScoredSample]) -> bool:
 def server_offset(scored: Sequence[ScoredSample], *, own: bool) -> int | None:
     """Tokens that the server adds to every prompt, as a system prompt of its own; None if unknown.
 
-    It is learnt on the fifth of the prompts that are shortest. `own`: the model's own tokenizer counted the prompts, so
-    that the server's count less ours is the offset. Otherwise the longest fifth has to say what it counts for each of
-    our tokens, which is less exact. 0 where it is no more than our counts may be off.
+    It is learnt on the shortest fifth of the prompts. If the model's own tokenizer counted them (`own`), the server's
+    count less ours is the offset. Otherwise the longest fifth tells what the server counts for each of our tokens,
+    which is less exact. 0 where it is no more than our counts may be off.
     """
     counts = sorted(prompt_counts(scored), key=lambda each: each.built)
     some = max(1, len(counts) // 5)

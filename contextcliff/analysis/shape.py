@@ -63,7 +63,8 @@ def shape_of(results: Sequence[LengthResult], threshold: Threshold) -> Shape | N
     scored = [result for result in results if result.scores]
     if not scored:
         return None
-    limit = _limit(threshold)
+    # A baseline that is hardly one is below itself.
+    limit = max(threshold.score or 0.0, 0.0 if threshold.relative is None else LOW_BASELINE)
     shape = _shape(scored, [result.scores for result in scored], limit)
     if all(map(threshold.is_shown_below, scored)):
         return Shape(name="below", tokens=shape.tokens, fitted=shape.fitted, n=shape.n)
@@ -71,13 +72,6 @@ def shape_of(results: Sequence[LengthResult], threshold: Threshold) -> Shape | N
         at_best = _shape(scored, [result.if_unscored_right.scores for result in scored], limit)
         return shape if at_best.name == shape.name else at_best
     return shape
-
-
-def _limit(threshold: Threshold) -> float:
-    """The score under which a length is below; a baseline that is hardly one is below itself."""
-    if threshold.relative is None:
-        return threshold.score or 0.0
-    return max(threshold.score or 0.0, LOW_BASELINE)
 
 
 def _shape(scored: Sequence[LengthResult], scores: Sequence[Sequence[float]], limit: float) -> Shape:
@@ -93,10 +87,9 @@ def _shape(scored: Sequence[LengthResult], scores: Sequence[Sequence[float]], li
     fitted = tuple(map(float, best.fitted[0]))
     # What a dip is below is level: it has the shape of a constant.
     name = name_of(fitted if kind != "dip" else (fitted[0],) * len(fitted), limit)
-    return Shape(
-        name=name, tokens=tokens, fitted=fitted, n=sum(n), step=_step(tokens, fitted) if name == "cliff" else None,
-        dip=tokens[place] if kind == "dip" else None,
-    )  # fmt: skip
+    step = list(pairwise(tokens))[_steepest(fitted)] if name == "cliff" else None
+    dip = tokens[place] if kind == "dip" else None
+    return Shape(name=name, tokens=tokens, fitted=fitted, n=sum(n), step=step, dip=dip)
 
 
 def name_of(fitted: Sequence[float], limit: float) -> ShapeName:
@@ -118,14 +111,8 @@ def name_of(fitted: Sequence[float], limit: float) -> ShapeName:
 
 
 def _steepest(fitted: Sequence[float]) -> int:
-    """The length after which the curve falls the most."""
     falls = [earlier - later for earlier, later in pairwise(fitted)]
     return falls.index(max(falls))
-
-
-def _step(tokens: Sequence[int], fitted: Sequence[float]) -> tuple[int, int]:
-    steepest = _steepest(fitted)
-    return tokens[steepest], tokens[steepest + 1]
 
 
 def evidence_of(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape) -> EvidenceName:
@@ -139,15 +126,14 @@ def evidence_of(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape)
     baseline, stop = threshold.relative, sequence.stop
     if baseline is not None and (baseline.is_low or len(baseline.members) == len(sequence.results)):
         return "unsettled"
+    shown = False
     if stop is None:
-        return "unsettled" if sequence.is_open or shape.name == "below" else "settled"
-    if shape.name == "below":
+        shown = not sequence.is_open and shape.name != "below"
+    elif shape.name == "below":
         shown = len(sequence.degraded) == len(sequence.results)
-    elif shape.name in ("cliff", "slope"):
+    elif shape.name in _FALLS:
         is_decided = threshold.is_shown_below(stop) or evidence_suffices(stop, threshold)
         shown = bool(sequence.degraded) and is_decided
-    else:
-        shown = False
     return "settled" if shown else "unsettled"
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from contextcliff.records.sample import same_length
 from contextcliff.records.sweep import CurvePoint, SweepRow
 from contextcliff.statistics.descriptive import leading_above
-from contextcliff.statistics.text_effect import Estimate, mean_of_parts
+from contextcliff.statistics.intervals import Estimate, mean_of_parts
 
 RULER_THRESHOLD = 0.856
 """What Llama2-7B scores at 4K on RULER's 13 tasks (section 4 of the paper)."""

@@ -64,6 +64,16 @@ class FixedSequenceTest:
         """The length up to which the last one shown above the threshold clears; None also where it is withheld."""
         return None if self.last_cleared is None or self.is_withheld else self.last_cleared.bin.clears_up_to
 
+    @property
+    def below_from(self) -> int | None:
+        """The length from which on the score is shown to be below; None where no length is.
+
+        It is above the cap, though measured lengths of neighbouring bins can overlap.
+        """
+        if not self.degraded:
+            return None
+        return max(self.results[self.degraded[0]].bin.below_from, (self.cap_tokens or 0) + 1)
+
 
 def fixed_sequence_test(
     results: Sequence[LengthResult], threshold: Threshold, *, is_open: bool = False
@@ -96,34 +106,30 @@ def evidence_suffices(result: LengthResult, threshold: Threshold) -> bool:
     return threshold.could_be_shown_above(result, result.if_scored_right)
 
 
-def crossing_ceiling(sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
-    """Length by which the score is below the threshold: tested one-sided from the longest length down."""
-    ceiling = None
-    for result in reversed(sequence.results):
-        if not threshold.is_shown_below(result):
-            break
-        ceiling = result.bin.below_from
-    if ceiling is None or sequence.cap_tokens is None:
-        return ceiling
-    # Measured lengths of neighbouring bins can overlap; the crossing is above the cap all the same.
-    return max(ceiling, sequence.cap_tokens + 1)
-
-
 LOW_BASELINE = 0.2
 """Below this score a baseline is hardly one: a share of next to nothing is easily kept."""
 
 
+class _OfFixedSize:
+    """What thresholds have in common that are tested on a fixed number of samples."""
+
+    __slots__ = ()
+    every_depth: ClassVar[bool] = False
+    """Whether each third of the depths has to clear it by itself."""
+    is_sequential: ClassVar[bool] = False
+    """Whether a search decided the lengths, and not a test of a fixed number of samples."""
+
+    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
+        return None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AbsoluteThreshold:
+class AbsoluteThreshold(_OfFixedSize):
     """A fixed score, compared with the one-sided bound of each length."""
 
     threshold: float
     confidence: float
     quantity: Quantity = "score"
-    every_depth: ClassVar[bool] = False
-    """Whether each third of the depths has to clear it by itself."""
-    is_sequential: ClassVar[bool] = False
-    """Whether a search decided the lengths, and not a test of a fixed number of samples."""
 
     @property
     def score(self) -> float | None:
@@ -145,9 +151,6 @@ class AbsoluteThreshold:
             return False
         return result.if_unscored_right.upper(self.confidence) < self.threshold
 
-    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
-        return None
-
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         """Whether this length would be shown above the threshold if `evidence` were its scores."""
         return bool(evidence.scores) and evidence.lower(self.confidence) >= self.threshold
@@ -165,7 +168,7 @@ class AbsoluteThreshold:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RelativeThreshold:
+class RelativeThreshold(_OfFixedSize):
     """A share of the shortest length's score. The test allows for the baseline being an estimate too.
 
     In the worst case an unscored sample is wrong at the length in question and right at the baseline. The baseline
@@ -178,8 +181,6 @@ class RelativeThreshold:
     baseline: LengthResult
     members: tuple[LengthResult, ...]
     quantity: Quantity = "score"
-    every_depth: ClassVar[bool] = False
-    is_sequential: ClassVar[bool] = False
 
     @property
     def score(self) -> float | None:
@@ -226,9 +227,6 @@ class RelativeThreshold:
             return False
         p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
         return is_significant(p, self.confidence)
-
-    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
-        return None
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:
         if not evidence.scores:

@@ -16,7 +16,7 @@ from contextcliff.execution.scoring import recall
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.reporting.progress import counting_bar
+from contextcliff.reporting.progress import phase
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +119,7 @@ def embed_texts(embedder: Embedder, texts: Iterable[str], store: Store, *, run_i
     `interrupted` by Ctrl-C or SIGTERM.
     """
     try:
-        with counting_bar(f"embeddings · {embedder.name}", shown=progress) as done:
+        with phase(f"embeddings · {embedder.name}", shown=progress) as done:
             embed_missing(embedder, texts, store, done=done)
     except RunError as error:
         tell(f"warning: {error}; coherence is not measured: the same command goes on")

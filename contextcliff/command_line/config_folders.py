@@ -12,9 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.composing import conf_dir
+from contextcliff.errors import ConfigError
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+    from contextcliff.actions.action import Invocation
+
 
 _CONFIG_DIR = "CONTEXTCLIFF_CONFIG_DIR"
 
@@ -55,3 +59,22 @@ def compose_options(overrides: Sequence[str], *, with_hydra: bool = False) -> Di
 
 def _quoted(folder: Path) -> str:
     return f"file://{folder}".replace("\\", "\\\\").replace('"', '\\"')
+
+
+def recompose(overrides: Sequence[str]) -> Invocation:
+    """The invocation of one job with these overrides. Raises `ConfigError`."""
+    from hydra.errors import HydraException
+    from omegaconf import open_dict
+    from omegaconf.errors import OmegaConfBaseException
+
+    from contextcliff.command_line.config_folders import compose_options
+    from contextcliff.config import build_invocation
+
+    try:
+        config = compose_options(overrides, with_hydra=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(f"{' '.join(overrides)}: does not compose any more") from error
+    choices = config.hydra.runtime.choices
+    with open_dict(config):
+        del config["hydra"]
+    return build_invocation(config, list(overrides), options=choices)

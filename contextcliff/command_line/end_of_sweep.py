@@ -82,7 +82,7 @@ def compare_jobs(folder: Path) -> ExitCode:
 
     The exit code is the comparison's: one that can't be made does not make the sweep a failure, for its runs are there.
     """
-    from contextcliff.command_line.recompose import recompose
+    from contextcliff.command_line.config_folders import recompose
 
     for _, files in groupby(sorted(folder.glob(f"{_POSTED}*")), key=lambda file: file.name.rpartition("-")[0]):
         jobs = [json.loads(file.read_text(encoding="utf-8")) for file in files]

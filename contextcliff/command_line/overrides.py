@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from contextcliff.command_line.config_folders import option_files
@@ -37,10 +38,7 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
 
 
 def quote_home_paths(arguments: Sequence[str]) -> list[str]:
-    """The arguments with quotes round values that begin with `~/`: Hydra's grammar accepts a `~` in quotes only.
-
-    The shell does not expand `~` after `KEY=` where the key has dots.
-    """
+    """Quote values that begin with `~/`: shells leave them after a dotted key, and Hydra takes `~` in quotes only."""
     return [_HOME.sub(r'\1="\2"', argument) for argument in arguments]
 
 
@@ -103,6 +101,7 @@ def _values(override: Override) -> Iterator[object]:
         yield from (text.strip("'\"") for text in override.sweep_string_iterator())
 
 
+@cache
 def _defaults() -> Mapping[str, object]:
     """The default option of each group in `config.yaml`; None for a group that is left empty."""
     from omegaconf import OmegaConf

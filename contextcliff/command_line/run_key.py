@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from omegaconf import OmegaConf
 
 from contextcliff.actions.override_keys import as_typed
+from contextcliff.command_line.config_folders import recompose
 from contextcliff.command_line.overrides import chosen_options, options_of
-from contextcliff.command_line.recompose import recompose
 from contextcliff.composing import nodes
 from contextcliff.errors import ConfigError, one_line
 

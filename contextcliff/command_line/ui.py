@@ -15,8 +15,8 @@ import webbrowser
 from collections.abc import Sequence
 from types import FrameType
 
+from contextcliff.command_line.config_folders import recompose
 from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
-from contextcliff.command_line.recompose import recompose
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.tracking.mlflow import HOST, MLflowTracker
 from contextcliff.tracking.tracker import TrackingError

@@ -9,10 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from contextcliff.datasets.entries import Entry, Row, build_corpus
+from contextcliff.datasets.entries import Entry, Row, build_corpus, entry_of
 from contextcliff.datasets.jsonl import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
-from contextcliff.datasets.own_schema import entry_of
 from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
 from contextcliff.errors import ConfigError
@@ -38,10 +37,12 @@ class _FolderContent:
 class Documents:
     """The files of a folder, and questions on them in a JSON Lines file.
 
-    A question names its file in `document`; `own_schema` lists the other columns. Without questions the files are
+    A question names its file in `document`; `entries` lists the other columns. Without questions the files are
     haystacks for the needle tasks. Files that can't be read (scanned, encrypted or damaged) are left out, and a note
     names them.
     """
+
+    name = "documents"
 
     path: GivenPath | None = None
     """A folder; its subfolders are not read."""
@@ -56,13 +57,7 @@ class Documents:
     language: str = "en"
     """Of the texts, as an ISO 639-1 code."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "documents"
-
     def identity(self) -> Mapping[str, object]:
-        """The names and digests of the files. Raises `ConfigError` for an absent folder or file."""
         files = {file.name: digest_of_file(file, key="dataset.path") for file in self._files()}
         questions = None if self.questions is None else digest_of_file(self._questions_file(), key="dataset.questions")
         return {
@@ -75,7 +70,6 @@ class Documents:
         }
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the folder is finite
-        """All readable files and all questions. Raises `ConfigError` for a question on a file that can't be read."""
         content = self._content()
         documents = tuple(
             Document(document_id=name, title=name, text=text, language=self.language)

@@ -31,6 +31,8 @@ class Essays:
     or the encoding of its byte order mark. `clean_text` repairs it. A file of rows (CSV, JSON …) is refused.
     """
 
+    name = "essays"
+
     path: GivenPath | None = None
     """One file or folder, before those of `paths`."""
     paths: tuple[GivenPath, ...] = ()
@@ -40,13 +42,7 @@ class Essays:
     language: str = "en"
     """Of the text, as an ISO 639-1 code."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "essays"
-
     def identity(self) -> Mapping[str, object]:
-        """The digest of the text, wherever its files are."""
         return {"dataset": self.name, "sha256": hashlib.sha256(self._document().text.encode()).hexdigest()}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite text

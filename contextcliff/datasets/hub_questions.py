@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from contextcliff.datasets.entries import Entry, Row, build_corpus
 from contextcliff.datasets.local_files import checked_file, digest_of_file
@@ -165,6 +165,9 @@ class HubQuestions:
     A subclass names the columns that it reads (`columns`) and makes questions of a row (`entries`).
     """
 
+    name: ClassVar[str]
+    """Name in reports."""
+
     path: GivenPath | None = None
     """A Parquet, JSON or JSON Lines file with the rows of one split; None loads them from the hub."""
     repository: str
@@ -176,11 +179,6 @@ class HubQuestions:
     """Branch, tag or commit; None is the main branch."""
     limit: PositiveInt | None = None
     """Number of questions to take from the beginning; None takes all."""
-
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        raise NotImplementedError
 
     @property
     def columns(self) -> Columns:
@@ -196,11 +194,9 @@ class HubQuestions:
         return {}
 
     def identity(self) -> Mapping[str, object]:
-        """The digest of the local file, else the address on the hub. Raises `ConfigError` for an absent file."""
         return {"dataset": self.name, **self._source(), **self.schema_identity(), "limit": self.limit}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the split is finite
-        """All texts and questions of the split. Raises `ConfigError` for bad rows, `RunError` for a failed download."""
         left_out: Counter[str] = Counter()
         source = f"dataset.repository={self.repository}" if self.path is None else f"dataset.path={self.path}"
         with closing(self._rows()) as rows:

@@ -8,10 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from contextcliff.datasets.entries import Row, build_corpus
+from contextcliff.datasets.entries import OPTIONAL_COLUMNS, Row, build_corpus, entry_of
 from contextcliff.datasets.hub_questions import Columns, local_rows
 from contextcliff.datasets.local_files import checked_file, digest_of_file
-from contextcliff.datasets.own_schema import OPTIONAL_COLUMNS, entry_of
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, PositiveInt, settings
@@ -48,10 +47,12 @@ _SUFFIXES = (".jsonl", _PARQUET)
 
 @settings
 class Jsonl:
-    """One row per question: `context`, `question`, `answers` and the optional columns of `own_schema`.
+    """One row per question: `context`, `question`, `answers` and the optional columns of `entries`.
 
     Rows with the same context are questions on one document. `doc_id` and `title` name it.
     """
+
+    name = "jsonl"
 
     path: GivenPath | None = None
     """The file."""
@@ -64,13 +65,7 @@ class Jsonl:
     language: str = "en"
     """Of the texts, as an ISO 639-1 code."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "jsonl"
-
     def identity(self) -> Mapping[str, object]:
-        """The digest of the file, and the keys that determine a question. Raises `ConfigError` for an absent file."""
         file = checked_file(self._path(), key="dataset.path", suffixes=_SUFFIXES)
         return {
             "dataset": self.name,
@@ -82,7 +77,6 @@ class Jsonl:
         }
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the file is finite
-        """All texts and questions. Raises `ConfigError` for a row that can't be used."""
         entries = (
             entry_of(
                 row,

@@ -24,21 +24,16 @@ _drawn = TypeAdapter(tuple[tuple[str, ...], ...])
 class Manifest:
     """Repeats a draw: the same documents, questions and bins, hence the same samples."""
 
+    name = "manifest"
+
     path: GivenPath | None = None
     """A `manifest.json`."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "manifest"
-
     def identity(self) -> Mapping[str, object]:
-        """The identity of the dataset that was drawn from, so that the repeated run has the same fingerprint."""
         identity: Mapping[str, object] = self._corpus["dataset"]
         return identity
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a manifest is finite
-        """All documents and questions of the manifest. Raises `ConfigError` for one that is damaged."""
         try:
             return Corpus(
                 documents=_documents.validate_python(self._corpus["documents"]),

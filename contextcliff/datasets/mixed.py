@@ -39,20 +39,15 @@ class Mixed:
     The name of the part is also in the metadata of each question (`part`), so that the report breaks scores down by it.
     """
 
+    name = "mixed"
+
     parts: Annotated[Mapping[str, Dataset], PlainValidator(_checked_parts)]
     """Datasets by name."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "mixed"
-
     def identity(self) -> Mapping[str, object]:
-        """The identities of the parts, by name. Raises `ConfigError` for absent files."""
         return {"dataset": self.name, "parts": {name: _identity(name, part) for name, part in self.parts.items()}}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """The corpora of the parts, one after the other. Raises `ConfigError` and `RunError` that name the part."""
         documents: list[Document] = []
         questions: list[Question] = []
         notes: list[str] = []

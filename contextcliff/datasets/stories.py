@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-from contextcliff.datasets.entries import Entry, build_corpus
+from contextcliff.datasets.entries import Entry, build_corpus, entry_of
 from contextcliff.datasets.jsonl import parse_json_lines
-from contextcliff.datasets.own_schema import entry_of
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
 from contextcliff.settings import settings
@@ -27,18 +26,13 @@ _BREAK = "\n\n"
 class Stories:
     """All texts and questions. The metadata `domain` names the kind of text."""
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        return "stories"
+    name = "stories"
 
     def identity(self) -> Mapping[str, object]:
-        """The digest of texts and questions."""
         questions = {file.name: file.read_text(encoding="utf-8") for file in _question_files()}
         return {"dataset": self.name, "sha256": digest_of(dict(_texts()), questions)}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite set
-        """All texts and all questions."""
         documents = {name: Document(document_id=name, title=_title(name, text), text=text) for name, text in _texts()}
         return build_corpus(_entries(documents), source="dataset=stories", documents=documents.values())
 

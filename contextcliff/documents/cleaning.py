@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from contextcliff.documents.line_wrapping import unwrap
-
 _START = re.compile(
     r"""\s*(?:
         \*{3}\s?START\ OF\ (?:THE|THIS)\ (?:COPYRIGHTED\ )?PROJECT\ GUTENBERG\b
@@ -135,8 +133,8 @@ def clean_text(text: str) -> str:
     """The text as paragraphs with one blank line between them. A clean text is returned unchanged.
 
     `ftfy` (Speer 2019) repairs mojibake, ligatures, line ends and control characters, and normalises to NFC; HTML
-    entities stay, since this is plain text. Lines are joined where a wrap width explains the breaks between them (see
-    `line_wrapping`). The result has no blanks at line ends and at most one line end after the last line.
+    entities stay, since this is plain text. Lines are joined where one width explains most breaks (`unwrap`). The
+    result has no blanks at line ends and at most one line end after the last line.
     """
     # Repeated, since one step can uncover work for another: a soft hyphen hides mojibake, a broken line a marker.
     while (cleaned := _clean_once(text)) != text:
@@ -161,3 +159,69 @@ def _fix_unicode(text: str) -> str:
             unescape_html=False, uncurl_quotes=False, fix_character_width=False, normalization="NFC", explain=False
         ),
     )
+
+
+_WIDTHS = range(40, 121)
+"""Widths, in columns, to which prose is wrapped."""
+_WITHIN = 0.95
+"""Share of the wrapped lines that keep to the width."""
+_MIN_BREAKS = 20
+"""Breaks of a text that is tested for a width: fewer lines of a poem can be of equal length by chance."""
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
+    r"\U00020000-\U0003ffff"
+)
+"""Thai, Lao, Burmese, Khmer, Chinese and Japanese: they set no spaces between words, and lines break anywhere."""
+_UNSPACED_BREAK = re.compile(rf"[{_UNSPACED}]\n|\n\s*[{_UNSPACED}]")
+_BLANKS = re.compile(r"[ \t]+")
+_NO_BLANK = re.compile(r"[^\W_]-\n(?=[^\W_])|[^\s-](?:--|—)\n|\n(?=(?:--|—)\S)")
+"""A break at which a hyphen or a dash stands: it stays, without a blank beside it."""
+
+
+def unwrap(text: str) -> str:
+    """The text with one line per paragraph, if it is hard-wrapped. Verse, letter heads and lists keep their lines.
+
+    Paragraphs are separated by one blank line, also those that only a line that is set in begins.
+    """
+    paragraphs = [paragraph.split("\n") for paragraph in text.split("\n\n")]
+    used = sorted(len(line) for lines in paragraphs for line in lines[:-1])
+    if len(used) < _MIN_BREAKS:
+        return text
+    width = used[int(_WITHIN * len(used))]
+    forced = sum(_is_forced(*lines, width) for paragraph in paragraphs for lines in pairwise(paragraph))
+    longer = sum(len(line) for lines in paragraphs for line in lines if len(line) > width)
+    if width not in _WIDTHS or 2 * forced <= len(used) or 2 * longer > len(text):
+        return text
+    return "\n\n".join(_joined(lines, width) for lines in paragraphs)
+
+
+def _is_forced(line: str, following: str, width: int) -> bool:
+    words = following.split(maxsplit=1)
+    if not words or _UNSPACED_BREAK.search(f"{line}\n{following}"):
+        return False
+    return len(line) + 1 + len(words[0]) > width
+
+
+def _joined(lines: Sequence[str], width: int) -> str:
+    breaks = list(pairwise(lines))
+    if breaks and 2 * sum(_is_forced(*each, width) for each in breaks) <= len(breaks):
+        return "\n".join(lines)
+    # In a list or a play continuation lines are set in; in prose without blank lines the first of a paragraph is.
+    deeper = [each for each in breaks if _is_deeper(*each)]
+    opens = 2 * sum(_is_forced(*each, width) for each in deeper) < len(deeper)
+    joined = lines[0]
+    for each in breaks:
+        following = each[1].lstrip()
+        if opens and _indent(each[1]) and (each in deeper or not _is_forced(*each, width)):
+            joined += f"\n\n{following}"
+        else:
+            joined += ("" if _NO_BLANK.search(f"{each[0]}\n{following}") else " ") + following
+    return _BLANKS.sub(" ", joined).strip(" ")
+
+
+def _is_deeper(line: str, following: str) -> bool:
+    return _indent(following) > _indent(line) + 1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())

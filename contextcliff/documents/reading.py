@@ -8,9 +8,8 @@ from pathlib import Path
 
 from contextcliff.documents.containers import UnreadableError, decode
 from contextcliff.documents.html_text import epub_text, html_text
-from contextcliff.documents.office_text import docx_text, odt_text
+from contextcliff.documents.office_text import docx_text, odt_text, rtf_text
 from contextcliff.documents.pdf_text import pdf_text
-from contextcliff.documents.rtf_text import rtf_text
 
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _STRIPPED = " \t\n\f\v\u00a0"

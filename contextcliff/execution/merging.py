@@ -12,7 +12,7 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,10 +62,6 @@ class Merged:
     new_generations: int
     other_answers: int
     """Answers that both stores have under one key and that differ: the one that was here stays."""
-    joined: tuple[str, ...]
-    """Runs that both had and that have more samples or answers now."""
-    contested: tuple[str, ...]
-    """Runs of both to which another answer was given there."""
 
 
 def merge_store(store: Store, other: Path) -> Merged:
@@ -86,12 +82,7 @@ def merge_store(store: Store, other: Path) -> Merged:
 def _merged(connection: sqlite3.Connection, file: Path) -> Merged:
     verify(connection)
     _refuse_other_configurations(connection, file)
-    before = _answered(connection)
     other_answers = _count(connection, f"SELECT count(*) {_OTHER_ANSWERS}")
-    contested = connection.execute(
-        "SELECT DISTINCT run_id FROM main.run_samples JOIN theirs.runs USING (run_id) "  # noqa: S608 - our own names
-        f"WHERE key IN (SELECT key {_OTHER_ANSWERS}) ORDER BY 1"
-    ).fetchall()
     new_generations, *_ = [_insert(connection, table) for table in _BY_CONTENT]
     shared = "FROM theirs.runs AS t JOIN main.runs AS m USING (run_id)"
     n_shared = _count(connection, f"SELECT count(*) {shared}")
@@ -101,15 +92,12 @@ def _merged(connection: sqlite3.Connection, file: Path) -> Merged:
     for table in _OF_RUNS:
         _insert(connection, table, "run_id NOT IN (SELECT run_id FROM main.runs)")
     seal_runs(connection)
-    after = _answered(connection)
     return Merged(
         runs=_count(connection, "SELECT count(*) FROM theirs.runs"),
         new_runs=_count(connection, "SELECT count(*) FROM theirs.runs") - n_shared,
         generations=_count(connection, "SELECT count(*) FROM theirs.generations"),
         new_generations=new_generations,
         other_answers=other_answers,
-        contested=tuple(run for (run,) in contested),
-        joined=tuple(run for run in sorted(before) if (run,) in longer or after[run] != before[run]),
     )
 
 
@@ -120,16 +108,6 @@ def _refuse_other_configurations(connection: sqlite3.Connection, file: Path) -> 
     ).fetchone()
     if found is not None:
         raise RunError(f"{file}: its run {found[0]} is another configuration than the one here; leave that store out")
-
-
-def _answered(connection: sqlite3.Connection) -> Mapping[str, int]:
-    """How many samples of each run have an answer."""
-    return dict(
-        connection.execute(
-            "SELECT run_id, count(generations.key) FROM main.runs LEFT JOIN main.run_samples USING (run_id) "
-            "LEFT JOIN main.generations USING (key) GROUP BY run_id"
-        )
-    )
 
 
 def _count(connection: sqlite3.Connection, query: str) -> int:

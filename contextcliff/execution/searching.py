@@ -14,10 +14,10 @@ from contextcliff.analysis.search import (
     BlockScores,
     Followed,
     block_scores,
+    blocks_ahead,
     blocks_used,
     follow,
 )
-from contextcliff.analysis.search_ahead import blocks_ahead
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.search_record import LengthStanding, Search, SearchPlan, SearchRule, TestedLength

@@ -90,7 +90,6 @@ _SHAPES: Mapping[ShapeName, Note] = {
 
 
 def _shape(cap: SafeCap, shape: ShapeName, *, n_lengths: int) -> Note:
-    """How the scores run over so many lengths that have some."""
     what = QUANTITIES[cap.quantity]
     if n_lengths == 1 and shape in ("flat", "below"):
         text = Note("the {what} of the only tested length is at the threshold or above", what=what)
@@ -115,7 +114,6 @@ def _shape(cap: SafeCap, shape: ShapeName, *, n_lengths: int) -> Note:
 
 
 def _evidence(cap: SafeCap) -> Note:
-    """Whether the tests show that, and how many more samples would."""
     if cap.evidence != "settled":
         likely: Note | str = ""
         if cap.settling_samples is not None:
@@ -134,7 +132,6 @@ def _evidence(cap: SafeCap) -> Note:
 
 
 def _crossing(cap: SafeCap) -> Note:
-    """Where the score falls through the threshold."""
     low, high, what = cap.ci_low, cap.ci_high, QUANTITIES[cap.quantity]
     if high is None:
         return Note(
@@ -170,12 +167,9 @@ class ZonesFinding(Finding[None]):
 
 def _range(zone: Zone) -> Note:
     """A zone with its mark, which says without colour what it is."""
-    fall = _fall(zone)
-    mean: Note | str = ""
+    fall, mean = _fall(zone), "" if zone.mean is None else Note(", mean {mean:.2f}", mean=zone.mean)
     if zone.mean is not None and fall is not None:
         mean = Note(", mean {mean:.2f} ({fall})", mean=zone.mean, fall=fall)
-    elif zone.mean is not None:
-        mean = Note(", mean {mean:.2f}", mean=zone.mean)
     return Note(
         "{mark} {name:<10} {low:,} - {high:,} tokens{mean}",
         mark=_MARKS[zone.name], name=Note(zone.name), low=zone.min_tokens, high=zone.max_tokens, mean=mean,

@@ -123,8 +123,6 @@ TAGS = {
 
 
 class AnswerMeasuresFinding(Finding[AnswerMeasures]):
-    """The measures by length, and the tags of the answers that are no exact match."""
-
     key = "answer_measures"
     title = "Answers"
     record = AnswerMeasures

@@ -24,7 +24,6 @@ from contextcliff.findings.finding import (
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.findings.kv_cache import KVCache, policy_in_words
 from contextcliff.models.model import dollars
-from contextcliff.records.analysis import SafeCap
 from contextcliff.records.note import MethodNote, Note
 from contextcliff.records.report import SCHEMA_VERSION, JudgeUsage, Report
 from contextcliff.records.search_record import Search
@@ -132,30 +131,24 @@ def _tested(report: Report) -> str:
 
 def _claim(report: Report) -> str:
     cap, search = report.analysis.safe_cap, report.analysis.finding(Search)
-    if search is not None:
-        return _claim_of_search(cap, search)
+    confidence, name = phrases.percent(cap.confidence), phrases.threshold_name(cap)
+    if search is None:
+        return (
+            "Lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
+            f" {name} ends the walk; the cap is the longest prompt of the last length before it. Since the order is"
+            " fixed beforehand, the claim that every tested length up to the cap clears the threshold holds as a whole"
+            f" at {confidence} confidence, without a correction. Between tested lengths it supposes that the score does"
+            " not fall and rise again."
+        )
+    then = ". Since the order is fixed beforehand, each length is tested at the whole α"
+    if search.plan.refine:
+        then = ", and then by bisection below it. After k - 1 failures a length is tested at α / 2^k"
     return (
-        "Lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
-        f" {phrases.threshold_name(cap)} ends the walk; the cap is the longest prompt of the last length before"
-        " it. Since the order is fixed beforehand, the claim that every tested length up to the cap clears"
-        f" the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence, without a correction."
-        " Between tested lengths it supposes that the score does not fall and rise again."
-    )
-
-
-def _claim_of_search(cap: SafeCap, search: Search) -> str:
-    error, refine = f"{1.0 - cap.confidence:.3g}", search.plan.refine
-    then = (
-        ", and then by bisection below it. After k - 1 failures a length is tested at α / 2^k"
-        if refine
-        else ". Since the order is fixed beforehand, each length is tested at the whole α"
-    )
-    return (
-        "Lengths are tested from the shortest up by e-values, in blocks of"
-        f" {search.plan.block:,} samples, until one is not shown to clear {phrases.threshold_name(cap)}{then}"
-        f" (α = {error}). The cap is the longest prompt of the last length that passed. The claim that every tested"
-        f" length up to it clears the threshold holds as a whole at {phrases.percent(cap.confidence)} confidence,"
-        " however often one looks; between tested lengths it supposes that the score does not fall and rise again."
+        f"Lengths are tested from the shortest up by e-values, in blocks of {search.plan.block:,} samples, until one is"
+        f" not shown to clear {name}{then} (α = {1.0 - cap.confidence:.3g}). The cap is the longest prompt of the last"
+        " length that passed. The claim that every tested length up to it clears the threshold holds as a whole at"
+        f" {confidence} confidence, however often one looks; between tested lengths it supposes that the score does not"
+        " fall and rise again."
     )
 
 
@@ -163,22 +156,17 @@ def _intervals(report: Report) -> str:
     cap = report.analysis.safe_cap
     confidence = phrases.percent(cap.confidence)
     if report.analysis.finding(Search) is not None:
-        bound = (
-            ""
-            if cap.relative_to_baseline
-            else f" The {phrases.bound_name(cap)} is the highest threshold that the e-values would have passed."
-        )
+        bound = f" The {phrases.bound_name(cap)} is the highest threshold that the e-values would have passed."
+        bound = "" if cap.relative_to_baseline else bound
         return (
             f"Intervals are confidence sequences at {confidence}: the scores that the e-values do not reject, wherever"
             f" the search stops.{bound} Unscored samples count as wrong at the lower end and as right at the upper one."
         )
-    use = (
-        "The cap is tested on the share of healthy rounds, and not by this bound"
-        if cap.quantity != "score"
-        else "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
-        if cap.relative_to_baseline
-        else "This bound is what the cap is tested with"
-    )
+    use = "This bound is what the cap is tested with"
+    if cap.quantity != "score":
+        use = "The cap is tested on the share of healthy rounds, and not by this bound"
+    elif cap.relative_to_baseline:
+        use = "The threshold is tested jointly with the baseline, which is an estimate too, and not by this bound"
     text = (
         f"The interval of a score is two-sided at {confidence}: Wilson's where scores are 0 or 1, else a"
         f" bootstrap. The {phrases.bound_name(cap)} is one-sided at {confidence} and exact for 0/1 scores. {use}."

@@ -17,8 +17,6 @@ _MEANING = (
 
 
 class ControlsFinding(Finding[ControlResults]):
-    """The controls of every length, and which lengths they show to be uninformative."""
-
     key = "controls"
     title = "Controls"
     record = ControlResults
@@ -45,11 +43,7 @@ class ControlsFinding(Finding[ControlResults]):
             ("interval", lambda level: phrases.interval(level.floor_ci_low, level.floor_ci_high)),
             ("informative", lambda level: "yes" if level.informative else "no"),
         )
-        return (
-            Text(text=_MEANING),
-            Table(columns=table),
-            *((Text(text=blind_cells),) if blind else ()),
-        )
+        return (Text(text=_MEANING), Table(columns=table), *((Text(text=blind_cells),) if blind else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for level in self.of(report).controls:

@@ -1,8 +1,7 @@
 """What the figures share: a blank figure, text that a font can draw, and an axis of lengths.
 
-Figures are built as objects, without pyplot: no global state, no window, safe in a thread. An axes
-fills its whole figure, so that sizes in inches are known when labels are thinned; what stands around
-it is taken in when the figure is saved with a tight bounding box.
+Figures are built without pyplot: no global state, no window, safe in a thread. An axes fills its whole figure, so that
+sizes in inches are known when labels are thinned; a tight bounding box takes in what stands around it.
 """
 
 from __future__ import annotations
@@ -131,6 +130,22 @@ def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], in
     return axis
 
 
+def over_lengths(
+    bins: Sequence[Bin], *, height: float, shown: Sequence[int] = (), ticks: Sequence[int] | None = None
+) -> tuple[Figure, Axes, LengthAxis]:
+    """A figure as wide as so many lengths need, `height` inches high, over them and what else is `shown`.
+
+    Ticks are at the lengths of the bins if no others are given.
+    """
+    width = min(13.0, max(8.0, 0.42 * len(bins)))
+    figure, axes = blank(width=width, height=height)
+    axis = lengths_on_x(
+        axes, lengths=length_ticks(bins) if ticks is None else ticks, shown=[*(b.median_tokens for b in bins), *shown],
+        inches=width, label=length_label(bins),
+    )  # fmt: skip
+    return figure, axes, axis
+
+
 def legend_below(axes: Axes, *, axis: LengthAxis, height: float, columns: int) -> None:
     """The legend under the axis of lengths, where no point can lie beneath it; `height` in inches."""
     drop = 0.95 if axis.tilted else 0.55
@@ -185,7 +200,7 @@ def told_bins(line: Artist, bins: Sequence[Bin]) -> None:
     )
 
 
-BLUE, PURPLE, RED, GREY = "#1f5fa8", "#4b1d8f", "#b3261e", "0.3"
+BLUE, ORANGE, PURPLE, RED, GREY = "#1f5fa8", "#c2571a", "#4b1d8f", "#b3261e", "0.3"
 LINES = ("o-", "s--", "^-.", "D:")
 """Marks and strokes of several lines in one picture: told apart without their colours."""
 _NEAR = 0.05
@@ -308,9 +323,11 @@ def depth_labels(depths: Sequence[float]) -> list[str]:
     return [f"{depth:g}" for depth in depths]
 
 
-def side_of(place: float) -> str:
-    """How words over a place (a fraction of the axes' width) are aligned, so that they stay over the axes."""
-    return "left" if place < 0.2 else "right" if place > 0.8 else "center"
+def name_above(axes: Axes, text: str, *, axis: LengthAxis, tokens: float, above: float) -> None:
+    """Write what a length is over the axes, aligned so that the words stay over them."""
+    place = axis.inches_at(max(1, tokens)) / axis.inches
+    align = "left" if place < 0.2 else "right" if place > 0.8 else "center"
+    write_above(axes, text, x=tokens, above=above, align=align, colour=PURPLE, bold=True)
 
 
 def or_nan(value: float | None) -> float:
@@ -318,8 +335,6 @@ def or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-BELOW, ABOVE = "orange", "purple"
-"""What the two sides of the threshold are called."""
 _DIVERGING, _SEQUENTIAL = "PuOr", "cividis"
 _PALE = 0.14
 """Of a diverging map's middle, on either side: left out, so that a score just below differs from one just above."""
@@ -333,11 +348,10 @@ _EDGE = 1e-3
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreColours:
-    """A map of scores from 0 to 1 to colours; `is_split` where its two halves meet at a threshold."""
+    """A map of scores from 0 to 1 to colours; its two halves meet at the threshold, if there is one."""
 
     colormap: Colormap
     norm: Normalize
-    is_split: bool
 
     def of(self, score: float) -> tuple[float, float, float]:
         """Red, green and blue of a score, 0-1 each."""
@@ -357,14 +371,13 @@ def score_colours(threshold: float | None) -> ScoreColours:
     from matplotlib.colors import ListedColormap, Normalize, TwoSlopeNorm
 
     if threshold is None:
-        return ScoreColours(colormap=mpl.colormaps[_SEQUENTIAL], norm=Normalize(0, 1), is_split=False)
+        return ScoreColours(colormap=mpl.colormaps[_SEQUENTIAL], norm=Normalize(0, 1))
     whole = mpl.colormaps[_DIVERGING]
     sides = (np.linspace(_DARK, 0.5 - _PALE, _STEPS), np.linspace(0.5 + _PALE, 1.0 - _DARK, _STEPS))
     centre = min(1.0 - _EDGE, max(_EDGE, threshold))
     return ScoreColours(
         colormap=ListedColormap(whole(np.concatenate(sides)), name="score by threshold"),
         norm=TwoSlopeNorm(vmin=0.0, vcenter=centre, vmax=1.0),
-        is_split=True,
     )
 
 

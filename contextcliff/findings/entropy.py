@@ -11,23 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
-from contextcliff.findings import phrases
-from contextcliff.findings.drawing import (
-    ASKED,
-    BLUE,
-    blank,
-    legend_below,
-    lengths_on_x,
-    or_nan,
-    run_heading,
-    scores_on_y,
-)
+from contextcliff.findings import drawing, phrases
 from contextcliff.findings.finding import (
     Block,
     FigureOf,
@@ -55,7 +46,6 @@ _MEANING = (
     " whether answers get worse, the scores say."
 )
 _HEIGHT, _WIDTH = 3.6, 8.0
-_ORANGE = "#c2571a"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,22 +77,6 @@ class AttentionEntropy:
     """The shortest length from which on every mean is above the threshold; None if there is none."""
 
 
-def attention_entropy(study: Study) -> AttentionEntropy | None:
-    """The entropy by length and its threshold; None where nothing was measured."""
-    measured = (_at_length(group, study.confidence) for group in study.groups)
-    lengths = tuple(each for each in measured if each is not None)
-    if not lengths:
-        return None
-    threshold = study.settings.entropy_threshold
-    if threshold is None and lengths[0].std is not None:
-        threshold = lengths[0].mean + _DEVIATIONS * lengths[0].std
-    return AttentionEntropy(
-        lengths=lengths,
-        threshold=threshold,
-        crosses_tokens=None if threshold is None else _crossing(lengths, threshold),
-    )
-
-
 def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
     rows = [
         item.generation.attention_entropy
@@ -124,12 +98,8 @@ def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
 
 
 def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | None:
-    above = None
-    for each in reversed(lengths):
-        if each.mean <= threshold:
-            break
-        above = each.context_tokens
-    return above
+    above = list(takewhile(lambda each: each.mean > threshold, reversed(lengths)))
+    return above[-1].context_tokens if above else None
 
 
 class EntropyFinding(Finding[AttentionEntropy]):
@@ -140,14 +110,21 @@ class EntropyFinding(Finding[AttentionEntropy]):
     record = AttentionEntropy
     figures = (
         FigureOf(
-            name="attention_entropy",
-            caption="Attention entropy and score by length",
+            name="attention_entropy", caption="Attention entropy and score by length",
             draw=from_finding(AttentionEntropy, lambda report, finding: entropy_figure(report, finding)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> AttentionEntropy | None:
-        return attention_entropy(study)
+        measured = (_at_length(group, study.confidence) for group in study.groups)
+        lengths = tuple(each for each in measured if each is not None)
+        if not lengths:
+            return None
+        threshold = study.settings.entropy_threshold
+        if threshold is None and lengths[0].std is not None:
+            threshold = lengths[0].mean + _DEVIATIONS * lengths[0].std
+        crossing = None if threshold is None else _crossing(lengths, threshold)
+        return AttentionEntropy(lengths=lengths, threshold=threshold, crosses_tokens=crossing)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
@@ -160,12 +137,8 @@ class EntropyFinding(Finding[AttentionEntropy]):
             ("lowest layer", lambda row: _layer(row.by_layer, min(row.by_layer))),
             ("highest layer", lambda row: _layer(row.by_layer, max(row.by_layer))),
         )
-        return (
-            Text(text=_in_short(finding)),
-            Text(text=_MEANING),
-            Table(columns=table),
-            Image(figure="attention_entropy"),
-        )
+        in_short, meaning = Text(text=_in_short(finding)), Text(text=_MEANING)
+        return (in_short, meaning, Table(columns=table), Image(figure="attention_entropy"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
@@ -178,7 +151,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
 
 
 def _in_short(entropy: AttentionEntropy) -> Note:
-    """The entropy of the shortest and the longest length, and from where on it is above its threshold."""
     first, last = entropy.lengths[0], entropy.lengths[-1]
     runs = Note("{mean:.2f} at {tokens:,} tokens", mean=first.mean, tokens=first.context_tokens)
     if last is not first:
@@ -197,26 +169,28 @@ def _layer(values: tuple[float, ...], chosen: float) -> str:
 
 def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
     """Entropy and score share an axis from 0 to 1; thin lines are layers."""
-    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    figure, axes = drawing.blank(width=_WIDTH, height=_HEIGHT)
     at = [row.context_tokens for row in finding.lengths]
-    axis = lengths_on_x(axes, lengths=at, shown=at, inches=_WIDTH, label=ASKED)
-    scores_on_y(axes)
+    axis = drawing.lengths_on_x(axes, lengths=at, shown=at, inches=_WIDTH, label=drawing.ASKED)
+    drawing.scores_on_y(axes)
     axes.set_ylabel("score and entropy", fontsize=9)
     for place, layer in enumerate(zip(*(row.by_layer for row in finding.lengths), strict=False)):
         axes.plot(at, layer, color="0.8", linewidth=0.6, zorder=1, label="entropy of a layer" if place == 0 else None)
     bins = {each.asked_tokens: each for each in report.analysis.bins}
-    scores = [or_nan(bins[tokens].mean if tokens in bins else None) for tokens in at]
-    axes.plot(at, scores, "o-", color=BLUE, linewidth=1.4, markersize=6, label="mean score", zorder=4)
+    scores = [drawing.or_nan(bins[tokens].mean if tokens in bins else None) for tokens in at]
+    axes.plot(at, scores, "o-", color=drawing.BLUE, linewidth=1.4, markersize=6, label="mean score", zorder=4)
     means = [row.mean for row in finding.lengths]
     spread = [
         [0.0 if row.ci_low is None else row.mean - row.ci_low for row in finding.lengths],
         [0.0 if row.ci_high is None else row.ci_high - row.mean for row in finding.lengths],
     ]
-    axes.errorbar(at, means, yerr=spread, fmt="s-", color=_ORANGE, linewidth=1.8, markersize=6, capsize=3,
+    axes.errorbar(at, means, yerr=spread, fmt="s-", color=drawing.ORANGE, linewidth=1.8, markersize=6, capsize=3,
                   label="mean attention entropy", zorder=5)  # fmt: skip
     if finding.threshold is not None:
-        axes.axhline(finding.threshold, color=_ORANGE, linewidth=1.0, linestyle=(0, (4, 2)), label="its threshold")
+        axes.axhline(
+            finding.threshold, color=drawing.ORANGE, linewidth=1.0, linestyle=(0, (4, 2)), label="its threshold"
+        )
     words = "0: all on one position, 1: spread evenly"
-    run_heading(axes, report.run, "Attention entropy", words, inches=_WIDTH, above=8)
-    legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
+    drawing.run_heading(axes, report.run, "Attention entropy", words, inches=_WIDTH, above=8)
+    drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
     return figure

@@ -63,30 +63,6 @@ class EveryDepth:
     lengths: tuple[LengthByThird, ...]
 
 
-def every_depth(study: Study) -> EveryDepth | None:
-    """The thirds of the depths at every length; None where fewer than three depths were asked."""
-    sequence = study.sequence
-    if sequence is None or not study.facts.designed_lengths:
-        return None
-    thirds = depth_thirds(item.sample.depth for item in study.scored)
-    if not thirds:
-        return None
-    shown = _by_search(study, study.search) if study.search is not None else _by_fixed_test(study, thirds)
-    lengths = tuple(
-        LengthByThird(
-            context_tokens=group.asked_tokens,
-            thirds=tuple(_third(group, *each) for each in zip(THIRDS, thirds, by_third, strict=True)),
-        )
-        for group, by_third in zip(study.groups, shown, strict=True)
-    )
-    cleared = next((i for i, each in enumerate(lengths[: sequence.cleared]) if not each.clears), sequence.cleared)
-    if sequence.cap_tokens is None:
-        return EveryDepth(tokens=None, reason=None, lengths=lengths)
-    tokens = study.results[cleared - 1].bin.clears_up_to if cleared > _baseline_lengths(study) else None
-    reason = _reason(study.results[cleared], lengths[cleared], study) if cleared < sequence.cleared else None
-    return EveryDepth(tokens=tokens, reason=reason, lengths=lengths)
-
-
 def _baseline_lengths(study: Study) -> int:
     return len(study.threshold.relative.members) if study.threshold and study.threshold.relative else 0
 
@@ -131,8 +107,6 @@ def _third_in_words(third: ThirdOfLength) -> Note:
 
 
 def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Kind, ...]]:
-    """What the exact test of each third shows, by length."""
-
     def within(group: Group, depths: frozenset[float]) -> Group:
         return replace(group, samples=tuple(item for item in group.samples if item.sample.depth in depths))
 
@@ -188,8 +162,6 @@ _MEANING = (
 
 
 class EveryDepthFinding(Finding[EveryDepth]):
-    """The thirds of the depths at every length, and the cap rule `any_depth`."""
-
     key = "every_depth"
     title = "Every depth"
     record = EveryDepth
@@ -199,7 +171,26 @@ class EveryDepthFinding(Finding[EveryDepth]):
     }
 
     def find(self, study: Study) -> EveryDepth | None:
-        return every_depth(study)
+        sequence = study.sequence
+        if sequence is None or not study.facts.designed_lengths:
+            return None
+        thirds = depth_thirds(item.sample.depth for item in study.scored)
+        if not thirds:
+            return None
+        shown = _by_search(study, study.search) if study.search is not None else _by_fixed_test(study, thirds)
+        lengths = tuple(
+            LengthByThird(
+                context_tokens=group.asked_tokens,
+                thirds=tuple(_third(group, *each) for each in zip(THIRDS, thirds, by_third, strict=True)),
+            )
+            for group, by_third in zip(study.groups, shown, strict=True)
+        )
+        cleared = next((i for i, each in enumerate(lengths[: sequence.cleared]) if not each.clears), sequence.cleared)
+        if sequence.cap_tokens is None:
+            return EveryDepth(tokens=None, reason=None, lengths=lengths)
+        tokens = study.results[cleared - 1].bin.clears_up_to if cleared > _baseline_lengths(study) else None
+        reason = _reason(study.results[cleared], lengths[cleared], study) if cleared < sequence.cleared else None
+        return EveryDepth(tokens=tokens, reason=reason, lengths=lengths)
 
     def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"any_depth": finding.tokens}

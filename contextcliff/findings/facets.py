@@ -30,6 +30,7 @@ from contextcliff.findings.finding import (
     Text,
     columns,
     from_finding,
+    has,
 )
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.report import Report
@@ -74,36 +75,27 @@ OTHER = "other"
 _QUARTERS = 4
 
 
-def facet_rows(study: Study) -> tuple[FacetRow, ...]:
-    """A row for each value of each key that has more than one, over all lengths; keys in alphabetical order.
-
-    A search gives no caps of facets: it stops by all scores, which a test of a part does not allow for.
-    """
-    threshold, relative, confidence, binary = study.settings.threshold, study.relative, study.confidence, study.binary
-    rows: list[FacetRow] = []
-    for key, values in _values(study.groups).items():
-        for label, members in _classes(values):
-            own = _having(study.groups, key, members)
-            evidence = pooled_evidence([group.samples for group in own], binary=binary)
-            if evidence is None:
-                continue
-            results = summarise(own, confidence, binary=binary)
-            facet_threshold = make_threshold(results, threshold=threshold, relative=relative, confidence=confidence)
-            low, high = evidence.shown(confidence)
-            rows.append(
-                FacetRow(
-                    facet=key, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
-                    ci_high=high,
-                    cap_tokens=None
-                    if study.search is not None
-                    else fixed_sequence_test(results, facet_threshold).cap_tokens,
-                )
-            )  # fmt: skip
-    return tuple(rows)
+def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> FacetRow | None:
+    """None where nothing was scored. A search gives no cap: it stops by all scores, which a test of a part does not
+    allow for."""
+    own = _having(study.groups, facet, members)
+    evidence = pooled_evidence([group.samples for group in own], binary=study.binary)
+    if evidence is None:
+        return None
+    cap, confidence = None, study.confidence
+    if study.search is None:
+        results = summarise(own, confidence, binary=study.binary)
+        asked = study.settings.threshold
+        threshold = make_threshold(results, threshold=asked, relative=study.relative, confidence=confidence)
+        cap = fixed_sequence_test(results, threshold).cap_tokens
+    low, high = evidence.shown(confidence)
+    return FacetRow(
+        facet=facet, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
+        ci_high=high, cap_tokens=cap,
+    )  # fmt: skip
 
 
 def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
-    """The values of each key, one for each planned sample that has it."""
     by_key: defaultdict[str, list[Value]] = defaultdict(list)
     for group in groups:
         for item in group.samples:
@@ -113,7 +105,6 @@ def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
 
 
 def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
-    """The rows of a facet: a label each, and the values that belong to it."""
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) < len(values):
         yield from _words(values)
@@ -129,9 +120,7 @@ def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
         labels[value if isinstance(value, str) else _figure(value)].add(value)
     counts = Counter(values)
     names = sorted(labels, key=lambda label: (-sum(counts[v] for v in labels[label]), label))
-    kept = names
-    if len(names) > MOST_WORDS:
-        kept = [name for name in names if name != OTHER][:MOST_WORDS]
+    kept = names if len(names) <= MOST_WORDS else [name for name in names if name != OTHER][:MOST_WORDS]
     yield from ((name, frozenset(labels[name])) for name in sorted(kept))
     rest = [name for name in names if name not in kept]
     if rest:
@@ -139,7 +128,6 @@ def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
 
 
 def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:
-    """The groups of those samples alone, without the lengths that have none."""
     having = (
         Group(
             asked_tokens=group.asked_tokens,
@@ -179,23 +167,24 @@ _FACETS = {
 
 
 class FacetsFinding(Finding[Facets]):
-    """A table for each key of the samples' metadata that has several values: hops, topic, distance of the evidence."""
-
     key = "facets"
     title = "By facet"
     record = Facets
     inline = True
     figures = (
         FigureOf(
-            name="facets",
-            caption="Score by facet",
-            has_data=lambda report: any(each.facets for each in [report.analysis.finding(Facets)] if each),
+            name="facets", caption="Score by facet", has_data=has(Facets, lambda finding: finding.facets),
             draw=from_finding(Facets, lambda report, finding: facets_figure(report, finding.facets)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> Facets | None:
-        return Facets(facets=facet_rows(study))
+        rows = (
+            _row(study, key, label, members)
+            for key, values in _values(study.groups).items()
+            for label, members in _classes(values)
+        )
+        return Facets(facets=tuple(row for row in rows if row is not None))
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

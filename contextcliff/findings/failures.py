@@ -30,7 +30,7 @@ class FailuresFinding(Finding[None]):
     figures = (
         FigureOf(
             name="failures_by_length", caption="Failures by length", has_data=lambda report: bool(all_failures(report)),
-            draw=lambda report, _: failures_figure(report),
+            draw=lambda report: failures_figure(report),
         ),
     )  # fmt: skip
 
@@ -122,7 +122,7 @@ class LatencyFinding(Finding[None]):
     figures = (
         FigureOf(
             name="latency_by_length", caption="Latency by length", has_data=_has_latency,
-            draw=lambda report, _: latency_figure(report),
+            draw=lambda report: latency_figure(report),
         ),
     )  # fmt: skip
 
@@ -147,18 +147,14 @@ def latency_figure(report: Report) -> Figure:
         (b for b in report.analysis.bins if b.ttft_ms_median is not None or b.latency_ms_median is not None),
         key=lambda a_bin: a_bin.median_tokens,
     )
-    width = min(13.0, max(8.0, 0.42 * len(bins)))
-    figure, axes = drawing.blank(width=width, height=_LATENCY_HEIGHT)
     tokens = [max(1, b.median_tokens) for b in bins]
-    axis = drawing.lengths_on_x(
-        axes, lengths=drawing.length_ticks(bins), shown=tokens, inches=width, label=drawing.length_label(bins)
-    )
+    figure, axes, axis = drawing.over_lengths(bins, height=_LATENCY_HEIGHT)
     is_natural = any(b.natural_lengths for b in bins)
     first = [drawing.or_nan(b.ttft_ms_median) / 1000 for b in bins]
     last = [drawing.or_nan(b.latency_ms_median) / 1000 for b in bins]
     for times, style, colour, label in (
-        (last, "s-", "#c2571a", "whole answer"),
-        (first, "o-", "#1f5fa8", "time to first token"),
+        (last, "s-", drawing.ORANGE, "whole answer"),
+        (first, "o-", drawing.BLUE, "time to first token"),
     ):
         if any(math.isfinite(time) for time in times):
             if is_natural:
@@ -178,7 +174,7 @@ def latency_figure(report: Report) -> Figure:
     drawing.heading(
         axes, title=f"Latency by length: {report.run.model}",
         subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them{spans}",
-        inches=width, above=6,
+        inches=axis.inches, above=6,
     )  # fmt: skip
     drawing.legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)
     return figure

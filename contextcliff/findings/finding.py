@@ -122,12 +122,12 @@ Block = Text | Heading | Pairs | Lines | Table | Image | Code
 PAGE_NAME = "report.html"
 """The whole report for a browser."""
 
-Draw = Callable[[Report, Sequence[ScoredSample]], "Figure"]
+Draw = Callable[[Report], "Figure"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FigureOf:
-    """A figure `figures/NAME.png` of a finding; `draw` gets the report and the run's scored samples."""
+    """A figure `figures/NAME.png` of a finding."""
 
     name: str
     caption: str
@@ -138,13 +138,23 @@ class FigureOf:
 def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
     """A drawing of a report and one of its findings. Raises `ValueError` where the report has no such finding."""
 
-    def drawn(report: Report, _: Sequence[ScoredSample]) -> Figure:
+    def drawn(report: Report) -> Figure:
         finding = report.analysis.finding(record)
         if finding is None:
             raise ValueError(f"the report has no {record.__name__} to draw")
         return draw(report, finding)
 
     return drawn
+
+
+def has(record: type[T], what: Callable[[T], object]) -> Callable[[Report], bool]:
+    """Whether a report has this finding, with something of what is asked for in it."""
+
+    def is_there(report: Report) -> bool:
+        finding = report.analysis.finding(record)
+        return finding is not None and bool(what(finding))
+
+    return is_there
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -271,7 +281,6 @@ FINDINGS: tuple[Listed, ...] = (
     _finding("half_life.HalfLifeFinding"),
     _finding("position.PositionFinding"),
     _finding("every_depth.EveryDepthFinding"),
-    _finding("text_effect.TextEffectFinding"),
     _finding("facets.FacetsFinding"),
     _finding("controls.ControlsFinding"),
     _finding("judge.JudgeFinding"),

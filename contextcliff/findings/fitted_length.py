@@ -101,10 +101,13 @@ def estimates_of(
         return None
     curve = ScoreCurve.of(scored, confidence=confidence, relative=relative, draws=draws)
     x80, x50 = (_fitted_length(curve, share) for share in (0.8, 0.5))
+    area = None
+    if len(curve.tokens) > 1:
+        value, low, high = curve.area()
+        area = ScoreArea(value=value, ci_low=low, ci_high=high, min_tokens=curve.tokens[0], max_tokens=curve.tokens[-1])
     return FittedLengths(
-        x80=x80, x50=x50, area=_area(curve) if len(curve.tokens) > 1 else None,
-        effective_length=effective_length(results), n_samples=curve.samples, n_lengths=len(curve.tokens),
-        relative=relative,
+        x80=x80, x50=x50, area=area, effective_length=effective_length(results), n_samples=curve.samples,
+        n_lengths=len(curve.tokens), relative=relative,
     )  # fmt: skip
 
 
@@ -115,20 +118,10 @@ def effective_length(results: Sequence[LengthResult], threshold: float = RULER_T
     return EffectiveLength(tokens=tokens, threshold=threshold, censored=bool(results) and above == len(results))
 
 
-def _area(curve: ScoreCurve) -> ScoreArea:
-    value, low, high = curve.area()
-    return ScoreArea(value=value, ci_low=low, ci_high=high, min_tokens=curve.tokens[0], max_tokens=curve.tokens[-1])
-
-
 def _fitted_length(curve: ScoreCurve, share: float) -> FittedLength:
     if len(curve.tokens) < FEWEST_LENGTHS:
-        return _none(
-            Note(
-                "a curve takes scores at {fewest} lengths or more, and there are {lengths}",
-                fewest=FEWEST_LENGTHS,
-                lengths=len(curve.tokens),
-            )
-        )
+        counts = {"fewest": FEWEST_LENGTHS, "lengths": len(curve.tokens)}
+        return _none(Note("a curve takes scores at {fewest} lengths or more, and there are {lengths}", **counts))
     fall = curve.fall_to(share)
     if curve.relative and fall.score < share * LOW_BASELINE:
         return _none(low_baseline(fall.score / share, curve.tokens[0]))
@@ -249,8 +242,6 @@ _INTERVAL = (
 
 
 class FittedLengthFinding(Finding[FittedLengths]):
-    """A row for each estimate, with its interval and what it rests on."""
-
     key = "fitted_length"
     title = "Fitted length"
     record = FittedLengths
@@ -261,19 +252,14 @@ class FittedLengthFinding(Finding[FittedLengths]):
     def show(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)
         rows: list[tuple[str, Shown]] = [("x80", fitted.x80.reason), ("x50", fitted.x50.reason)]
-        if fitted.area is not None:
-            area = fitted.area
-            interval = f"{area.ci_low:.3f}-{area.ci_high:.3f}"
+        if (area := fitted.area) is not None:
             confidence = phrases.percent(report.analysis.safe_cap.confidence)
-            lengths = f"{area.min_tokens:,} to {area.max_tokens:,} tokens"
-            rows.append(("Area", f"{area.value:.3f} ({confidence} interval {interval}), {lengths}"))
+            interval = f"{area.value:.3f} ({confidence} interval {area.ci_low:.3f}-{area.ci_high:.3f})"
+            rows.append(("Area", f"{interval}, {area.min_tokens:,} to {area.max_tokens:,} tokens"))
         rows.append(("Effective length", _effective(fitted.effective_length)))
         to = "80% and 50% of its value at the shortest length" if fitted.relative else "a score of 0.80 and of 0.50"
         above = f"{fitted.effective_length.threshold:.3f}, what Llama2-7B reaches there at 4K."
-        return (
-            Text(text=f"{_CURVE} {to}. {_INTERVAL} {above}"),
-            Pairs(rows=tuple(rows)),
-        )
+        return (Text(text=f"{_CURVE} {to}. {_INTERVAL} {above}"), Pairs(rows=tuple(rows)))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fitted = self.of(report)
@@ -283,27 +269,6 @@ class FittedLengthFinding(Finding[FittedLengths]):
         if fitted.area is not None:
             yield Measurement(key="fitted/score_area", value=fitted.area.value)
             yield from measured("fitted/score_area_", fitted.area, "ci_low", "ci_high")
-
-
-def _in_short(fitted: FittedLengths) -> Note:
-    if fitted.x80.score is None and fitted.x50.score is None:
-        return Note("none: {reason}", reason=fitted.x80.reason)
-    return Note("by a fitted curve, {lengths:and}", lengths=(_fall(fitted.x80), _fall(fitted.x50)))
-
-
-def _fall(length: FittedLength) -> Note:
-    if length.tokens is not None:
-        ends = _ends(length.ci_low, length.ci_high)
-        return Note("{score:.2f} at {tokens:,} tokens ({ends})", score=length.score, tokens=length.tokens, ends=ends)
-    if length.censored:
-        return Note("{score:.2f} beyond the longest test", score=length.score)
-    return Note("{score:.2f} at no tested length", score=length.score)
-
-
-def _ends(low: int | None, high: int | None) -> Shown:
-    if low is None:
-        return Note("anywhere") if high is None else Note("up to {high:,}", high=high)
-    return Note("{low:,} and up", low=low) if high is None else f"{low:,}-{high:,}"
 
 
 def _effective(length: EffectiveLength) -> Note:

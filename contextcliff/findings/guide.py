@@ -23,8 +23,6 @@ _USE: Mapping[LevelName, Note] = {
     "caution": Note("repeat or compress the key facts"),
     "danger": Note("use retrieval, a summary or chunking instead of the whole text"),
 }
-_MARKS: Mapping[LevelName, str] = {"safe": "[OK]", "caution": "[!!]", "danger": "[XX]"}
-_MOODS: Mapping[LevelName, str] = {"safe": "good", "caution": "doubtful", "danger": "bad"}
 RETRIEVE_BELOW = 4_000
 """Half-life in tokens under which the text should not be given whole."""
 ROTATE_BELOW = 2_000
@@ -119,24 +117,21 @@ def _short(tokens: int, below: int, *, beyond_longest: bool) -> Note:
     if beyond_longest:
         return Note(
             "the fitted half-life is {tokens:,} tokens, beyond the longest test, under {below:,}",
-            tokens=tokens,
-            below=below,
-        )
+            tokens=tokens, below=below,
+        )  # fmt: skip
     return Note("the fitted half-life is {tokens:,} tokens, under {below:,}", tokens=tokens, below=below)
 
 
 class GuideFinding(Finding[Guide]):
-    """An operating guide by the safe cap and the mean scores, for tasks of recall."""
-
     key = "guide"
     title = "Operating guide"
     record = Guide
 
     def find(self, study: Study) -> Guide | None:
         # The guide's limits are those of recall: how hard a question set is, and what prose is, would move them.
-        if study.sequence is None or study.facts.quantity != "score":
-            return Guide(rows=(), advice=())
-        if study.facts.relative_by_default or not study.facts.designed_lengths:
+        facts = study.facts
+        is_recall = facts.quantity == "score" and facts.designed_lengths and not facts.relative_by_default
+        if study.sequence is None or not is_recall:
             return Guide(rows=(), advice=())
         return operating_guide(study.sequence, half_life_of(study))
 

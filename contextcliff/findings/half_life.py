@@ -78,13 +78,10 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `exponential_decay.py`.
 
     Lengths are the bins' median measured prompts. `dispersion` (1 or more) is the variance of the scores over that of
-    independent samples; it is above 1 where samples share a text. Where recall is not shown to fall there is no
-    half-life, and `ci_low` may still rule short ones out. All this supposes an exponential decay, the more so beyond
-    the longest test. Raises `ValueError` for a dispersion below 1.
+    independent samples; it is above 1 where samples share a text. Raises `ValueError` for less.
 
     At a nominal 95% the interval covers between 94% and 97% from twenty samples at each of six lengths, R₀ = 1
-    included, up to half-lives of twice the longest test. Longer ones show in a handful of wrong answers, and with R₀
-    at 1 the interval then covers up to 99%.
+    included, up to half-lives of twice the longest test, and up to 99% of longer ones with R₀ at 1.
     """
     if dispersion < 1.0:
         raise ValueError(f"dispersion is {dispersion}: a factor of 1 or more is needed")
@@ -106,15 +103,23 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     if fit.rate_low > 0.0:
         return _fitted(fit, confidence=confidence, basis=basis, longest=longest)
     at_least = _halving(fit.rate_high) if fit.rate_high > 0.0 else None
-    if fit.rate > 0.0 and at_least is not None:
+    said = {"basis": basis, "at_least": at_least, "confidence": confidence}
+    why = Note("the score does not fall with length") if wrong.any() else Note("every sample has the full score")
+    if at_least is None:
+        return _none(Note("{why} ({basis}) but rises: there is no half-life", why=why, basis=basis))
+    if fit.rate > 0.0:
         reason = Note(
             "the score is not shown to fall with length ({basis}): a half-life of {at_least:,} tokens or more would"
             " fit, at {confidence:percent} confidence",
-            basis=basis, at_least=at_least, confidence=confidence,
-        )  # fmt: skip
+            **said,
+        )
     else:
-        reason = _no_fall(basis, all_right=not wrong.any(), at_least=at_least, confidence=confidence)
-    return _none(reason, at_least=at_least, censored=at_least is not None and at_least > longest)
+        reason = Note(
+            "{why} ({basis}): an exponential decay would take {at_least:,} tokens or more to halve it, at"
+            " {confidence:percent} confidence",
+            why=why, **said,
+        )  # fmt: skip
+    return _none(reason, at_least=at_least, censored=at_least > longest)
 
 
 def half_life_of(study: Study) -> HalfLife:
@@ -124,11 +129,9 @@ def half_life_of(study: Study) -> HalfLife:
 
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
-    """Half-life in tokens by least squares on the mean score of each length, all lengths with the same weight.
+    """Half-life in tokens by least squares on the mean scores: r₀·e^(−λL/1000), to compare with figures made that way.
 
-    It fits r₀·e^(−λL/1000) from r₀ = 1, λ = 0.1, to compare with figures that others made so: it ignores how many
-    samples a mean has, and that r₀ is at most 1. None below three lengths, where all means are equal, where the fit
-    does not converge and where it does not fall.
+    None below three lengths, where all means are equal, where the fit does not converge and where it does not fall.
     """
     scored = _scored(results)
     lengths = _lengths(scored)
@@ -156,17 +159,6 @@ def _scored(results: Sequence[LengthResult]) -> list[LengthResult]:
 
 def _lengths(results: Sequence[LengthResult]) -> NDArray[np.float64]:
     return np.array([result.bin.median_tokens for result in results], dtype=float)
-
-
-def _no_fall(basis: Note, *, all_right: bool, at_least: int | None, confidence: float) -> Note:
-    why = Note("every sample has the full score") if all_right else Note("the score does not fall with length")
-    if at_least is None:
-        return Note("{why} ({basis}) but rises: there is no half-life", why=why, basis=basis)
-    return Note(
-        "{why} ({basis}): an exponential decay would take {at_least:,} tokens or more to halve it, at"
-        " {confidence:percent} confidence",
-        why=why, basis=basis, at_least=at_least, confidence=confidence,
-    )  # fmt: skip
 
 
 def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> HalfLife:
@@ -291,10 +283,10 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
 def _in_short(half_life: HalfLife) -> Note:
     low, high = half_life.ci_low, half_life.ci_high
-    if half_life.tokens is None or high is None:  # of older reports an estimate without an upper end
+    if high is None:  # of older reports an estimate without an upper end
         if low is not None:
             return Note("none shown, at least {low:,} tokens", low=low)
-        return Note("none: {reason}", reason=half_life.reason) if str(half_life.reason) else Note("none")
+        return Note("none: {reason}", reason=half_life.reason)
     return Note(
         "{tokens:,} tokens{ends}{beyond}",
         tokens=half_life.tokens,
@@ -313,7 +305,6 @@ def _in_words(misfit: DecayMisfit) -> str:
 
 
 _HEIGHT = 3.6
-_FITTED = "#c2571a"
 _CLOSE = 0.06
 """The names of two lines at scores nearer than this would overlap."""
 _REACH = 4
@@ -324,15 +315,9 @@ _STEPS = 200
 def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     """Draw a report with a scored length: score over measured length in tokens, with the fitted curve."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
-    width = min(13.0, max(8.0, 0.42 * len(bins)))
-    figure, axes = drawing.blank(width=width, height=_HEIGHT)
-    tokens = [max(1, b.median_tokens) for b in bins]
-    near = half_life.tokens is not None and tokens[0] / _REACH <= half_life.tokens <= tokens[-1] * _REACH
-    axis = drawing.lengths_on_x(
-        axes, lengths=drawing.length_ticks(bins),
-        shown=[*tokens, *([half_life.tokens] if near and half_life.tokens is not None else [])], inches=width,
-        label=drawing.length_label(bins),
-    )  # fmt: skip
+    tokens, half = [max(1, b.median_tokens) for b in bins], half_life.tokens
+    near = [half] if half is not None and tokens[0] / _REACH <= half <= tokens[-1] * _REACH else []
+    figure, axes, axis = drawing.over_lengths(bins, height=_HEIGHT, shown=near)
     drawing.scores_on_y(axes)
     threshold = phrases.threshold_score(report)
     if threshold is not None:
@@ -350,21 +335,19 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     drawing.told_bins(points, bins)
     drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
     above = _half_life(axes, half_life, axis=axis)
-    none = half_life.tokens is None
-    words = f"No half-life: {half_life.reason}" if none else f"Half-life: {_in_short(half_life)}"
-    drawing.run_heading(axes, report.run, "Decay by length", words, inches=width, above=above + 4)
+    words = f"No half-life: {half_life.reason}" if half is None else f"Half-life: {_in_short(half_life)}"
+    drawing.run_heading(axes, report.run, "Decay by length", words, inches=axis.inches, above=above + 4)
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure
 
 
 def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:
-    """A bar from the curve to each mean score."""
     misfit = decay_misfit(half_life, bins)
     if misfit is not None:
         found, means, fits = zip(*_beside_curve(half_life, bins), strict=True)
         places = [max(1, each.median_tokens) for each in found]
         label = f"misfit of the curve: {misfit.rms:.2f} root mean square, {abs(misfit.largest):.2f} at most"
-        axes.vlines(places, fits, means, color=_FITTED, alpha=0.3, linewidth=6, label=label, zorder=2)
+        axes.vlines(places, fits, means, color=drawing.ORANGE, alpha=0.3, linewidth=6, label=label, zorder=2)
 
 
 def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: int) -> None:
@@ -378,8 +361,8 @@ def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: 
         return at, [decay_score(half_life, length) or 0.0 for length in at]
 
     label = f"exponential decay from {initial:.2f} (dashed: beyond the longest test)"
-    axes.plot(*curve(axis.low, longest), color=_FITTED, linewidth=1.6, label=label, zorder=3)
-    axes.plot(*curve(longest, axis.high), color=_FITTED, linewidth=1.6, linestyle="--", zorder=3)
+    axes.plot(*curve(axis.low, longest), color=drawing.ORANGE, linewidth=1.6, label=label, zorder=3)
+    axes.plot(*curve(longest, axis.high), color=drawing.ORANGE, linewidth=1.6, linestyle="--", zorder=3)
 
 
 def _half_life(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis) -> float:
@@ -390,13 +373,10 @@ def _half_life(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis) -> 
     high = axis.high if half_life.ci_high is None else min(axis.high, half_life.ci_high)
     if (half_life.ci_low, half_life.ci_high) != (None, None) and low < high:
         axes.axvspan(low, high, color=drawing.PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
-    inside = axis.low <= half_life.tokens <= axis.high
-    text = f"half-life {half_life.tokens:,}"
-    if inside:
-        axes.axvline(half_life.tokens, color=drawing.PURPLE, linewidth=1.8, zorder=2)
-        at: float = half_life.tokens
+    text, at = f"half-life {half_life.tokens:,}", min(max(half_life.tokens, axis.low), axis.high)
+    if at == half_life.tokens:
+        axes.axvline(at, color=drawing.PURPLE, linewidth=1.8, zorder=2)
     else:
-        text, at = f"{text} (beyond this axis)", axis.low if half_life.tokens < axis.low else axis.high
-    align = drawing.side_of(axis.inches_at(at) / axis.inches)
-    drawing.write_above(axes, text, x=at, above=4.0, align=align, colour=drawing.PURPLE, bold=True)
+        text = f"{text} (beyond this axis)"
+    drawing.name_above(axes, text, axis=axis, tokens=at, above=4.0)
     return 4.0 + drawing.LINE

@@ -70,7 +70,6 @@ def _verdicts(item: ScoredSample, right_from: int) -> tuple[bool, bool]:
 
 
 def _disagreement(judged: Sequence[ScoredSample], right_from: int) -> Evidence:
-    """1 for each answer on which the two disagree, by item."""
     differing = []
     for item in judged:
         said, exact = _verdicts(item, right_from)
@@ -84,8 +83,6 @@ _OFTEN = 0.05
 
 
 class JudgeFinding(Finding[Judgement]):
-    """A judge's ratings beside the exact scores."""
-
     key = "judgement"
     title = "Judge"
     record = Judgement

@@ -71,33 +71,18 @@ class KVCache:
     limits: Limits
 
 
-def kv_cache(study: Study) -> KVCache | None:
-    """The cache by length and the limits; None in runs of early versions, which kept nothing of their cache."""
-    facts = study.facts.cache
-    if facts is None:
-        return None
-    memory = memory_of(facts)
-    return KVCache(
-        facts=facts, lengths=tuple(_at_length(group, facts) for group in study.groups), memory_gib=memory,
-        limits=_limits(study, None if memory is None else memory_cap(facts, memory)),
-    )  # fmt: skip
-
-
 def _at_length(group: Group, facts: CacheFacts) -> CacheAtLength:
     read = [item.generation for item in fresh_requests(group.samples) if item.generation is not None]
     answered = [item.generation for item in group.samples if item.generation is not None and item.generation.streamed]
+    decoded = ((each.completion_tokens - 1, each.latency_ms - each.ttft_ms) for each in answered)
     return CacheAtLength(
-        context_tokens=group.asked_tokens,
-        gib=facts.gib(group.asked_tokens),
+        context_tokens=group.asked_tokens, gib=facts.gib(group.asked_tokens),
         prefill_tokens_per_s=_median_rate((computed_tokens(each), each.ttft_ms) for each in read),
-        decode_tokens_per_s=_median_rate(
-            (each.completion_tokens - 1, each.latency_ms - each.ttft_ms) for each in answered
-        ),
-    )
+        decode_tokens_per_s=_median_rate(decoded),
+    )  # fmt: skip
 
 
 def _median_rate(timed: Iterable[tuple[int, float]]) -> float | None:
-    """The median of tokens a second, over pairs of tokens and milliseconds above 0."""
     rates = [1_000.0 * tokens / ms for tokens, ms in timed if tokens > 0 and ms > 0.0]
     return median(rates) if rates else None
 
@@ -138,8 +123,6 @@ def _limits(study: Study, memory: int | None) -> Limits:
 
 
 class KVCacheFinding(Finding[KVCache]):
-    """The cache by length, and the cap rule `memory`."""
-
     key = "kv_cache"
     title = "KV cache"
     record = KVCache
@@ -149,16 +132,21 @@ class KVCacheFinding(Finding[KVCache]):
     }
 
     def find(self, study: Study) -> KVCache | None:
-        return kv_cache(study)
+        facts = study.facts.cache
+        if facts is None:  # early versions kept nothing of it
+            return None
+        memory = memory_of(facts)
+        return KVCache(
+            facts=facts, lengths=tuple(_at_length(group, facts) for group in study.groups), memory_gib=memory,
+            limits=_limits(study, None if memory is None else memory_cap(facts, memory)),
+        )  # fmt: skip
 
     def caps(self, finding: KVCache, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"memory": finding.limits.memory}
 
     def look(self, report: Report) -> tuple[Line, ...]:
-        finding = self.of(report)
-        if finding.limits.binding not in ("memory", "latency"):
-            return ()
-        return (Line(label="Limits", text=limits_in_words(finding.limits)),)
+        limits = self.of(report).limits
+        return (Line(label="Limits", text=limits_in_words(limits)),) if limits.binding in ("memory", "latency") else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
@@ -197,7 +185,9 @@ class KVCacheFinding(Finding[KVCache]):
             tags["binding_limit"] = finding.limits.binding
         if finding.facts.evicts:
             tags["sees_question"] = str(finding.facts.sees_question).lower()
-        return {**tags, **({"kv_policy_declared": "true"} if finding.facts.declared else {})}
+        if finding.facts.declared:
+            tags["kv_policy_declared"] = "true"
+        return tags
 
 
 def memory_words(gib: float) -> str:
@@ -214,11 +204,9 @@ def rate(tokens_per_s: float | None) -> str:
 
 def policy_in_words(facts: CacheFacts) -> Note:
     """What the policy does to the cache."""
-    formats = (
-        Note("keys and values in {format}", format=facts.key_type)
-        if facts.key_type == facts.value_type
-        else Note("keys in {keys}, values in {values}", keys=facts.key_type, values=facts.value_type)
-    )
+    formats = Note("keys in {keys}, values in {values}", keys=facts.key_type, values=facts.value_type)
+    if facts.key_type == facts.value_type:
+        formats = Note("keys and values in {format}", format=facts.key_type)
     evicted: Note | str = ""
     if facts.evicts and facts.sees_question:
         evicted = Note("; keeps {budget:.0%} of the positions, chosen after the question is read", budget=facts.budget)
@@ -230,13 +218,10 @@ def policy_in_words(facts: CacheFacts) -> Note:
 
 
 def _size(facts: CacheFacts) -> Note:
-    """Bytes a token by the model's metadata, and as the engine has it."""
     computed, in_use = facts.bytes_per_token, facts.in_use
-    size = (
-        Note("not known: the model's metadata are not here")
-        if computed is None
-        else Note("{bytes:,.0f} bytes a token", bytes=computed)
-    )
+    size = Note("not known: the model's metadata are not here")
+    if computed is not None:
+        size = Note("{bytes:,.0f} bytes a token", bytes=computed)
     if in_use is None:
         return size
     measured = "" if in_use.bytes_per_token is None else Note(", measured {bytes:,.0f}", bytes=in_use.bytes_per_token)
@@ -245,20 +230,15 @@ def _size(facts: CacheFacts) -> Note:
 
 
 def _memory(gib: float, facts: CacheFacts) -> Note:
-    """What weights and cache may take, and what the weights take."""
     device, size = facts.device, facts.weights_gib
     if device is None:
         return Note("not known")
-    whose = (
-        Note("{share:.0%} of {gib:,.1f} GiB ({device})", share=USABLE, gib=device.gib, device=device.name)
-        if device.name
-        else Note("as given")
-    )
-    weights = (
-        Note("the weights' size is not known")
-        if size is None
-        else Note("{size} of it for the weights", size=memory_words(size))
-    )
+    whose = Note("as given")
+    if device.name:
+        whose = Note("{share:.0%} of {gib:,.1f} GiB ({device})", share=USABLE, gib=device.gib, device=device.name)
+    weights = Note("the weights' size is not known")
+    if size is not None:
+        weights = Note("{size} of it for the weights", size=memory_words(size))
     return Note("{memory}, {whose}, {weights}", memory=memory_words(gib), whose=whose, weights=weights)
 
 

@@ -9,7 +9,6 @@ The cap is the longest prompt of the last length, from the shortest up, at which
 answer came within `analysis.latency_slo_ms` is shown to be above `analysis.latency_slo_share`, by the exact one-sided
 binomial bound at the analysis' confidence. The order is fixed beforehand, so that no correction is needed. Where
 documents have their own length it is the shortest prompt of that bin. A sample without an answer counts as too late.
-Fourteen requests, all in time, show a share of 0.8 at 95% confidence, and 59 a share of 0.95.
 """
 
 from __future__ import annotations

@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import SMALL, blank, heading
-from contextcliff.findings.finding import (
-    Block,
-    Column,
-    FigureOf,
-    Finding,
-    Image,
-    Table,
-    Text,
-    columns,
-    from_finding,
-)
+from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Table, Text, columns, from_finding
 from contextcliff.records.analysis import Bin
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import Report
@@ -29,21 +19,18 @@ if TYPE_CHECKING:
 
 
 class NaturalLengthsFinding(Finding[LengthAudit]):
-    """How long the documents are, where the task takes them as they are."""
-
     key = "audit"
     title = "Bins of documents"
     record = LengthAudit
     figures = (
         FigureOf(
-            name="length_histogram",
-            caption="Documents by length",
+            name="length_histogram", caption="Documents by length",
             draw=from_finding(
                 LengthAudit,
                 lambda report, audit: audit_figure(audit, title=f"Documents by length: {report.run.dataset}"),
             ),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> LengthAudit | None:
         return study.facts.audit
@@ -60,11 +47,8 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
             f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
         )
-        return (
-            Text(text=meaning),
-            Table(columns=tuple(_columns(report.analysis.bins))),
-            Image(figure="length_histogram"),
-        )
+        table = Table(columns=tuple(_columns(report.analysis.bins)))
+        return (Text(text=meaning), table, Image(figure="length_histogram"))
 
 
 def _has_instability(bins: tuple[Bin, ...]) -> bool:
@@ -138,9 +122,7 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.tick_params(axis="y", labelsize=SMALL)
     axes.spines[["top", "right"]].set_visible(False)
-    left_out = f"; left out: {audit.too_short:,} too short, {audit.too_long:,} too long"
-    heading(
-        axes, title=title, subtitle=f"{len(audit.lengths):,} documents, {len(audit.bins)} bins{left_out}",
-        inches=_WIDTH, above=10,
-    )  # fmt: skip
+    left_out = f"left out: {audit.too_short:,} too short, {audit.too_long:,} too long"
+    subtitle = f"{len(audit.lengths):,} documents, {len(audit.bins)} bins; {left_out}"
+    heading(axes, title=title, subtitle=subtitle, inches=_WIDTH, above=10)
     return figure

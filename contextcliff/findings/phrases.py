@@ -1,8 +1,4 @@
-"""The numbers of a report as text, said once for the console, the Markdown page, the figures and every language.
-
-Everything here is plain ASCII apart from what the run itself brings (names, tags), and nothing
-here is escaped: each renderer escapes for its own medium.
-"""
+"""The numbers of a report as text, for every renderer and language. Each renderer escapes for its own medium."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ from contextcliff.findings.finding import (
     Table,
     columns,
     from_finding,
+    has,
 )
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.amounts import THIRDS_OF_DEPTH
@@ -86,11 +87,10 @@ class PositionProfile:
 
 
 def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPattern:
-    """The pattern of score over depth, tested at 1 − `confidence`.
+    """The pattern of score over depth, tested at 1 − `confidence`, on scored samples with a depth, in any order.
 
-    Only scored samples with a depth count. Permutations are drawn from a fixed seed, so that the same samples in any
-    order give the same p-value. `pattern` is None where fewer than three depths were scored, or no length has two
-    depths to compare; it is `stable` without a p-value where scores vary within no length.
+    `pattern` is None where fewer than three depths were scored, or no length has two depths to compare; it is `stable`
+    without a p-value where scores vary within no length.
     """
     placed = _placed(groups)
     pairs = sorted(pair for stratum in placed for pair in stratum)
@@ -122,11 +122,8 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
     """Depth and score of the items of each stratum, sorted, so that the order of the samples does not matter.
 
-    The repeats of one question, or of one prompt at temperature 0, are one item: exchanged one by one they would look
-    like many samples that agree. A block of a search is a stratum of its own. When a length is decided depends on the
-    scores of its blocks and not on their depths, so that exchanging scores within a block leaves the search as it was
-    (nearly so where samples are compared with a baseline's in pairs, and not where each third of the depths is
-    decided).
+    A block of a search is a stratum of its own: exchanging scores within a block leaves the search as it was (nearly so
+    where samples are compared with a baseline's in pairs, and not where each third of the depths is decided).
     """
     strata: defaultdict[tuple[int, str, int], list[tuple[float, float]]] = defaultdict(list)
     for group in groups:
@@ -139,7 +136,6 @@ def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
 
 
 def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
-    """The mean score in each third of the depths that has scores."""
     bounds = ((0.0, 1.0 / 3.0), (1.0 / 3.0, 2.0 / 3.0), (2.0 / 3.0, 1.0))
     means = []
     for name, (low, high) in zip(THIRDS, bounds, strict=True):
@@ -174,22 +170,17 @@ def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -
 
 
 class PositionFinding(Finding[PositionProfile]):
-    """The pattern of the score over depth, by a test, and the score of each depth over all lengths."""
-
     key = "position"
     title = "Position"
     record = PositionProfile
     inline = True
     figures = (
         FigureOf(
-            name="depth_profile",
-            caption="Score by depth",
-            has_data=lambda report: any(
-                len(each.profile) >= 2 for each in [report.analysis.finding(PositionProfile)] if each
-            ),
+            name="depth_profile", caption="Score by depth",
+            has_data=has(PositionProfile, lambda finding: len(finding.profile) >= 2),
             draw=from_finding(PositionProfile, lambda report, finding: profile_figure(report, finding)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> PositionProfile | None:
         return PositionProfile(
@@ -202,10 +193,9 @@ class PositionFinding(Finding[PositionProfile]):
         return () if position.pattern in (None, "stable") else (Line(label=self.title, text=position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        finding = self.of(report)
-        if finding.position.pattern is None and not finding.profile:
+        position, points = self.of(report).position, self.of(report).profile
+        if position.pattern is None and not points:
             return ()
-        position, points = finding.position, finding.profile
         cells = columns(
             points,
             ("depth", lambda point: f"{point.depth:.3g}"),

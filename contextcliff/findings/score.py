@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing, phrases
+from contextcliff.findings.extrapolation import Extrapolation
 from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text, measured
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
 _HEIGHT = 4.2
-_FITTED = "#c2571a"
 _ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
 _CELL_WIDTH, _CELL_HEIGHT = 0.62, 0.42
 _LEAST_WIDTH, _LEAST_HEIGHT = 4.6, 0.8
@@ -44,11 +44,11 @@ class ScoreFinding(Finding[None]):
     figures = (
         FigureOf(
             name="score_by_length", caption="Score by length", has_data=lambda report: bool(report.analysis.bins),
-            draw=lambda report, _: score_figure(report),
+            draw=lambda report: score_figure(report),
         ),
         FigureOf(
             name="heatmap", caption="Score by depth and length", has_data=lambda report: bool(report.analysis.cells),
-            draw=lambda report, _: heatmap_figure(report),
+            draw=lambda report: heatmap_figure(report),
         ),
     )  # fmt: skip
 
@@ -94,7 +94,6 @@ def _few(bins: Sequence[Bin], *, cap: int | None) -> tuple[int, ...]:
 
 
 def _overall(report: Report) -> Note:
-    """The mean score of the run, and how many samples have the full score."""
     analysis = report.analysis
     scored = sum(each.n_samples for each in analysis.bins)
     if analysis.mean is None or scored == 0:
@@ -137,23 +136,17 @@ def _columns(report: Report) -> tuple[Column, ...]:
 def score_figure(report: Report) -> Figure:
     """Draws the curve of a report that has bins, with zones, threshold and cap."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
-    width = min(13.0, max(8.0, 0.42 * len(bins)))
-    figure, axes = drawing.blank(width=width, height=_HEIGHT)
     cap, answer = report.analysis.safe_cap.tokens, phrases.headline(report.analysis.safe_cap)
-    axis = drawing.lengths_on_x(
-        axes, lengths=ticks_with(drawing.length_ticks(bins), report.run.published),
-        shown=[
-            *(b.median_tokens for b in bins),
-            *([] if cap is None else [cap]),
-            *published_ends(report.run.published),
-        ],
-        inches=width, label=drawing.length_label(bins),
+    figure, axes, axis = drawing.over_lengths(
+        bins, height=_HEIGHT, shown=[*([] if cap is None else [cap]), *published_ends(report.run.published)],
+        ticks=ticks_with(drawing.length_ticks(bins), report.run.published),
     )  # fmt: skip
     drawing.scores_on_y(axes)
     threshold = phrases.threshold_score(report)
     taken = () if threshold is None else (threshold,)
     published_lines(axes, report.run.published, height=_HEIGHT, taken=taken)
     _zones(axes, report, axis=axis)
+    _untrained(axes, report, axis=axis)
     _points(axes, bins, cap=report.analysis.safe_cap)
     _threshold(axes, report)
     _fitted(axes, report, axis=axis)
@@ -161,7 +154,7 @@ def score_figure(report: Report) -> Figure:
     if cap is not None:
         _cap(axes, report, tokens=cap, axis=axis, above=above)
         above += drawing.LINE
-    drawing.run_heading(axes, report.run, "Score by length", f"Safe cap: {answer}", inches=width, above=above + 4)
+    drawing.run_heading(axes, report.run, "Score by length", f"Safe cap: {answer}", inches=axis.inches, above=above + 4)
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
     return figure
 
@@ -181,8 +174,16 @@ def _zones(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
             axes.axvline(low, color=colour, alpha=0.5, linewidth=4, label=f"{zone.name} zone")
 
 
+def _untrained(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
+    positions = report.analysis.finding(Extrapolation)
+    if positions is not None and positions.trained_tokens < axis.high:
+        axes.axvspan(
+            max(axis.low, positions.trained_tokens), axis.high, facecolor="none", edgecolor="0.75", hatch="//",
+            linewidth=0, zorder=0, label=f"beyond the {positions.trained_tokens:,} trained positions",
+        )  # fmt: skip
+
+
 def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
-    """The points, joined; a length without a score breaks the line."""
     confidence = phrases.percent(cap.confidence)
     tokens = [max(1, b.median_tokens) for b in bins]
     means = [drawing.or_nan(b.mean) for b in bins]
@@ -223,14 +224,13 @@ def _threshold(axes: Axes, report: Report) -> None:
 def _fitted(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
     """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
     fitted = report.analysis.finding(FittedLengths)
-    lengths = () if fitted is None else (fitted.x80, fitted.x50)
     label = "fitted length and its interval"
-    for length in lengths:
+    for length in () if fitted is None else (fitted.x80, fitted.x50):
         if length.tokens is not None and length.score is not None:
             low = axis.low if length.ci_low is None else max(axis.low, length.ci_low)
             high = axis.high if length.ci_high is None else min(axis.high, length.ci_high)
-            axes.hlines(length.score, low, high, color=_FITTED, linewidth=1.4, zorder=4)
-            axes.plot(length.tokens, length.score, "D", color=_FITTED, markersize=5, label=label, zorder=5)
+            axes.hlines(length.score, low, high, color=drawing.ORANGE, linewidth=1.4, zorder=4)
+            axes.plot(length.tokens, length.score, "D", color=drawing.ORANGE, markersize=5, label=label, zorder=5)
             label = "_nolegend_"
 
 
@@ -246,10 +246,7 @@ def _counts(axes: Axes, bins: Sequence[Bin], *, axis: drawing.LengthAxis) -> flo
 def _cap(axes: Axes, report: Report, *, tokens: int, axis: drawing.LengthAxis, above: float) -> None:
     axes.axvline(tokens, color=drawing.PURPLE, linewidth=1.8, zorder=3)
     beyond = " (no cliff up to the longest test)" if report.analysis.safe_cap.censored else ""
-    align = drawing.side_of(axis.inches_at(max(1, tokens)) / axis.inches)
-    drawing.write_above(
-        axes, f"safe cap {tokens:,}{beyond}", x=tokens, above=above, align=align, colour=drawing.PURPLE, bold=True
-    )
+    drawing.name_above(axes, f"safe cap {tokens:,}{beyond}", axis=axis, tokens=tokens, above=above)
 
 
 def heatmap_figure(report: Report) -> Figure:
@@ -303,10 +300,8 @@ def heatmap_figure(report: Report) -> Figure:
         drop=(0.95 if tilted else 0.55) / height,
     )  # fmt: skip
     sides = ""
-    if threshold is not None and colours.is_split:
-        sides = (
-            f"; {drawing.BELOW} is below the threshold {threshold_figure(threshold)}, {drawing.ABOVE} at it or above"
-        )
+    if threshold is not None:
+        sides = f"; orange is below the threshold {threshold_figure(threshold)}, purple at it or above"
     words = f"Depth 0 is the start of the text{sides}"
     drawing.run_heading(axes, report.run, "Score by depth and length", words, inches=width, above=18)
     return figure

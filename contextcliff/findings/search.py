@@ -18,6 +18,7 @@ from contextcliff.findings.finding import (
     Text,
     columns,
     from_finding,
+    has,
     measured,
 )
 from contextcliff.records.report import Report
@@ -42,21 +43,16 @@ _DECISIONS: Mapping[Decision, str] = {
 
 
 class SearchFinding(Finding[Search]):
-    """A row a length, in the order of testing."""
-
     key = "search"
     title = "Search"
     record = Search
     figures = (
         FigureOf(
-            name="search_evidence",
-            caption="Evidence by block",
-            has_data=lambda report: any(
-                tested.blocks for search in [report.analysis.finding(Search)] if search for tested in search.tested
-            ),
+            name="search_evidence", caption="Evidence by block",
+            has_data=has(Search, lambda search: any(tested.blocks for tested in search.tested)),
             draw=from_finding(Search, lambda report, search: search_figure(report, search)),
         ),
-    )
+    )  # fmt: skip
 
     def find(self, study: Study) -> Search | None:
         return study.search
@@ -140,7 +136,6 @@ def search_figure(report: Report, search: Search) -> Figure:
 
 
 def _colours(count: int) -> list[tuple[float, float, float, float]]:
-    """From dark, the shortest length, to light."""
     import matplotlib as mpl
 
     palette = mpl.colormaps["viridis"]

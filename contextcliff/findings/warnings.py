@@ -1,14 +1,15 @@
 """Early warnings: what changes beside the mean score as prompts grow.
 
-A warning begins at the shortest length where the difference is large and shown.
+A warning begins at the shortest length where the difference is large and shown. Each kind holds at the analysis'
+confidence over all lengths together (Holm; the canary and a search: Bonferroni). Items that share a text are clusters.
 
 Warnings on scores compare with the baseline: the shortest length, or all up to `analysis.baseline_tokens`. A spread is
 tested by the distances from the median score (Mann and Whitney), a share by melding, which is Fisher's exact test for
 independent values of 0 or 1. A search stops by the scores: there confidence sequences have to lie apart.
 
-Warnings on latency show a resource cliff even where the score holds: memory that runs out, a cache that spills and a
-server that swaps show in the time to the first token (TTFT) before they show in the score. The TTFT is divided by the
-tokens that the server had to read and compared with the prefill curve of `statistics/prefill_curve.py`.
+Warnings on latency show memory that runs out, a cache that spills or a server that swaps, even where the score holds.
+The time to the first token (TTFT) is divided by the tokens that the server had to read and compared with the prefill
+curve of `statistics/prefill_curve.py`.
 
 - The canary needs that the shorter lengths follow a curve, that all lengths together follow none, and that the typical
   time is `JUMP` times the predicted one at this length and at each longer one. The time per token has to rise there by
@@ -16,9 +17,6 @@ tokens that the server had to read and compared with the prefill curve of `stati
   that lasts to the longest length does look like one, since lengths are asked in ascending order.
 - For the spread each time is divided by what the curve of all lengths predicts for its prompt, so that prompts of
   different length at one length add no spread. With a canary it is not looked at: no curve goes through all lengths.
-
-Each kind holds at the analysis' confidence over all lengths together (Holm; the canary and a search: Bonferroni). Items
-that share a text count as clusters.
 """
 
 from __future__ import annotations
@@ -33,21 +31,10 @@ from typing import Literal
 from contextcliff.analysis.bins import Group, is_failure
 from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items_of
 from contextcliff.analysis.study import Study
+from contextcliff.findings import latency
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Text
-from contextcliff.findings.latency import (
-    LatencyCap,
-    PrefillAtLength,
-    Times,
-    latency_cap,
-    prefill_by_length,
-    show_cap,
-    show_prefill,
-    spread_of,
-    times_by_length,
-)
 from contextcliff.findings.phrases import milliseconds, percent
 from contextcliff.records.analysis import Bin
-from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.clusters import Evidence, p_at_most_share
@@ -86,8 +73,8 @@ class EarlyWarnings:
     """What was shown to change as prompts grow; `prefill` and `latency_slo` are the times behind it."""
 
     warnings: tuple[EarlyWarning, ...]
-    prefill: tuple[PrefillAtLength, ...] = ()
-    latency_slo: LatencyCap | None = None
+    prefill: tuple[latency.PrefillAtLength, ...] = ()
+    latency_slo: latency.LatencyCap | None = None
 
 
 def score_warnings(study: Study) -> tuple[EarlyWarning, ...]:
@@ -99,10 +86,9 @@ def score_warnings(study: Study) -> tuple[EarlyWarning, ...]:
     shortest, longer = results[:n_baseline], results[n_baseline:]
     samples = (sample for result in shortest for item in result.items for sample in item.samples)
     baseline = replace(shortest[-1], items=items_of(samples))
-    found: list[EarlyWarning | None] = []
+    found = [_rising_share(kind, baseline, longer, study) for kind in _SHARES]
     if not study.binary and study.search is None:
-        found.append(_wider_scores(baseline, longer, study.confidence))
-    found += [_rising_share(kind, baseline, longer, study) for kind in _SHARES]
+        found.insert(0, _wider_scores(baseline, longer, study.confidence))
     return tuple(each for each in found if each is not None)
 
 
@@ -154,7 +140,7 @@ def _from_median(length: LengthResult) -> list[float]:
 _SHARES: dict[WarningName, Callable[[Item], tuple[float, ...]]] = {
     "instability": lambda item: () if item.variance is None else (float(item.variance > 0.0),),
     "failure_spike": lambda item: tuple(float(is_failure(each)) for each in item.samples if each.score is not None),
-    "unscored_spike": lambda item: tuple(float(_has_no_score(each)) for each in item.samples),
+    "unscored_spike": lambda item: tuple(float(each.score is None) for each in item.samples),
 }
 """What each of an item's values is 1 for; an item without values is left out."""
 
@@ -222,27 +208,23 @@ def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
     """The commonest tag of the samples that a rising share is about; nothing where they have none."""
     if kind == "instability":
         return ""
-    meant = is_failure if kind == "failure_spike" else _has_no_score
     samples = (sample for item in length.items for sample in item.samples)
-    tags = counted(each.failure for each in samples if each.failure is not None and meant(each))
+    meant = (each for each in samples if (is_failure(each) if kind == "failure_spike" else each.score is None))
+    tags = counted(each.failure for each in meant if each.failure is not None)
     tag, n = next(iter(tags.items()), ("", 0))
     return Note(", most often by {tag} ({n:,})", tag=tag, n=n) if tag else ""
 
 
-def _has_no_score(sample: ScoredSample) -> bool:
-    return sample.score is None
-
-
 def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
     """The canary, or else the growing spread, as far as they are shown at `confidence`."""
-    times = times_by_length(groups, bins)
+    times = latency.times_by_length(groups, bins)
     if len(times) < 2:
         return ()
     warning = _canary(times, confidence) or _wider_times(times, confidence)
     return () if warning is None else (warning,)
 
 
-def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
+def _canary(times: Sequence[latency.Times], confidence: float) -> EarlyWarning | None:
     each_length = 1.0 - (1.0 - confidence) / len(times)
     rates = [each.rate(each_length) for each in times]
     if follows_a_curve(rates):
@@ -271,10 +253,10 @@ def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
     return None
 
 
-def _wider_times(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
+def _wider_times(times: Sequence[latency.Times], confidence: float) -> EarlyWarning | None:
     curve = fitted_curve([each.rate(0.0) for each in times])
     ratios = [each.against(curve) for each in times]
-    spreads = [spread_of(each) for each in ratios]
+    spreads = [latency.spread_of(each) for each in ratios]
     medians = [statistics.median(each) for each in ratios]
     # As the logarithm of a ratio: half and twice the median are equally far from it.
     distances = [[abs(math.log(r / median)) for r in each] for each, median in zip(ratios, medians, strict=True)]
@@ -301,9 +283,11 @@ _TITLES: Mapping[WarningName, str] = {
 }
 
 
-class WarningsFinding(Finding[EarlyWarnings]):
-    """Each warning with the length where it begins, and the cap rule `latency`."""
+def _line(warning: EarlyWarning) -> Line:
+    return Line(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
 
+
+class WarningsFinding(Finding[EarlyWarnings]):
     key = "early_warnings"
     title = "Early warnings"
     record = EarlyWarnings
@@ -318,8 +302,8 @@ class WarningsFinding(Finding[EarlyWarnings]):
             return None
         return EarlyWarnings(
             warnings=(*latency_warnings(study.groups, study.bins, study.confidence), *score_warnings(study)),
-            prefill=prefill_by_length(study.groups, study.bins),
-            latency_slo=latency_cap(study),
+            prefill=latency.prefill_by_length(study.groups, study.bins),
+            latency_slo=latency.latency_cap(study),
         )
 
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
@@ -328,12 +312,7 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def look(self, report: Report) -> tuple[Line, ...]:
         """What begins below the safe cap: beyond it nobody relies on the length anyway."""
         cap = report.analysis.safe_cap.tokens or 0
-        return tuple(line for line, tokens in self._lines(report) if tokens <= cap)
-
-    def _lines(self, report: Report) -> Iterator[tuple[Line, int]]:
-        """Every warning as a line, with the length where it begins."""
-        for each in self.of(report).warnings:
-            yield Line(label=_TITLES[each.name], text=each.reason, mood="doubtful"), each.median_tokens
+        return tuple(_line(each) for each in self.of(report).warnings if each.median_tokens <= cap)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
@@ -341,11 +320,11 @@ class WarningsFinding(Finding[EarlyWarnings]):
         blocks: list[Block] = []
         if finding.warnings:
             shown = f"Each is shown at {confidence} confidence against the shortest length, over all lengths together."
-            blocks = [Text(text=shown), Lines(lines=tuple(line for line, _ in self._lines(report)))]
+            blocks = [Text(text=shown), Lines(lines=tuple(map(_line, finding.warnings)))]
         if len(finding.prefill) > 1:
-            blocks += show_prefill(finding.prefill)
+            blocks += latency.show_prefill(finding.prefill)
         if finding.latency_slo is not None:
-            blocks += show_cap(finding.latency_slo, confidence)
+            blocks += latency.show_cap(finding.latency_slo, confidence)
         return tuple(blocks)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

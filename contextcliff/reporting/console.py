@@ -27,14 +27,11 @@ from contextcliff.findings.finding import (
 )
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.language import named, text_of
+from contextcliff.reporting.language import labelled, named, text_of
 from contextcliff.reporting.outside_text import broken, has_full_width, shown
 
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 _INDENT = 2
-_NARROWEST_TAG = 8
-_FIRST_TO_GO = 6
-"""Columns that are this spare give way before a tag is cut."""
 
 
 def render_console(
@@ -105,8 +102,8 @@ class _Page:
             self._block(block)
 
     def pairs(self, pairs: Sequence[tuple[str, Shown]]) -> None:
-        said = [(named(name, self.language), text_of(value, self.language)) for name, value in pairs]
-        print_rows(self.console, [(f"{name}:", value) for name, value in said])
+        said = [(f"{named(name, self.language)}:", text_of(value, self.language)) for name, value in pairs]
+        print_rows(self.console, said)
 
     def _named(self, column: Column, rows: tuple[int, ...] | None) -> Column:
         cells = column.cells if rows is None else tuple(column.cells[row] for row in rows)
@@ -117,14 +114,14 @@ class _Page:
         match block:
             case Text(text=text, label=label, strong=strong, mood=mood):
                 style = f"{'bold ' if strong else ''}{_STYLES.get(mood, '')}".strip()
-                _line(console, self._labelled(self._loud(label), text), style=style)
+                said = text_of(text, self.language)
+                _line(console, f"{self._loud(label)}: {said}" if label else said, style=style)
             case Heading(text=text):
                 self.heading(text)
             case Pairs(rows=rows):
                 self.pairs(rows)
             case Lines(lines=lines):
-                said = (self._labelled(named(line.label, self.language), line.text) for line in lines)
-                print_rows(console, (("-", line) for line in said))
+                print_rows(console, (("-", labelled(line.label, line.text, self.language)) for line in lines))
             case Table(columns=columns, on_console=rows):
                 console.print(
                     fitted([self._named(column, rows) for column in columns], console=console), highlight=False
@@ -138,10 +135,6 @@ class _Page:
 
     def _loud(self, label: str) -> str:
         return named(label, self.language).upper()
-
-    def _labelled(self, label: str, text: Shown) -> str:
-        said = text_of(text, self.language)
-        return f"{label}: {said}" if label else said
 
 
 def _line(console: Console, text: str, *, style: str = "", whole: bool = False) -> None:
@@ -169,25 +162,13 @@ def _wrapped(text: Printed, *, console: Console, width: int) -> Iterator[Printed
 
 
 def fitted(columns: Sequence[Column], *, console: Console) -> PrintedTable:
-    """The table of those columns for which there is room: what does not fit is left out whole.
-
-    A column of words holds tags with a count, the only words that may be cut.
-    """
+    """The table of those columns for which there is room: what does not fit is left out whole."""
     kept = list(columns)
-    available = console.width
-    while _total(kept) > available:
-        tags = next((column for column in kept if column.words), None)
-        whole = any(column.spare >= _FIRST_TO_GO for column in kept)
-        if tags is not None and not whole and _total(kept) - _width(tags) + _NARROWEST_TAG <= available:
-            shorter = _shorten(kept, by=_total(kept) - available)
-            if _total(shorter) < _total(kept):
-                kept = shorter
-                continue
+    while sum(map(_width, kept)) + len(kept) - 1 > console.width:
         spare = max(kept, key=lambda column: column.spare)
         if not spare.spare:
             break
         kept.remove(spare)
-
     table = PrintedTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
     for column in kept:
         table.add_column(
@@ -223,24 +204,3 @@ def folding(
 
 def _width(column: Column) -> int:
     return max(cell_len(text) for text in (*column.title.split("\n"), *column.cells))
-
-
-def _total(columns: Sequence[Column]) -> int:
-    return sum(_width(column) for column in columns) + len(columns) - 1
-
-
-def _shorten(columns: Sequence[Column], *, by: int) -> list[Column]:
-    """Cut the tags, the only words in the table, `by` characters shorter."""
-    return [_shortened(column, width=_width(column) - by) if column.words else column for column in columns]
-
-
-def _shortened(column: Column, *, width: int) -> Column:
-    """Tags cut in the middle, before their count, which is a number and stays whole."""
-    cells = []
-    for cell in column.cells:
-        if cell_len(cell) <= width:
-            cells.append(cell)
-            continue
-        tag, _, count = cell.rpartition(" ")
-        cells.append(f"{set_cell_size(tag, max(1, width - len(count) - 3))}.. {count}")
-    return Column(title=column.title, cells=tuple(cells), spare=column.spare, words=True)

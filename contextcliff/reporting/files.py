@@ -10,7 +10,7 @@ from pathlib import Path
 from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.data_files import LINE_ENDS, write_text
+from contextcliff.reporting.data_files import LINE_ENDS, json_text, write_text
 from contextcliff.reporting.figures.report_figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
@@ -21,38 +21,34 @@ _SAMPLES = "samples"
 
 
 def write_report_files(
-    report: Report,
+    run: FinishedRun,
     *,
-    scored: Sequence[ScoredSample],
     table: Sequence[Mapping[str, object]] | None = None,
     controls: Sequence[ScoredSample] = (),
     manifest: Mapping[str, object],
     folder: Path,
     figures: bool,
-    parameters: Mapping[str, str] | None = None,
-) -> tuple[Path, ...]:
-    """Write everything that a run leaves into `folder`, each file whole or not at all; return the paths.
+) -> None:
+    """Write everything that a run leaves into `folder`, each file whole or not at all.
 
-    `table` is what `samples.jsonl` has, where it is made already or has more than `scored`. With `controls` there is a
-    `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. Findings may have further files.
-    `parameters` is the flattened configuration. With `figures` the report shows those that `draw_figures` draws into
-    `folder / FIGURES`. Raises `ValueError` where a number is not finite: JSON has no word for it, and a report must not
-    hold one.
+    `table` is what `samples.jsonl` has, where it is made already or has more than the run's samples. With `controls`
+    there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. With `figures` the report
+    shows those that `draw_figures` draws into `folder / FIGURES`. Raises `ValueError` where a number is not finite:
+    JSON has no word for it.
     """
+    report = run.report
     links = [f"{FIGURES}/{name}" for name in figure_files(report)] if figures else []
-    finished = FinishedRun(report=report, scored=scored, parameters=parameters or {})
-    return (
-        write_text(path=folder / "report.json", text=_json(flatten(report), indent=2) + "\n"),
-        write_text(path=folder / "report.md", text=render_markdown(report, figures=links)),
-        write_text(path=folder / "samples.jsonl", text=_lines(samples_table(scored) if table is None else table)),
-        write_manifest(manifest, folder=folder),
-        *_controls(controls, path=folder / CONTROLS_NAME),
-        *(
+    write_text(path=folder / "report.json", text=json_text(flatten(report)))
+    write_text(path=folder / "report.md", text=render_markdown(report, figures=links))
+    write_text(path=folder / "samples.jsonl", text=_lines(samples_table(run.scored) if table is None else table))
+    write_manifest(manifest, folder=folder)
+    if controls:
+        rows = zip(samples_table(controls), controls, strict=True)
+        text = _lines({**row, "control": item.sample.control} for row, item in rows)
+        write_text(path=folder / CONTROLS_NAME, text=text)
+    for finding in findings_of(report):
+        for name, text in finding.files(run).items():
             write_text(path=folder / name, text=text)
-            for section in findings_of(report)
-            for name, text in section.files(finished).items()
-        ),
-    )
 
 
 def stale_files(report: Report) -> tuple[str, ...]:
@@ -62,26 +58,15 @@ def stale_files(report: Report) -> tuple[str, ...]:
 
 
 def write_manifest(manifest: Mapping[str, object], *, folder: Path) -> Path:
-    """Write `manifest.json` into a folder."""
-    return write_text(path=folder / "manifest.json", text=_manifest_text(manifest))
-
-
-def _manifest_text(manifest: Mapping[str, object]) -> str:
-    """Indented, but for the samples: each is a line, which takes half of what it would."""
+    """Write `manifest.json` into a folder: indented, but for the samples, each of which is a line."""
     samples = manifest.get(_SAMPLES)
-    if not isinstance(samples, list) or not samples:
-        return f"{_json(dict(manifest), indent=2)}\n"
-    text = _json({**manifest, _SAMPLES: None}, indent=2)
-    lines = ",\n".join(f"    {_compact(sample)}" for sample in samples)
-    # Only the manifest's own key stands so: line ends inside texts are escaped.
-    return text.replace(f'\n  "{_SAMPLES}": null', f'\n  "{_SAMPLES}": [\n{lines}\n  ]') + "\n"
-
-
-def _controls(controls: Sequence[ScoredSample], *, path: Path) -> tuple[Path, ...]:
-    if not controls:
-        return ()
-    rows = zip(samples_table(controls), controls, strict=True)
-    return (write_text(path=path, text=_lines({**row, "control": item.sample.control} for row, item in rows)),)
+    listed = samples if isinstance(samples, list) else []
+    text = json_text({**manifest, _SAMPLES: None} if listed else manifest)
+    if listed:
+        lines = ",\n".join(f"    {_compact(sample)}" for sample in listed)
+        # Only the manifest's own key stands so: line ends inside texts are escaped.
+        text = text.replace(f'\n  "{_SAMPLES}": null', f'\n  "{_SAMPLES}": [\n{lines}\n  ]')
+    return write_text(path=folder / "manifest.json", text=text)
 
 
 def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSample] = ()) -> list[dict[str, object]]:
@@ -158,7 +143,3 @@ def _lines(rows: Iterable[Mapping[str, object]]) -> str:
 
 def _compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def _json(value: object, *, indent: int | None = None) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)

@@ -39,3 +39,9 @@ def text_of(value: Shown, language: Catalogue) -> str:
 def named(text: str, language: Catalogue) -> str:
     """A heading or a name, which findings write in English."""
     return language.get(text, text)
+
+
+def labelled(label: str, text: Shown, language: Catalogue) -> str:
+    """`Label: sentence`; an empty label is none."""
+    said = text_of(text, language)
+    return f"{named(label, language)}: {said}" if label else said

@@ -296,8 +296,7 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
     write_text(path=folder / f"{_NAME}.csv", text=csv_text(jobs))
     text = described(rows, n_jobs=sweep.n_jobs, command=sweep.command)
     write_text(path=folder / f"{_NAME}.md", text=f"# {inline(sweep.name)}\n\n{text}\n")
-    html = page(rows, name=sweep.name, n_jobs=sweep.n_jobs, command=sweep.command)
-    write_text(path=folder / f"{_NAME}.html", text=html)
+    write_text(path=folder / f"{_NAME}.html", text=page(text, name=sweep.name))
     every = task_means(rows)
     if not every:
         return
@@ -306,11 +305,7 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
         for each in every
     ]
     write_text(path=folder / f"{_MEANS}.json", text=json_text({"means": of_means}))
-    write_text(path=folder / f"{_MEANS}.csv", text=csv_text([row for means in every for row in _means_rows(means)]))
-
-
-def _means_rows(means: TaskMeans) -> list[Row]:
-    return [
+    points: list[Row] = [
         {
             "model": means.model,
             "kv_policy": means.kv_policy,
@@ -323,8 +318,10 @@ def _means_rows(means: TaskMeans) -> list[Row]:
             "effective_tokens": means.effective_tokens,
             "cap_tokens": means.cap_tokens,
         }
+        for means in every
         for point in means.points
     ]
+    write_text(path=folder / f"{_MEANS}.csv", text=csv_text(points))
 
 
 def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve]) -> None:
@@ -358,9 +355,8 @@ def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
             draw_curves(by_folder[folder], folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
 
 
-def page(rows: Sequence[SweepRow], *, name: str, n_jobs: int, command: str) -> str:
-    """The same for a browser."""
+def page(text: str, *, name: str) -> str:
+    """What `described` says for a browser."""
     from contextcliff.reporting.page.markup import page_of
 
-    chapter = Chapter(key="jobs", title="", text=described(rows, n_jobs=n_jobs, command=command))
-    return page_of([chapter], title=name, subtitle="", figures={})
+    return page_of([Chapter(key="jobs", title="", text=text)], title=name, subtitle="", figures={})

@@ -21,14 +21,13 @@ from contextcliff.findings.finding import (
     Line,
     Lines,
     Pairs,
-    Shown,
     Table,
     Text,
     findings_of,
 )
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.language import named, text_of
+from contextcliff.reporting.language import labelled, named, text_of
 from contextcliff.reporting.outside_text import tame
 
 
@@ -101,26 +100,22 @@ def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, langu
 
 def markdown_of(block: Block, images: Mapping[str, str], *, language: Catalogue = ENGLISH) -> str:
     """A block; `images` are the drawn figures by name, as Markdown. Empty: an image that was not drawn."""
-
-    def said(label: str, text: Shown) -> str:
-        sentence = text_of(text, language)
-        return f"{named(label, language)}: {sentence}" if label else sentence
-
     match block:
         case Text(text=text, label=label, strong=True):
-            return f"**{inline(said(label, text))}**"
+            return f"**{inline(labelled(label, text, language))}**"
         case Text(text=text, label=label):
-            return escape(said(label, text))
+            return escape(labelled(label, text, language))
         case Heading(text=text):
             return f"### {inline(named(text, language))}"
         case Pairs(rows=rows):
-            return pairs((named(name, language), text_of(value, language)) for name, value in rows)
+            said = ((named(name, language), text_of(value, language)) for name, value in rows)
+            return table(("", ""), said, words=2)
         case Lines(lines=lines):
-            return bullets(escape(said(line.label, line.text)) for line in lines)
+            return bullets(escape(labelled(line.label, line.text, language)) for line in lines)
         case Table(columns=columns):
             cells = zip(*(column.cells for column in columns), strict=True)
             head = [named(column.title, language).replace("\n", " ") for column in columns]
-            return aligned_table(head, cells, left=[column.words for column in columns])
+            return table(head, cells, left=[column.words for column in columns])
         case Image(figure=name):
             return images.get(name, "")
         case Code(text=text):
@@ -157,19 +152,9 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
-def pairs(rows: Iterable[tuple[str, str]]) -> str:
-    """A table of names and values, without a head."""
-    return table(("", ""), rows, words=2)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0) -> str:
-    """A table whose first `words` columns are text; the rest are numbers."""
-    return aligned_table(head, rows, left=[i < words for i in range(len(head))])
-
-
-def aligned_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[bool]) -> str:
-    """A table; `left` says of each column whether it is text, which stands to the left, or numbers."""
-    rule = (":--" if is_text else "--:" for is_text in left)
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 0, left: Sequence[bool] = ()) -> str:
+    """A table whose first `words` columns are text, or those that are so in `left`; the rest are numbers."""
+    rule = (":--" if is_text else "--:" for is_text in left or [place < words for place in range(len(head))])
     lines = [_row(map(inline, head)), _row(rule), *(_row(map(inline, row)) for row in rows)]
     return "\n".join(lines)
 

@@ -25,9 +25,9 @@ PLAN_NAME = "plan.json"
 _BAR = 40
 
 
-def write_plan(plan: Plan, *, folder: Path) -> Path:
+def write_plan(plan: Plan, *, folder: Path) -> None:
     """Write `plan.json` into a folder, whole or not at all."""
-    return write_text(path=folder / PLAN_NAME, text=json_text(asdict(plan)))
+    write_text(path=folder / PLAN_NAME, text=json_text(asdict(plan)))
 
 
 def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -> None:

@@ -42,10 +42,16 @@ def standing_line(standing: Sequence[LengthStanding]) -> str:
 
 
 class Progress:
-    """Shows how much of what is sent has ended; this one shows nothing."""
+    """Counts how much of what is sent has ended; this one shows nothing."""
 
-    def advance(self, tokens: int, *, answer: str = "") -> None:
+    def __init__(self, *, total_tokens: int | None = None) -> None:
+        self._expected_tokens = total_tokens
+        self._tokens = self._samples = 0
+
+    def advance(self, tokens: int, *, answer: str = "") -> None:  # noqa: ARG002 - shown on a terminal
         """A sample of so many prompt tokens has ended, with this answer."""
+        self._tokens += tokens
+        self._samples += 1
 
     def remark(self, line: str) -> None:
         """Say something beside it, which stays."""
@@ -55,6 +61,13 @@ class Progress:
 
     def expect(self, tokens_left: int) -> None:
         """So many prompt tokens of a search are expected to be left."""
+        self._expected_tokens = self._tokens + tokens_left
+
+    def left(self, *, took_s: float) -> str:
+        """The time that is left, by tokens: longer prompts take longer. Empty where that can't be said."""
+        if self._expected_tokens is None or not 0 < self._tokens < self._expected_tokens:
+            return ""
+        return f"{_time(took_s * (self._expected_tokens / self._tokens - 1))} left"
 
 
 @contextmanager
@@ -93,16 +106,14 @@ class PlainProgress(Progress):
         total_samples: int | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(total_tokens=total_tokens)
         self._write, self._clock = write, clock
         self._total_tokens, self._total_samples = total_tokens, total_samples
-        self._expected_tokens: int | None = None
-        self._tokens = self._samples = 0
         self._began_s = self._written_s = clock()
         self._decided: set[int] = set()
 
-    def advance(self, tokens: int, *, answer: str = "") -> None:  # noqa: ARG002 - shown on a terminal
-        self._tokens += tokens
-        self._samples += 1
+    def advance(self, tokens: int, *, answer: str = "") -> None:
+        super().advance(tokens, answer=answer)
         now_s = self._clock()
         if now_s - self._written_s >= _EVERY_S:
             self._written_s = now_s
@@ -117,30 +128,20 @@ class PlainProgress(Progress):
                 self._decided.add(each.context_tokens)
                 self.remark(standing_line([each]))
 
-    def expect(self, tokens_left: int) -> None:
-        self._expected_tokens = self._tokens + tokens_left
-
     def say(self) -> None:
         """Write the line."""
         took_s = self._clock() - self._began_s
         noun = "sample" if (self._total_samples or self._samples) == 1 else "samples"
-        left = _time_left(self._tokens, self._total_tokens or self._expected_tokens, took_s=took_s)
         about = "about " if self._total_tokens is None else ""
+        left = self.left(took_s=took_s)
         self.remark(
             f"{self._tokens:,}{_of(self._total_tokens)} tokens, {self._samples:,}{_of(self._total_samples)} {noun}, "
-            f"{_time(took_s)}{'' if left is None else f', {about}{left} left'}"
+            f"{_time(took_s)}{left and f', {about}{left}'}"
         )
 
 
 def _of(total: int | None) -> str:
     return "" if total is None else f"/{total:,}"
-
-
-def _time_left(tokens: int, total_tokens: int | None, *, took_s: float) -> str | None:
-    """What is left of some work by its tokens: longer prompts take longer. None where that can't be said."""
-    if total_tokens is None or not 0 < tokens < total_tokens:
-        return None
-    return _time(took_s * (total_tokens / tokens - 1))
 
 
 def _time(seconds: float) -> str:
@@ -184,13 +185,9 @@ def drawn(
     last = Text("", style="dim", overflow="ellipsis", no_wrap=True)
 
     class Drawn(Progress):
-        samples = tokens = 0
-        expected_tokens: int | None = None
-
         def advance(self, tokens: int, *, answer: str = "") -> None:
-            self.samples += 1
-            self.tokens += tokens
-            bar.update(task, advance=tokens, samples=self.samples, left=self._left())
+            super().advance(tokens, answer=answer)
+            bar.update(task, completed=self._tokens, samples=self._samples, left=self._about())
             words = " ".join(answer[:_MOST_SHOWN].split())
             last.plain = shown(f"last answer: {words}", console=console).plain if words else ""
 
@@ -201,12 +198,12 @@ def drawn(
             line.plain = standing_line(standing)
 
         def expect(self, tokens_left: int) -> None:
-            self.expected_tokens = self.tokens + tokens_left
-            bar.update(task, left=self._left())
+            super().expect(tokens_left)
+            bar.update(task, left=self._about())
 
-        def _left(self) -> str:
-            left = _time_left(self.tokens, self.expected_tokens, took_s=bar.tasks[0].elapsed or 0.0)
-            return "" if left is None else f"about {left} left"
+        def _about(self) -> str:
+            left = self.left(took_s=bar.tasks[0].elapsed or 0.0)
+            return left and f"about {left}"
 
     name = Text(visible(title), overflow="fold" if is_search else "ellipsis", no_wrap=not is_search)
     # What does not fit above the bottom of the window is cut only while it is drawn, and whole at the end.
@@ -215,40 +212,26 @@ def drawn(
 
 
 @contextmanager
-def counting_bar(title: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many pieces are done, of a number that is not known; yield the call that adds some."""
-    if not shown:
-        yield lambda _: None
-        return
-    from rich import progress as bars
-    from rich.console import Console
-    from rich.markup import escape
+def phase(name: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Name what the block does: beside a spinner on a terminal, in a plain line elsewhere; with `shown=False` nowhere.
 
-    columns = (
-        *(bars.SpinnerColumn(), bars.TextColumn("{task.description}")),
-        *(bars.TextColumn("{task.completed:,.0f}"), bars.TimeElapsedColumn()),
-    )
-    with bars.Progress(*columns, console=Console(stderr=True)) as progress:
-        bar = progress.add_task(escape(visible(title)), total=None)
-        yield lambda more: progress.update(bar, advance=more)
-
-
-@contextmanager
-def phase(name: str, *, shown: bool) -> Iterator[None]:
-    """Name what the block does: beside a spinner on a terminal, in a plain line elsewhere.
-
-    The block prints nothing itself. With `shown=False` nothing is said.
+    Yields a call that counts pieces that are done, for the spinner. The block prints nothing itself.
     """
-    if not shown:
-        yield
-        return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True)
-    if not console.is_terminal:
-        tell(name)
-        yield
+    if not shown or not console.is_terminal:
+        if shown:
+            tell(name)
+        yield lambda _: None
         return
-    with console.status(Text(name)):
-        yield
+    done = 0
+    with console.status(Text(visible(name))) as status:
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            status.update(Text(visible(f"{name} · {done:,}")))
+
+        yield count

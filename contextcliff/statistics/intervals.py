@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Literal, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,6 @@ def t_quantile(p: float, df: float) -> float:
 def t_above(t: float, df: float) -> float:
     """Share of Student's distribution above `t`."""
     return normal_above(t) if math.isinf(df) else float(special.stdtr(df, -t))
-
-
-def f_quantile(p: float, df: float, df_below: float) -> float:
-    """F with a share `p` of Fisher's distribution below it; `df` of the numerator and `df_below` of the denominator."""
-    return float(special.fdtri(df, df_below, p))
 
 
 def binomial_at_most(k: float, n: int, p: float) -> float:
@@ -330,3 +325,33 @@ def _accelerated(columns: _Array, confidence: float, rng: np.random.Generator, r
         (columns,), np.mean, axis=0, confidence_level=confidence, n_resamples=resamples, method="BCa", rng=rng
     ).confidence_interval
     return np.asarray(interval.low), np.asarray(interval.high)
+
+
+# The interval of a mean over parts that are fixed and estimated independently, from the interval of each.
+#
+# Half the width of a part's interval stands for its error, and independent errors add up as squares. Wilson's interval
+# has a width also where every answer is right, where a sample's variance is 0. Each part's interval is put round its
+# mean first: Wilson's leans toward a half, and leanings would add up faster than errors do. (Distances to each end that
+# are added apart, as by G. Y. Zou and A. Donner, Statistics in Medicine 27 (2008) 1693-1702, leave a true mean above
+# the interval in up to 11% of runs over thirteen tasks.) `tests/statistics/test_mean_of_parts.py` has what it covers.
+
+
+class Estimate(NamedTuple):
+    """A mean of scores from 0 to 1, with its interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def mean_of_parts(parts: Sequence[Estimate]) -> Estimate:
+    """The mean of at least one part, each counted alike, at the confidence of the parts' intervals.
+
+    The parts are all there are: it tells nothing of others of their kind. One part keeps its own interval.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    count = len(parts)
+    mean = math.fsum(part.mean for part in parts) / count
+    half = math.sqrt(math.fsum((0.5 * (part.high - part.low)) ** 2 for part in parts)) / count
+    return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half))

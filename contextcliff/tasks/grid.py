@@ -2,24 +2,154 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal, Self
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import same_length
+from contextcliff.records.sample import Sample, same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.grid_blocks import GridBlocks, Maker
-from contextcliff.tasks.spacing import DepthGrid, LengthGrid
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, Task, TaskPlan, first_blocks
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, Task, TaskPlan, first_blocks
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """A sample with its controls, which the block names in the sample."""
+
+    sample: Sample
+    controls: tuple[Sample, ...] = ()
+
+
+class Maker(ABC):
+    """Makes the samples of a task, each from its coordinates alone."""
+
+    @abstractmethod
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+        """The sample of one length, depth and trial, and its controls."""
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
+        """What a reader has to know of how these of the samples made so far were made."""
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GridBlocks:
+    """The blocks of a search over a grid: every place, with trials that no other block of the length has."""
+
+    maker: Maker
+    places: tuple[float | None, ...]
+    trials: int
+    """In a block."""
+    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
+    """By length and index: a block is built once, whoever asks for it."""
+
+    def block(self, context_tokens: int, index: int) -> TaskPlan:
+        if (context_tokens, index) not in self.built:
+            self.built[context_tokens, index] = self._build(context_tokens, index)
+        return self.built[context_tokens, index]
+
+    def _build(self, context_tokens: int, index: int) -> TaskPlan:
+        asked = [
+            self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
+            for trial in range(index * self.trials, (index + 1) * self.trials)
+            for depth in self.places
+        ]
+        controls = {control.sample_id: control for item in asked for control in item.controls}
+        return TaskPlan(
+            samples=tuple(
+                replace(item.sample, block=index, controls=tuple(each.sample_id for each in item.controls))
+                for item in asked
+            ),
+            controls=tuple(controls.values()),
+        )
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        return self.maker.notes(sample_ids)
+
+
+@settings
+class LengthGrid:
+    """`count` lengths in tokens from `min` to `max`; `log` spaces them by equal ratios. All null: not used."""
+
+    min: PositiveInt | None = None
+    max: PositiveInt | None = None
+    count: PositiveInt | None = None
+    spacing: Literal["linear", "log"] = "linear"
+
+    def __post_init__(self) -> None:
+        _require_whole("task.length_grid", self.min, self.max, self.count)
+
+    def values(self) -> tuple[int, ...] | None:
+        """The lengths, ascending; None where the grid is not used."""
+        if self.min is None or self.max is None or self.count is None:
+            return None
+        low, high, at = self.min, self.max, _LENGTH_SPACINGS[self.spacing]
+        return tuple(dict.fromkeys(round(at(low, high, share)) for share in _shares(self.count)))
+
+
+@settings
+class DepthGrid:
+    """`count` depths from `min` to `max`; `sigmoid` sets them closer at both ends. All null: not used.
+
+    The sigmoid is that of LLMTest_NeedleInAHaystack: 1 / (1 + e^(−10·(x − 0.5))), with 0 and 1 kept.
+    """
+
+    min: Fraction | None = None
+    max: Fraction | None = None
+    count: PositiveInt | None = None
+    spacing: Literal["linear", "sigmoid"] = "linear"
+
+    def __post_init__(self) -> None:
+        _require_whole("task.depth_grid", self.min, self.max, self.count)
+
+    def values(self) -> tuple[float, ...] | None:
+        """The depths, ascending; None where the grid is not used."""
+        if self.min is None or self.max is None or self.count is None:
+            return None
+        low, high, bend = self.min, self.max, _DEPTH_SPACINGS[self.spacing]
+        return tuple(dict.fromkeys(round(bend(low + (high - low) * share), 4) for share in _shares(self.count)))
+
+
+def _require_whole(key: str, low: float | None, high: float | None, count: int | None) -> None:
+    given = {"min": low, "max": high, "count": count}
+    missing = [f"{key}.{name}" for name, value in given.items() if value is None]
+    if 0 < len(missing) < len(given):
+        raise ValueError(f"{' and '.join(missing)}: missing; a grid needs min, max and count")
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"{key}.min={low}: is above {key}.max={high}; exchange them")
+
+
+def _shares(count: int) -> tuple[float, ...]:
+    return (0.0,) if count == 1 else tuple(i / (count - 1) for i in range(count))
+
+
+def _sigmoid(depth: float) -> float:
+    return depth if depth in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (depth - 0.5)))
+
+
+_LENGTH_SPACINGS: Mapping[str, Callable[[float, float, float], float]] = {
+    "linear": lambda low, high, share: low + (high - low) * share,
+    "log": lambda low, high, share: low * (high / low) ** share,
+}
+_DEPTH_SPACINGS: Mapping[str, Callable[[float], float]] = {"linear": lambda depth: depth, "sigmoid": _sigmoid}
+
 
 BATCH = 10
 """Samples of a block where a task has no depths."""
 NOT_IN_A_SAMPLE = (*UNJUDGED, "inferred")
 """Keys that change no sample: those of every task, and what is checked of a needle."""
+WHICH_SAMPLES = (
+    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid"),
+    *("trials", "max_trials", "resolution"),
+    *("reserve_tokens", "controls"),
+    *NOT_IN_A_SAMPLE,
+)
+"""Keys that say which samples there are, and nothing of what one of them is."""
 
 
 @settings
@@ -87,16 +217,13 @@ class DesignedLengths(Task):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The keys of a search where there is none."""
         return () if self.trials == "auto" else ("max_trials", "resolution")
 
     @property
     def is_searched(self) -> bool:
-        """Whether `trials=auto`."""
         return self.trials == "auto"
 
     def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:
-        """Every length, in blocks of one sample at each place."""
         if self.trials != "auto":
             return None
         return SearchPlan(
@@ -114,12 +241,10 @@ class DesignedLengths(Task):
         """What makes the samples. Raises `ConfigError` for texts too short."""
 
     def blocks(self, materials: Materials) -> GridBlocks:
-        """The samples of a search; without one, all samples of a length as one block."""
         trials = self.trials_in_block if self.trials == "auto" else self.trials
         return GridBlocks(maker=self.maker(materials), places=self.places, trials=trials)
 
     def build(self, materials: Materials) -> TaskPlan:
-        """One sample for each length, depth and trial, and their controls; of a search the first blocks."""
         blocks, lengths = self.blocks(materials), self.lengths_in(materials.context_budget)
         if self.trials == "auto":
             return first_blocks(blocks, lengths, materials.first_blocks)
@@ -127,32 +252,22 @@ class DesignedLengths(Task):
         return replace(whole, samples=tuple(replace(sample, block=None) for sample in whole.samples))
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More trials."""
-        if self.trials == "auto":
-            return (Lever(now=self.max_trials, at=self._with_most),)
-        return (Lever(now=self.trials, at=lambda n: Raised(override=f"task.trials={n}", task=self._with(trials=n))),)
+    def more_samples(self) -> str:
+        return f"raise {self.count_key}"
 
-    def _with_most(self, count: int) -> Raised:
-        return Raised(override=f"task.max_trials={count}", task=self._with(max_trials=count))
-
-    def shortened(self, context_budget: ContextBudget) -> Self:
-        """At the two shortest lengths."""
-        return replace(self, lengths=self.lengths_in(context_budget)[:2], length_grid=LengthGrid(), length_fractions=())
-
-    def _with(self, **changes: Any) -> Any:  # what is no task yet is the base of one
-        return replace(self, **changes)
+    @property
+    def count_key(self) -> str:
+        """The key that says how many samples a length has."""
+        return "task.max_trials" if self.trials == "auto" else "task.trials"
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow
         """Tokens that an answer at this length may take; None: what the sampling says."""
         return None
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
-        """That of the longest prompt."""
         return self.answer_tokens(max(self.lengths_in(context_budget))) or context_budget.answer_tokens
 
     def longest_context(self, context_budget: ContextBudget) -> int:
-        """The longest length asked for."""
         longest = max(self.lengths_in(context_budget))
         reserve = self._reserve(context_budget, longest)
         if longest > context_budget.context_window - reserve:
@@ -174,7 +289,6 @@ class DesignedLengths(Task):
         return self._fitted(given, context_budget) if context_budget.fits_lengths else given
 
     def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:
-        """Which lengths were left out or shortened, where the window decides what is asked."""
         if not context_budget.fits_lengths or self.length_fractions:
             return ()
         asked, built = set(self.length_grid.values() or self.lengths), self.lengths_in(context_budget)
@@ -235,28 +349,25 @@ class Depths(DesignedLengths):
 
     @property
     def places(self) -> tuple[float | None, ...]:
-        """The depths to build."""
         return (None,) if self.goes_anywhere else self.depth_grid.values() or self.depths
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The depths too, where there are none."""
         return (*super().idle, *(("depths", "depth_grid") if self.goes_anywhere else ()))
 
-    @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More trials, or more depths where trials at one depth are the same prompt."""
-        if self.trials == "auto" or self.goes_anywhere:  # more depths are larger blocks, and no more evidence
-            return super().levers
-        return (*super().levers, Lever(now=len(self.places), at=self._with_depths))
 
-    def _with_depths(self, count: int) -> Raised:
-        depths = self.depth_grid.values() or self.depths
-        low, high = min(depths), max(depths)
-        low, high = (0.0, 1.0) if low == high else (low, high)
-        grid = DepthGrid(min=low, max=high, count=count)
-        override = f"task.depth_grid={{min:{low:g},max:{high:g},count:{count},spacing:linear}}"
-        return Raised(override=override, task=self._with(depth_grid=grid))
+def filled(template: str, **values: str) -> str:
+    """A template with its fields replaced; any other brace stays as it is."""
+    for name, value in values.items():
+        template = template.replace(f"{{{name}}}", value)
+    return template
+
+
+def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:
+    """Raise `ValueError` where a template lacks a field."""
+    missing = [name for name in names if name not in template]
+    if missing:
+        raise ValueError(f"{key}={template!r}: {' and '.join(missing)} must stand in it")
 
 
 def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:

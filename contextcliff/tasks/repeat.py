@@ -8,7 +8,6 @@ Scored by the share of lines that are copied, and 0 where the odd line is not na
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -19,8 +18,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.grid_blocks import Asked
+from contextcliff.tasks.grid import Asked, Depths, Maker
 from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import Materials, ScoringContext
 from contextcliff.text.tokens import Tokenizer, tokenise
@@ -56,7 +54,6 @@ class Repeat(Depths):
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
 
     def answer_tokens(self, context_tokens: int) -> int:
-        """As many as the list takes, and a margin."""
         return round(_ANSWER_MARGIN * context_tokens) + _ANSWER_EXTRA_TOKENS
 
     @property
@@ -65,7 +62,6 @@ class Repeat(Depths):
         return min(super().most_blocks, len(self.pairs))
 
     def maker(self, materials: Materials) -> ListMaker:
-        """Writes the lists."""
         return ListMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
@@ -98,8 +94,7 @@ class Repeat(Depths):
             replace(self._sample(materials, few, few.text), control="ceiling"),
             replace(self._sample(materials, few, few.bare), control="floor"),
         )
-        named = replace(sample, controls=tuple(control.sample_id for control in controls))
-        return Asked(sample=named, controls=controls)
+        return Asked(sample=sample, controls=controls)
 
     def _sample(self, materials: Materials, sheet: Sheet, text: str) -> Sample:
         """A sample of a list by itself, as a control is asked it."""
@@ -141,19 +136,14 @@ class Repeat(Depths):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ListMaker:
+class ListMaker(Maker):
     """Makes the samples of a run."""
 
     task: Repeat
     materials: Materials
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The list of one length, depth and trial, and its controls."""
         return self.task.ask(self.materials, context_tokens, depth or 0.0, trial)
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing has to be known."""
-        return ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

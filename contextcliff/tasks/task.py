@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, Self, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.amounts import Quantity
@@ -98,22 +98,6 @@ class ScoringContext:
     """An embedding for each text of `Task.texts_to_embed` that has one; None: nothing was embedded."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Raised:
-    """A task with more samples a length, and the override that makes it so: `task.trials=8`."""
-
-    override: str
-    task: Task
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Lever:
-    """A setting that gives more samples a length, or more texts to cut them from, the higher it is."""
-
-    now: int
-    at: Callable[[int], Raised]
-
-
 class Task(ABC):
     """One benchmark; a subclass is a settings dataclass, named in `_target_` of a YAML in `conf/task/`.
 
@@ -168,9 +152,9 @@ class Task(ABC):
         return ""
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        """What gives more evidence at each length, the cheapest first."""
-        return ()
+    def more_samples(self) -> str:
+        """What to do for more evidence at each length, as `raise task.trials`."""
+        return "take another task"
 
     def identity(self) -> Mapping[str, object]:
         """What determines the samples, for the run's fingerprint: every key but those of `not_asked` and `idle`."""
@@ -203,10 +187,6 @@ class Task(ABC):
     def text_tokens(self, context_budget: ContextBudget) -> int:
         """Tokens of text that an endless dataset has to give."""
         return self.longest_context(context_budget)
-
-    def shortened(self, context_budget: ContextBudget) -> Self:  # noqa: ARG002 - for tasks that design lengths
-        """The same task at its two shortest lengths alone, where it designs them: as many samples at each."""
-        return self
 
     def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:  # noqa: ARG002 - as above
         """What a reader has to know of the lengths that are asked, where they are not those that were given."""

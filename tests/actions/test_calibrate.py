@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from contextcliff.analysis.calibration.laws import TEXT_SAMPLES, laws_of
+from contextcliff.analysis.calibration.laws import laws_of
 from tests.commands import DRAWN, QUIET, contextcliff
 from tests.compositions import built
 
-QUICK = ("experiment=calibration", "action.runs=30", "action.laws=[flat_threshold,cliff_between,natural_cliff]")
+QUICK = ("experiment=calibration", "action.runs=30", "action.laws=[flat_threshold,cliff_between]")
 
 
 @pytest.mark.slow
@@ -33,9 +33,7 @@ def test_the_shipped_calibration_is_that_of_2000_runs_of_every_law_and_design() 
 def test_what_is_calibrated_is_what_the_needle_tasks_ask_by_default() -> None:
     action: Any = built("experiment=calibration").action
     niah: Any = built("task=niah").task
-    packed: Any = built("task=niah_multikey").task
     assert (action.block, action.max_trials) == (niah.block_samples, niah.max_trials)
-    assert (TEXT_SAMPLES, action.max_text_trials) == (packed.block_samples, packed.max_trials)
 
 
 LAWS = ", ".join(law.name for law in laws_of((512, 1024, 2048, 4096), 0.8))
@@ -47,10 +45,6 @@ WRONG = {
         "action.designs[0]=fixed_80: must be 'walk', 'refine', 'fixed_40' or 'fixed_500'",
     ),
     "no design": (("action.designs=[]",), "action.designs=[]: must not be empty"),
-    "documents that are searched": (
-        ("action.laws=[natural_cliff]", "action.designs=[walk]"),
-        "action.laws: documents of natural length are not searched; add fixed_40 or fixed_500 to action.designs",
-    ),
     "three lengths": (
         ("action.lengths=[512,1024,2048]",),
         "action.lengths=[512,1024,2048]: a calibration takes at least 4 lengths; give some more",

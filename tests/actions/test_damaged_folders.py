@@ -18,7 +18,7 @@ from contextcliff.actions.compared_runs import run_at
 from contextcliff.errors import ConfigError, ContextCliffError
 from contextcliff.reporting.data_files import read_contexts, stored_samples
 from contextcliff.reporting.page.excerpts import read_excerpts
-from contextcliff.reporting.published.reading import read_table
+from contextcliff.reporting.published import read_table
 from contextcliff.reporting.run_folders import copy_run
 from contextcliff.reporting.run_names import read_dataset, read_parameters
 from contextcliff.reporting.stored_reports import UnreadableReport, read_report, stored_reports

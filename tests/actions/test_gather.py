@@ -122,19 +122,18 @@ def test_a_gathered_run_is_analysed_and_compared_where_it_was_brought(machines: 
 
 
 @pytest.mark.slow
-def test_a_run_that_two_machines_began_ends_with_the_answers_of_both(tmp_path: Path) -> None:
+def test_the_same_command_goes_on_with_the_answers_of_two_halves(tmp_path: Path) -> None:
     for name, lost in (("a", "<"), ("b", ">=")):
         run(tmp_path / name, *RUN)
         edited(tmp_path / name / "outputs" / "state.db", f"DELETE FROM generations WHERE key {lost} '8'")
         # As it stood when each machine was stopped: a partial report.
         run(tmp_path / name, *RUN, "action=analyze")
-    told = run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
+    run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
+    assert answers(tmp_path / "a") == 22
+    run(tmp_path / "a", *RUN)
     (name,) = folders(tmp_path / "a")
-    again = f"python -m contextcliff action=analyze run=outputs/contextcliff/{name}"
-    assert f"  {name} is of several stores now; report its answers with: {again}" in told.splitlines()
-    run(tmp_path / "a", *again.split()[3:], *QUIET)
     report = json.loads((tmp_path / "a" / "outputs" / "contextcliff" / name / "report.json").read_text("utf-8"))
-    assert (report["counts"]["completed"], report["counts"]["unscored"], report["partial"]) == (22, 0, False)
+    assert (report["counts"]["reused"], report["counts"]["unscored"], report["partial"]) == (22, 0, False)
 
 
 @pytest.mark.slow
@@ -148,22 +147,6 @@ def test_a_newer_report_of_a_run_takes_the_place_of_an_older_and_never_the_other
         theirs.write_text(json.dumps({**json.loads(theirs.read_text("utf-8")), "created_at": created}), "utf-8")
         run(here, *GATHER, "action.stores=[../a/outputs]")
         assert (json.loads(ours.read_text("utf-8"))["created_at"] == created) is copied
-
-
-@pytest.mark.slow
-def test_a_newer_report_of_other_answers_than_those_that_stay_is_said_to_need_an_analysis(machines: Path) -> None:
-    here = machines / "here"
-    shutil.copytree(machines / "b" / "outputs", here / "outputs")
-    (name,) = {*folders(machines / "a")} & {*folders(here)}
-    file = machines / "a" / "outputs" / "contextcliff" / name / "report.json"
-    file.write_text(file.read_text("utf-8").replace(CREATED, "2999-01-01T00:00:00+00:00"), "utf-8")
-    other = "UPDATE generations SET generation = json_set(generation, '$.text', 'something else')"
-    edited(machines / "a" / "outputs" / "state.db", other)
-    told = run(here, *GATHER, "action.stores=[../a/outputs]").splitlines()
-    assert "  ../a/outputs: 22 of its answers were given otherwise here; those here stay" in told
-    again = f"python -m contextcliff action=analyze run=outputs/contextcliff/{name}"
-    assert f"  {name} is of several stores now; report its answers with: {again}" in told
-    assert not [line for line in run(here, *GATHER, "action.stores=[../a/outputs]").splitlines() if "analyze" in line]
 
 
 @pytest.mark.slow

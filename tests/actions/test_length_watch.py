@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from contextcliff.actions.length_watch import LengthWatch
+from contextcliff.actions.send_run import LengthWatch
 from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample

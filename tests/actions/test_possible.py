@@ -1,4 +1,4 @@
-"""What no model could show is said before anything is sent, with what would be enough."""
+"""What no model could show is said before anything is sent, with what is needed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.impossible_cap import impossible_cap
 from contextcliff.actions.prepare_run import Prepared, deployment, prepare
+from contextcliff.actions.required_cap import impossible_cap
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
@@ -68,7 +68,7 @@ SEARCHED = [
     ("task=niah", "analysis.relative_to_baseline=true", "task.max_trials=22"),
     ("task=niah", "analysis.relative_to_baseline=true", "analysis.threshold=0.95"),
 ]
-OVERRIDES = re.compile(r"; (\S+=\S+(?: \S+=\S+)*) \((.*)\) would be enough$")
+NEEDED = re.compile(r"at least (\d+) samples a length(?: in \d+ \w+)? are needed; raise (task\.max_trials)$")
 
 
 def built(*overrides: str) -> Invocation:
@@ -83,7 +83,7 @@ async def _prepared(invocation: Invocation) -> Prepared:
 def warned(*overrides: str) -> str | None:
     """What is said of an invocation before anything is sent."""
     invocation = built(*overrides)
-    return impossible_cap(invocation, invocation.identify(), asyncio.run(_prepared(invocation)))
+    return impossible_cap(invocation, asyncio.run(_prepared(invocation)))
 
 
 async def _analysed(invocation: Invocation) -> Analysis:
@@ -123,42 +123,60 @@ def test_a_perfect_model_gets_the_whole_range_or_it_was_said_that_none_could(ove
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT, *SEARCHED], ids=lambda overrides: " ".join(overrides))
-def test_what_is_called_enough_is_enough_and_one_less_is_not(overrides: tuple[str, ...]) -> None:
-    told = warned(*overrides)
-    if told is None:
-        return
-    found = OVERRIDES.search(told)
-    assert found is not None, told
-    enough = found[1].split()
-    assert warned(*overrides, *enough) is None
-    key, number = enough[0].rsplit("=", 1)
-    if number.isdigit() and len(enough) == 1:
-        one_less = int(number) + (1 if key == "analysis.bins" else -1)
-        assert warned(*overrides, f"{key}={one_less}") is not None
+@pytest.mark.parametrize("overrides", SEARCHED, ids=" ".join)
+def test_what_a_search_is_told_to_ask_is_enough_and_one_less_is_not(overrides: tuple[str, ...]) -> None:
+    needed = NEEDED.search(warned(*overrides) or "")
+    if needed is not None:
+        count, key = int(needed[1]), needed[2]
+        assert warned(*overrides, f"{key}={count}") is None
+        assert warned(*overrides, f"{key}={count - 1}") is not None
+
+
+@pytest.mark.parametrize(
+    ("overrides", "needed"),
+    [
+        (("task=niah", *FIXED, "task.trials=1"), "14 samples a length are needed; raise task.trials"),
+        (
+            ("task=niah_multikey", *FIXED, "task.trials=1"),
+            "60 samples a length in 6 contexts are needed; raise task.trials",
+        ),
+        (("task=continuation", "task.rounds=3"), "9 samples a length are needed; raise task.rounds"),
+        (
+            ("task=qa", "task.samples_per_bin=6"),
+            "14 questions a length are needed; raise task.samples_per_bin, if the dataset has as many questions, or "
+            "lower analysis.bins",
+        ),
+        (
+            ("task=niah", *FIXED, "task.trials=4", "task.haystacks=4"),
+            "60 samples a length in 6 texts are needed; raise task.trials and task.haystacks, or take "
+            "task.haystacks=fresh",
+        ),
+        (
+            ("task=niah_multikey", "task.max_trials=100"),
+            "110 samples a length in 22 contexts are needed; raise task.max_trials",
+        ),
+        (
+            ("task=niah", "task.haystacks=8"),
+            "242 samples a length in 22 texts are needed; raise task.max_trials and task.haystacks, or take "
+            "task.haystacks=fresh",
+        ),
+    ],
+)  # fmt: skip
+def test_the_fewest_samples_that_could_show_it_are_named(overrides: tuple[str, ...], needed: str) -> None:
+    assert (warned(*overrides) or "").endswith(f"; at least {needed}")
 
 
 @pytest.mark.slow
-def test_a_plan_names_what_cannot_be_shown_and_what_would_be_enough(tmp_path: Path) -> None:
-    given = (*FIXED, "task=niah_multikey", "task.trials=4", "action=plan")
-    done = contextcliff(*SIMULATED, *given, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    notes = json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))["notes"]
-    assert notes[0] == (
-        "no safe cap is possible: 40 samples a length in 4 contexts cannot show 0.80 at 95% confidence even if all are "
-        "right; task.trials=6 (60 samples a length in 6 contexts) would be enough"
-    )
-
-
-@pytest.mark.slow
-def test_a_run_warns_and_goes_on(tmp_path: Path) -> None:
+def test_a_plan_and_a_run_say_it_and_go_on(tmp_path: Path) -> None:
     given = (*SIMULATED, *FIXED, "task.trials=1")
-    done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stderr.startswith(
-        "warning: no safe cap is possible: 10 samples a length cannot show 0.80 at 95% confidence even if all are "
-        "right; task.trials=2 (20 samples a length) would be enough\n"
+    said = (
+        "no safe cap is possible: 10 samples a length cannot show 0.80 at 95% confidence even if all are right; "
+        "at least 14 samples a length are needed; raise task.trials"
     )
+    assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))["notes"][0] == said
+    done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
+    assert (done.returncode, done.stderr.startswith(f"warning: {said}\n")) == (0, True)
     (report,) = reports(tmp_path)
     assert report["counts"]["completed"] == 30
     again = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
@@ -187,25 +205,6 @@ def test_a_threshold_that_no_number_of_samples_can_show_is_said_so() -> None:
     assert warned("task=niah", *FIXED, "task.trials=4", "analysis.threshold=1") == (
         "no safe cap is possible: 40 samples a length cannot show 1.00 at 95% confidence even if all are right; no "
         "number of samples could; lower analysis.threshold"
-    )
-
-
-@pytest.mark.slow
-def test_a_search_that_may_ask_too_little_is_told_how_much_is_enough() -> None:
-    assert warned("task=niah_multikey", "task.max_trials=100") == (
-        "no safe cap is possible: 100 samples a length in 20 contexts cannot show 0.80 at 95% confidence even if all "
-        "are right; task.max_trials=110 (110 samples a length in 22 contexts) would be enough"
-    )
-    assert warned("task=niah", "task.max_trials=21") == (
-        "no safe cap is possible: 11 samples a length cannot show 0.80 at 95% confidence even if all are right; "
-        "task.max_trials=22 (22 samples a length) would be enough"
-    )
-
-
-def test_a_search_over_few_haystacks_is_told_to_take_fresh_text() -> None:
-    assert warned("task=niah", "task.haystacks=8") == (
-        "no safe cap is possible: 88 samples a length in 8 texts cannot show 0.80 at 95% confidence even if all are "
-        "right; task.haystacks=fresh (22 samples a length) would be enough"
     )
 
 
@@ -244,7 +243,7 @@ def test_a_thin_bin_alone_is_named_by_its_length(tmp_path: Path) -> None:
     assert told is not None
     assert re.fullmatch(
         r"no safe cap beyond [\d,]+ tokens is possible: at [\d,]+ tokens 10 questions cannot show 0\.80 of the "
-        r"baseline at 95% confidence even if all are right; analysis\.bins=2 \(.* questions a length\) would be enough",
+        r"baseline at 95% confidence even if all are right; at least 14 questions a length are needed; raise .*",
         told,
     )
 

@@ -255,9 +255,8 @@ def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
         ),
         (
             ("dataset=essays",),
-            "task.like={name}: {n} of its {n} prompts are other ones here: dataset=synthetic there and essays here, "
-            "dataset._target_=contextcliff.datasets.synthetic.Synthetic there and "
-            "contextcliff.datasets.essays.Essays here; give the same, or take another run",
+            "task.like={name}: {n} of its {n} prompts are other ones here: dataset=synthetic there and essays here; "
+            "give the same, or take another run",
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextcliff.analysis.calibration.calibrating import CalibrationPlan
-from contextcliff.analysis.calibration.laws import Law, laws_of
+from contextcliff.analysis.calibration.laws import laws_of
 
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536)
 THRESHOLD = 0.8
@@ -17,12 +17,7 @@ def plan_of(runs: int, *, seed: int = 0, resolution: int | None = None) -> Calib
         confidence=0.95,
         block=11,
         max_trials=160,
-        max_text_trials=320,
         resolution=resolution,
         runs=runs,
         seed=seed,
     )
-
-
-def laws_with(*evidence: str) -> list[Law]:
-    return [law for law in LAWS.values() if law.evidence in evidence]

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.calibration.calibrating import FIXED, DesignName
+from contextcliff.analysis.calibration.calibrating import (
+    FIXED,
+    DesignName,
+    SimulatedSearches,
+    fixed_outcomes,
+    fixed_scores,
+)
 from contextcliff.analysis.calibration.laws import Law
-from contextcliff.analysis.calibration.sequential_runs import SimulatedSearches
-from contextcliff.analysis.calibration.simulated_runs import SimulatedFixed, SimulatedNatural
 from contextcliff.analysis.search import BlockKey, BlockScores, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.generation import ScoredSample
-from tests.analysis.calibration_plans import LENGTHS, laws_with, plan_of
-from tests.make import of, scored_sample
+from tests.analysis.calibration_plans import LAWS, LENGTHS, plan_of
+from tests.make import scored_sample
 
 RUNS = [pytest.param(10, id="quick"), pytest.param(200, id="record", marks=pytest.mark.slow)]
-SEARCHED = laws_with("samples", "texts", "pairs")
-NATURAL = laws_with("natural")
 
 
 class SimulatedBlocks(Mapping[BlockKey, BlockScores]):
@@ -35,11 +36,10 @@ class SimulatedBlocks(Mapping[BlockKey, BlockScores]):
 
     def __getitem__(self, key: BlockKey) -> BlockScores:
         if key.context_tokens not in self.drawn:
-            parts = self.searches.law.draw.parts
+            parts = self.searches.law.parts
             self.drawn[key.context_tokens] = (self.searches.scores(key.context_tokens) / parts).tolist()
         block = tuple(self.drawn[key.context_tokens][self.run][key.index])
-        shared = self.searches.plan.block_evidence == 1
-        return BlockScores(texts=(block,) if shared else tuple((score,) for score in block))
+        return BlockScores(texts=tuple((score,) for score in block))
 
     def __iter__(self) -> Iterator[BlockKey]:
         raise NotImplementedError
@@ -50,25 +50,25 @@ class SimulatedBlocks(Mapping[BlockKey, BlockScores]):
 
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("refine", [False, True], ids=["walk", "refine"])
-@pytest.mark.parametrize("law", SEARCHED, ids=lambda law: law.name)
+@pytest.mark.parametrize("law", LAWS.values(), ids=lambda law: law.name)
 def test_a_simulated_search_goes_the_way_that_the_real_one_goes(law: Law, refine: bool, runs: int) -> None:
     calibration = plan_of(runs)
-    plan, rule = calibration.search_plan(law, refine=refine), calibration.rule(law)
+    plan, rule = calibration.search_plan(refine=refine), calibration.rule(law)
     searches = SimulatedSearches(law=law, plan=plan, rule=rule, runs=runs, seed=calibration.seed)
-    outcomes = searches.outcomes()
+    caps, _ = searches.outcomes()
     drawn: dict[int, list[list[list[float]]]] = {}
     for run in range(runs):
         tested = follow(plan, rule, SimulatedBlocks(searches, run, drawn)).search.tested
         assert searches.path(run) == [(each.context_tokens, each.decision, each.n_blocks) for each in tested]
         passed = [each.context_tokens for each in tested if each.decision == "passed"]
-        assert outcomes.caps[run] == max(passed, default=0)
+        assert caps[run] == max(passed, default=0)
 
 
 @pytest.mark.parametrize("resolution", [1, 700, 5000])
 def test_a_simulated_search_refines_to_the_resolution_that_the_real_one_refines_to(resolution: int) -> None:
-    law = next(law for law in SEARCHED if law.name == "slope_between")
+    law = LAWS["slope_between"]
     calibration = plan_of(10, resolution=resolution)
-    plan, rule = calibration.search_plan(law, refine=True), calibration.rule(law)
+    plan, rule = calibration.search_plan(refine=True), calibration.rule(law)
     searches = SimulatedSearches(law=law, plan=plan, rule=rule, runs=10, seed=calibration.seed)
     drawn: dict[int, list[list[list[float]]]] = {}
     for run in range(10):
@@ -76,22 +76,13 @@ def test_a_simulated_search_refines_to_the_resolution_that_the_real_one_refines_
         assert searches.path(run) == [(each.context_tokens, each.decision, each.n_blocks) for each in tested]
 
 
-def _analysed_cap(samples: Sequence[ScoredSample], *, relative: bool, designed: bool) -> int:
+def _analysed_cap(samples: Sequence[ScoredSample], *, relative: bool) -> int:
     """The cap that the analysis of a run gives; 0 where no length beyond a baseline clears."""
     settings = AnalysisSettings(relative_to_baseline=relative)
-    facts = StudyFacts(max_context_tokens=131_072, designed_lengths=designed, relative_by_default=False)
+    facts = StudyFacts(max_context_tokens=131_072, designed_lengths=True, relative_by_default=False)
     sequence = study_of(samples, settings, facts).sequence
     assert sequence is not None
     return (sequence.cap_tokens or 0) if sequence.cleared > int(relative) else 0
-
-
-def _samples_of(fixed: SimulatedFixed, run: int) -> list[ScoredSample]:
-    samples: list[ScoredSample] = []
-    for tokens in fixed.lengths:
-        for number, text in enumerate((fixed.scores(tokens)[run] / fixed.law.draw.parts).tolist()):
-            asked = [scored_sample(tokens, score) for score in text]
-            samples += of(f"text-{number}", asked) if fixed.law.evidence == "texts" else asked
-    return samples
 
 
 DESIGNS = [
@@ -102,27 +93,16 @@ DESIGNS = [
 
 
 @pytest.mark.parametrize(("design", "runs"), DESIGNS)
-@pytest.mark.parametrize("law", SEARCHED, ids=lambda law: law.name)
+@pytest.mark.parametrize("law", LAWS.values(), ids=lambda law: law.name)
 def test_a_simulated_fixed_design_has_the_cap_that_its_analysis_gives(law: Law, design: DesignName, runs: int) -> None:
-    calibration = plan_of(runs)
-    fixed = SimulatedFixed(
-        law=law, lengths=LENGTHS, samples=FIXED[design], rule=calibration.rule(law), runs=runs, seed=0
-    )
+    plan, samples = plan_of(runs), FIXED[design]
+    drawn = {tokens: (fixed_scores(plan, law, samples, tokens) / law.parts).reshape(runs, -1) for tokens in LENGTHS}
     analysed = [
-        _analysed_cap(_samples_of(fixed, run), relative=law.evidence == "pairs", designed=True) for run in range(runs)
+        _analysed_cap(
+            [scored_sample(tokens, float(score)) for tokens in LENGTHS for score in drawn[tokens][run]],
+            relative=law.relative,
+        )
+        for run in range(runs)
     ]
-    assert fixed.outcomes().caps.tolist() == analysed
-
-
-@pytest.mark.parametrize("law", NATURAL, ids=lambda law: law.name)
-def test_simulated_documents_have_the_cap_that_their_analysis_gives(law: Law) -> None:
-    calibration = plan_of(4)
-    natural = SimulatedNatural(law=law, lengths=LENGTHS, samples=40, rule=calibration.rule(law), runs=4, seed=0)
-    lengths, right = natural.documents()
-    for run, cap in enumerate(natural.outcomes().caps):
-        samples = [
-            replace(item, sample=replace(item.sample, bin=number // 40))
-            for number, (tokens, score) in enumerate(zip(lengths[run], right[run], strict=True))
-            for item in [scored_sample(int(tokens), float(score))]
-        ]
-        assert cap == _analysed_cap(samples, relative=True, designed=False)
+    caps, _ = fixed_outcomes(plan, law, samples)
+    assert caps.tolist() == analysed

@@ -12,7 +12,7 @@ from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.entropy import (
     AttentionEntropy,
     EntropyAtLength,
-    attention_entropy,
+    EntropyFinding,
 )
 from contextcliff.records.generation import ScoredSample
 from tests.make import scored_sample
@@ -37,7 +37,7 @@ def of(tokens: int, *layers: float) -> ScoredSample:
 
 def found(*samples: ScoredSample, threshold: float | None = None) -> AttentionEntropy | None:
     facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
-    return attention_entropy(study_of(samples, AnalysisSettings(entropy_threshold=threshold), facts))
+    return EntropyFinding().find(study_of(samples, AnalysisSettings(entropy_threshold=threshold), facts))
 
 
 def rising() -> list[ScoredSample]:

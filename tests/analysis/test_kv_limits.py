@@ -18,7 +18,6 @@ from contextcliff.findings.kv_cache import (
     KVCache,
     KVCacheFinding,
     Limits,
-    kv_cache,
     limits_in_words,
     memory_cap,
 )
@@ -66,7 +65,7 @@ def limits_of(cache: CacheFacts, *, wrong_from: int = 10**9, slo_ms: float | Non
     """Latencies are 20 ms."""
     samples = [scored_sample(tokens, float(tokens < wrong_from)) for tokens in (1_000, 2_000, 4_000) for _ in range(20)]
     facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, cache=cache)
-    found = kv_cache(study_of(samples, AnalysisSettings(latency_slo_ms=slo_ms), facts))
+    found = KVCacheFinding().find(study_of(samples, AnalysisSettings(latency_slo_ms=slo_ms), facts))
     assert found is not None
     return found
 

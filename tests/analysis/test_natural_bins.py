@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.calibration.laws import CliffScore, SlopeScore, TrueScore
+from contextcliff.analysis.calibration.laws import TrueScore, cliff, slope
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import findings_with
 from contextcliff.records.analysis import Analysis
@@ -91,8 +91,8 @@ def test_a_model_that_is_hardly_ever_right_has_no_cap_no_stable_zone_and_nothing
 
 
 LAWS: dict[str, TrueScore] = {
-    "cliff": CliffScore(high=0.95, low=0.05, threshold=0.8, crossing=3_700.0),
-    "slope": SlopeScore(high=0.95, low=0.05, threshold=0.8, crossing=3_700.0, octaves=3.0),
+    "cliff": cliff(0.8, 3_700.0, high=0.95),
+    "slope": slope(0.8, 3_700.0, high=0.95),
 }
 
 
@@ -103,7 +103,7 @@ def test_the_crossing_lies_between_cap_and_ceiling(law: str, bins: int, a_bin_ha
     rng, runs, above, below = np.random.default_rng(0), 1_000, 0, 0
     for _ in range(runs):
         lengths = np.sort(2.0 ** rng.uniform(9.0, 14.0, bins * a_bin_has)).round().astype(int)
-        rates = np.array([LAWS[law].at(float(tokens)) for tokens in lengths])
+        rates = np.array([LAWS[law](float(tokens)) for tokens in lengths])
         right: NDArray[np.bool_] = rng.random(len(lengths)) < rates
         pairs = list(zip(lengths.tolist(), right.astype(float).tolist(), strict=True))
         cap = study_cap([pairs[i * a_bin_has : (i + 1) * a_bin_has] for i in range(bins)])

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.bins import group, summarise
-from contextcliff.analysis.calibration import simulated_runs
+from contextcliff.analysis.calibration import calibrating
 from contextcliff.analysis.walk import RelativeThreshold
 from contextcliff.findings import position
 from contextcliff.findings.position import position_pattern
 from contextcliff.statistics.ranks import are_significant, is_significant
 from tests.make import curve, scored_sample
 
-PACKAGE = Path(simulated_runs.__file__).parents[2]
+PACKAGE = Path(calibrating.__file__).parents[2]
 
 
 def test_a_length_at_the_limit_of_a_relative_threshold_is_shown_above_it() -> None:

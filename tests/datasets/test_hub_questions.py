@@ -9,13 +9,8 @@ import datasets
 import pyarrow.parquet
 import pytest
 
-from contextcliff.datasets.hotpotqa import HotpotQA
 from contextcliff.datasets.hub_questions import HubQuestions
-from contextcliff.datasets.longbench_v2 import LongBenchV2
-from contextcliff.datasets.narrativeqa import NarrativeQA
-from contextcliff.datasets.qasper import Qasper
-from contextcliff.datasets.quality import Quality
-from contextcliff.datasets.squad import Squad
+from contextcliff.datasets.hub_sets import HotpotQA, LongBenchV2, NarrativeQA, Qasper, Quality, Squad
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.corpus import Corpus
 from tests.datasets.made_files import SHARED, WHY_SHARED, json_lines

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.datasets.needle_text import NeedleText
-from contextcliff.datasets.noise import Noise
+from contextcliff.datasets.synthetic import NeedleText, Noise
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.compositions import built, refusal

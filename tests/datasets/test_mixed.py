@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from contextcliff.datasets.hub_sets import Squad
 from contextcliff.datasets.jsonl import Jsonl
 from contextcliff.datasets.mixed import Mixed
-from contextcliff.datasets.squad import Squad
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from tests.datasets.made_files import json_lines

@@ -10,6 +10,7 @@ import pytest
 
 from contextcliff.datasets import essays
 from contextcliff.datasets.essays import Essays
+from contextcliff.datasets.stories import Stories
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 
@@ -136,3 +137,15 @@ def test_synthetic_prose_follows_the_seed_and_the_variant() -> None:
 def test_a_longer_run_reads_on_in_the_same_synthetic_text() -> None:
     short, long = (Synthetic().corpus(tokens=tokens, seed=3).documents[0].text for tokens in (200, 2_000))
     assert long.startswith(short.rstrip())
+
+
+CORPUS = Stories().corpus(tokens=1, seed=0)
+TEXTS = {document.document_id: document.text for document in CORPUS.documents}
+
+
+def test_every_text_is_asked_about_and_every_question_has_evidence() -> None:
+    assert {question.document_id for question in CORPUS.questions} == set(TEXTS)
+    for question in CORPUS.questions:
+        assert question.evidence
+        assert question.metadata["domain"]
+        assert question.level in (1, 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from importlib.resources import files
 
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.documents.line_wrapping import unwrap
+from contextcliff.documents.cleaning import unwrap
 
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8").strip("\n")
 VERSE = """The moon has left the harbour wall,
@@ -53,24 +52,11 @@ def test_a_text_that_is_not_hard_wrapped_is_left_alone(text: str) -> None:
     assert unwrap(text) == text
 
 
-def test_letters_that_are_wrapped_to_less_than_their_novel_come_together_too() -> None:
-    letter = STORY.split("\n\n")[2]
-    assert len(letter) > 300
-    text = f"{wrapped(STORY, 72)}\n\n{textwrap.indent(wrapped(letter, 60), '    ')}"
-    assert unwrap(text) == f"{STORY}\n\n{letter}"
-
-
 def test_a_paragraph_may_open_with_a_line_that_is_set_in_and_no_blank_line() -> None:
     text = wrapped(STORY, 72, indent="    ", between="\n")
     unwrapped = unwrap(text).split("\n\n")
     paragraphs = STORY.split("\n\n")
     assert sum(paragraph in set(unwrapped) for paragraph in paragraphs) > 0.95 * len(paragraphs)
-
-
-def test_a_line_that_ends_early_after_a_sentence_ends_a_paragraph_of_wrapped_prose() -> None:
-    block = f"{wrapped(STORY.split(chr(10) * 2)[2], 72)}\nThe end.\nNobody spoke. {'It rained and rained. ' * 9}"
-    unwrapped = unwrap(f"{wrapped(STORY, 72)}\n\n{wrapped(STORY, 72)}\n\n{block}")
-    assert "The end.\n\nNobody spoke. It rained" in unwrapped
 
 
 @pytest.mark.parametrize(
@@ -94,46 +80,6 @@ def test_hyphens_and_dashes_at_a_line_end_stay_and_take_no_blank(line: str, foll
     unwrapped = unwrap(f"{wrapped(STORY, 72)}\n\n{filled}\n{following}")
     assert unwrapped.endswith(joined)
     assert "\n" not in unwrapped[-len(filled) - len(following) :]
-
-
-def test_a_dash_that_opens_a_line_keeps_its_blank_where_the_text_sets_dashes_so() -> None:
-    said = "No me voy —dijo Juan—. Te digo que me quedo —repuso Ana—, y no se habla más de ello en esta casa. " * 40
-    wrapped_anyhow = re.sub(r" (?=—)", "\n", textwrap.fill(said, 72), count=3)
-    assert unwrap(wrapped_anyhow) == " ".join(said.split())
-
-
-CORRECTED = [
-    """“Perhaps it is that gentleman, Mr. Pask. From his long conversation
-I gather he is going to leave the town for good, and that he had a
-letter about it.”""",
-    """“I do not speak of advice,” returns Mr. Pask. “I could
-advise—”""",
-    """“Mlud, no—variety of points—feel it my duty to submit—ludship,” is
-the reply that slides out of him.""",
-    """“It was base of me to say that.... My mother herself is almost
-a beggar... and I told a lie to keep my lodging... and be fed,”
- Pask said loudly and distinctly.""",
-]
-
-
-@pytest.mark.parametrize("paragraph", CORRECTED)
-def test_a_short_paragraph_that_was_corrected_after_wrapping_comes_together_too(paragraph: str) -> None:
-    text = f"{wrapped(STORY, 72)}\n\n{paragraph}\n\n{wrapped(STORY, 72)}"
-    assert unwrap(text) == f"{STORY}\n\n{' '.join(paragraph.split())}\n\n{STORY}"
-
-
-def test_a_line_that_is_nearly_full_ends_no_paragraph_with_its_sentence() -> None:
-    long = "It rained and it rained, and nobody in the town spoke of anything else. " * 3
-    lines = [
-        *textwrap.wrap(long, 75)[:3],
-        "It rained all day, and so she cried for a while: “Mrs.",
-        "Pask, the tide is in.”",
-    ]
-    lines[3] = lines[3].replace("all day", "all day and all night")
-    assert 65 < len(lines[3]) < 75 - len(" Pask,")
-    block = "\n".join(lines)
-    text = f"{wrapped(STORY, 75)}\n\n{block}"
-    assert unwrap(text) == f"{STORY}\n\n{' '.join(block.split())}"
 
 
 def test_lines_of_japanese_are_never_taken_for_forced() -> None:

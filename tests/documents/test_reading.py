@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.documents import containers, rtf_text
+from contextcliff.documents import containers, office_text
 from contextcliff.documents.containers import UnreadableError, decode
 from contextcliff.documents.html_text import html_text
 from contextcliff.documents.pdf_text import pdf_text
@@ -356,7 +356,7 @@ def test_malformed_rich_text_is_read_quickly(tmp_path: Path, data: bytes) -> Non
 
 
 def test_rich_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rtf_text, "_MAX_BYTES", 1_000)
+    monkeypatch.setattr(office_text, "_MAX_BYTES", 1_000)
     (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 " + b"It rained. " * 100 + b"}")
     with pytest.raises(UnreadableError, match="is longer than 64 MiB without its pictures"):
         read_document(tmp_path / "a.rtf")

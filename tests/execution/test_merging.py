@@ -84,7 +84,7 @@ def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, 
             run = replace(RUN, facts=replace(FACTS, server=(name,)))
             store.begin(run, PLANNED[: 4 if name == longer else 2], [TEXT])
             store.record_fault("run-a", "s", Fault(kind=name, detail=""))
-    assert merged(tmp_path / "here", tmp_path / "there")[0].joined == ("run-a",)
+    merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
         store.verify()
         stays = store.run("run-a")
@@ -146,7 +146,7 @@ def test_stores_that_are_gathered_in_any_order_and_again_give_the_same_answers(t
         before = rows(into)
         again = merged(into, *order)
         assert rows(into) == before
-        assert {(one.new_runs, one.new_generations, one.joined) for one in again} == {(0, 0, ())}
+        assert {(one.new_runs, one.new_generations) for one in again} == {(0, 0)}
     assert found == [[f"key-{number}" for number in range(8)]] * 6
 
 

@@ -12,8 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.search import BlockKey, BlockScores, block_scores, blocks_used, follow
-from contextcliff.analysis.search_ahead import blocks_ahead
+from contextcliff.analysis.search import (
+    BlockKey,
+    BlockScores,
+    block_scores,
+    blocks_ahead,
+    blocks_used,
+    even_block,
+    follow,
+)
 from contextcliff.execution.searching import SearchSource
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
@@ -374,6 +381,13 @@ def test_blocks_ahead_begin_with_the_blocks_that_are_needed(
     assert ahead[: len(followed.wanted)] == followed.wanted[:most]
     assert len(ahead) == len(set(ahead)) <= most
     assert bool(ahead) == bool(followed.wanted)
+
+
+@pytest.mark.parametrize(("score", "lengths"), [(1.0, {100, 200, 400}), (0.6, {100})])
+def test_what_is_asked_ahead_follows_how_a_length_stands(score: float, lengths: set[int]) -> None:
+    blocks = {BlockKey(context_tokens=100, index=0): even_block(plan(), score)}
+    ahead = blocks_ahead(plan(), rule(), blocks, most=100)
+    assert {key.context_tokens for key in ahead} == lengths
 
 
 REPLAYED = tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,30 +11,25 @@ from PIL import Image
 from syrupy.assertion import SnapshotAssertion
 
 from contextcliff.findings.finding import findings_of
-from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import write_figure
+from tests.golden.test_shown_reports import beyond_training
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.made_reports import search_report
 from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, simulated
 from tests.writing.made_writing import make_rounds, with_writing
 
-
-def written() -> tuple[Report, Sequence[ScoredSample]]:
-    scored = make_rounds(rounds=4)
-    return with_writing(simulated(CLIFF), scored), scored
-
-
-LAWS: dict[str, Callable[[], tuple[Report, Sequence[ScoredSample]]]] = {
-    "everything": lambda: (simulated(FULL), ()),
-    "search": lambda: (search_report(), ()),
-    "cliff": lambda: (simulated(CLIFF), ()),
-    "flat": lambda: (simulated(FLAT), ()),
-    "no cap": lambda: (simulated(WITHOUT_CAP), ()),
-    "partial": lambda: (simulated(PARTIAL), ()),
-    "nothing scored": lambda: (simulated(NOTHING_SCORED), ()),
-    "one length": lambda: (simulated(ONE_LENGTH), ()),
-    "writing": written,
+LAWS: dict[str, Callable[[], Report]] = {
+    "everything": lambda: simulated(FULL),
+    "search": search_report,
+    "beyond training": beyond_training,
+    "cliff": lambda: simulated(CLIFF),
+    "flat": lambda: simulated(FLAT),
+    "no cap": lambda: simulated(WITHOUT_CAP),
+    "partial": lambda: simulated(PARTIAL),
+    "nothing scored": lambda: simulated(NOTHING_SCORED),
+    "one length": lambda: simulated(ONE_LENGTH),
+    "writing": lambda: with_writing(simulated(CLIFF), make_rounds(rounds=4)),
 }
 
 
@@ -42,12 +37,12 @@ LAWS: dict[str, Callable[[], tuple[Report, Sequence[ScoredSample]]]] = {
     "law", [law if law in ("everything", "search") else pytest.param(law, marks=pytest.mark.slow) for law in LAWS]
 )
 def test_figures(law: str, text: SnapshotAssertion, tmp_path: Path) -> None:
-    report, scored = LAWS[law]()
+    report = LAWS[law]()
     said = []
     for section in findings_of(report):
         for figure in section.figures:
             if figure.has_data(report):
-                drawn = figure.draw(report, scored)
+                drawn = figure.draw(report)
                 assert overlaps(drawn) == [], figure.name
                 said.append(
                     f"{'=' * 20} {figure.name}: {figure.caption}\n" + "\n".join(filter(_has_letters, words(drawn)))

@@ -18,7 +18,7 @@ def figure_of(report: Report, name: str) -> FigureOf:
 
 def drawn(report: Report, name: str) -> Figure:
     """That figure, drawn."""
-    return figure_of(report, name).draw(report, ())
+    return figure_of(report, name).draw(report)
 
 
 def words(figure: Figure) -> list[str]:
@@ -33,7 +33,14 @@ def overlaps(figure: Figure) -> list[tuple[str, str]]:
         for text in figure.findobj(Text)
         if isinstance(text, Text) and text.get_text().strip() and text.get_visible() and text.get_rotation() % 90 == 0
     ]
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    not_drawn = [
+        tick.label1
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())
+        if not min(axis.get_view_interval()) <= tick.get_loc() <= max(axis.get_view_interval())
+    ]
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text not in not_drawn]
     # A shrunk box forgives a pixel of rounding.
     return [
         (one, other)

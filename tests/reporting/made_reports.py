@@ -29,7 +29,7 @@ def run_of(name: str, law: Law = CLIFF) -> ComparedRun:
 
 
 def compared(*runs: ComparedRun, parts: Sequence[PartResult] = ()) -> Comparison:
-    return Comparison(name="c", runs=runs, parts=tuple(parts), notes=("a note",))
+    return Comparison(name="c", runs=runs, parts=tuple(parts), notes=("a note",), decided=())
 
 
 CLIFF_AT = 3_000

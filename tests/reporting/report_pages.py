@@ -12,6 +12,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.page.excerpts import Excerpt
@@ -31,7 +32,8 @@ def page_of(
     prompts: Mapping[str, str] | None = None,
     figures: Mapping[str, Figure] | None = None,
 ) -> str:
-    return report_page(report, scored=scored, excerpts=excerpts or {}, prompts=prompts or {}, figures=figures or {})
+    run = FinishedRun(report=report, scored=scored, parameters={})
+    return report_page(run, excerpts=excerpts or {}, prompts=prompts or {}, figures=figures or {})
 
 
 def rows_of(page: str) -> list[dict[str, Any]]:

@@ -12,13 +12,12 @@ import pytest
 from rich.console import Console
 
 from contextcliff.findings.finding import Line, Lines
-from contextcliff.reporting.comparison import comparison, comparison_output
+from contextcliff.reporting.comparison import comparison
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
     Comparison,
     ComparisonPart,
     DecidedRun,
-    ListedPart,
     PartResult,
     parts_with,
 )
@@ -71,9 +70,7 @@ def test_runs_without_prose_need_no_part(tmp_path: Path) -> None:
 def test_what_a_part_adds_stands_on_console_page_json_and_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listed = ListedPart(key="luck", path=f"{__name__}.LuckComparison", files=(), without={"luck": None})
-    for module in (comparison, comparison_output):
-        monkeypatch.setattr(module, "PARTS", (listed,))
+    monkeypatch.setattr(comparison, "PARTS", {"luck": f"{__name__}.LuckComparison"})
     runs = (run_of("a"), run_of("b"))
     (part,) = parts_with(["luck", "half_life"])
     lucky = compared(*runs, parts=[part.compare(runs, confidence=0.9)])

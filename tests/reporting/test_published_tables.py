@@ -9,8 +9,7 @@ import pytest
 from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.errors import ConfigError
 from contextcliff.findings.fitted_length import effective_length
-from contextcliff.reporting.published.reading import known_tables, published_curves, read_table
-from contextcliff.reporting.published.table import by_default
+from contextcliff.reporting.published import by_default, known_tables, published_curves, read_table
 from contextcliff.reporting.run_names import with_file_names
 from tests.make import counted
 

@@ -34,11 +34,6 @@ def printed(
     return raw.getvalue().decode(encoding)
 
 
-def test_every_line_fits_80_columns_but_for_what_is_copied(any_report: Report) -> None:
-    lines = printed(any_report, tracking_command="mlflow ui " + "x" * 200).splitlines()
-    assert all(line.startswith(("Report: ", "Compare: ")) for line in lines if len(line) > 80)
-
-
 def test_a_path_and_a_command_longer_than_the_console_are_not_broken(cliff: Report) -> None:
     command = "mlflow ui --backend-store-uri sqlite:////" + "deep/" * 30 + "mlflow.db"
     lines = printed(cliff, tracking_command=command).splitlines()
@@ -58,13 +53,6 @@ def test_no_number_of_the_table_is_cut_at_any_width(cliff: Report, width: int) -
         assert len(row) <= width
         assert "1,000" in row.split()
         assert "…" not in row
-
-
-def test_a_long_failure_tag_is_shortened_before_its_count(cliff: Report) -> None:
-    bins = tuple(replace(b, failures={"a_failure_with_a_very_long_name": 1234}) for b in cliff.analysis.bins)
-    rows = [line for line in printed(edited(cliff, bins=bins), width=50).splitlines() if "x1,234" in line]
-    assert len(rows) == len(bins)
-    assert all(".. x1,234" in row for row in rows)
 
 
 def test_markup_in_a_model_name_is_printed_and_not_interpreted(cliff: Report) -> None:

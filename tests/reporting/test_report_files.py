@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import replacing_together, write_text
@@ -62,22 +63,21 @@ KEYS = [
 ]
 
 
-def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int | None = 30) -> tuple[Path, ...]:
-    manifest = {"python": "3.11"}
-    files = write_report_files(report, scored=scored, manifest=manifest, folder=folder, figures=dpi is not None)
-    drawn = {} if dpi is None else draw_figures(report, scored=scored, folder=folder / FIGURES, dpi=dpi)
-    return (*files, *(folder / FIGURES / f"{name}.png" for name in drawn))
+def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int | None = 30) -> None:
+    run = FinishedRun(report=report, scored=scored, parameters={})
+    write_report_files(run, manifest={"python": "3.11"}, folder=folder, figures=dpi is not None)
+    if dpi is not None:
+        draw_figures(report, folder=folder / FIGURES, dpi=dpi)
 
 
 def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_scored: MakeScored, tmp_path: Path) -> None:
     folder = tmp_path / "outputs" / "default" / "run"
-    paths = write(any_report, folder, scored=[make_scored()])
-    assert sorted(paths) == sorted(path for path in folder.rglob("*") if path.is_file())
-    names = [path.relative_to(folder).as_posix() for path in paths]
-    assert names[:4] == ["report.json", "report.md", "samples.jsonl", "manifest.json"]
-    assert all(name.startswith("figures/") for name in names[4:])
+    write(any_report, folder, scored=[make_scored()])
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    drawn = {name for name in names if name.startswith("figures/")}
+    assert names - drawn == {"report.json", "report.md", "samples.jsonl", "manifest.json"}
     page = (folder / "report.md").read_text(encoding="utf-8")
-    assert all(f"]({name})" in page for name in names[4:])
+    assert all(f"]({name})" in page for name in drawn)
 
 
 def test_a_number_that_json_has_no_word_for_is_refused(cliff: Report, tmp_path: Path) -> None:
@@ -148,9 +148,8 @@ def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_ar
 ) -> None:
     bare = edited(cliff, bins=(), cells=())
     scored, controls = [make_scored()], [make_scored(control="ceiling"), make_scored(trial=1, control="floor")]
-    manifest: dict[str, object] = {}
-    paths = write_report_files(bare, scored=scored, controls=controls, manifest=manifest, folder=tmp_path, figures=True)
-    assert tmp_path / "controls.jsonl" in paths
+    run = FinishedRun(report=bare, scored=scored, parameters={})
+    write_report_files(run, controls=controls, manifest={}, folder=tmp_path, figures=True)
     rows = [json.loads(line) for line in (tmp_path / "controls.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [list(row) for row in rows] == [[*in_order(["cluster", "judge_rating", *SAID]), "control"]] * 2
     assert [row["control"] for row in rows] == ["ceiling", "floor"]

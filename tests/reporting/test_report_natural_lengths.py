@@ -18,6 +18,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.figures.run_curves import comparable_runs, draw_curves
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.reporting.schema import flatten
+from contextcliff.reporting.stored_reports import stored_reports
 from tests.simulated_reports import edited
 
 
@@ -51,11 +52,12 @@ def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_
         (tmp_path / name / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{", encoding="utf-8")
-    assert {other.run.run_id for other in comparable_runs(report, folder=tmp_path).values()} == {
+    beside = stored_reports(tmp_path).found
+    assert {other.run.run_id for other in comparable_runs(report, beside=beside).values()} == {
         report.run.run_id,
         "same",
     }
-    drawn = draw_curves(report, folder=tmp_path, dpi=50)
+    drawn = draw_curves(report, folder=tmp_path, dpi=50, beside=beside)
     assert drawn is not None
     assert drawn.name == f"runs-{report.run.task}.png"
 
@@ -65,6 +67,6 @@ def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path,
     other = edited(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
-    names = list(comparable_runs(edited(report, kv_policy=policies[0]), folder=tmp_path))
+    names = list(comparable_runs(edited(report, kv_policy=policies[0]), beside=stored_reports(tmp_path).found))
     assert len(names) == len(set(policies))
     assert all(name.startswith(report.run.model) for name in names)

@@ -67,6 +67,20 @@ def test_what_is_no_report_is_refused(tmp_path: Path, broken: str) -> None:
         read_report(tmp_path / "report.json")
 
 
+def test_what_earlier_versions_found_and_this_one_does_not_is_passed_over(tmp_path: Path) -> None:
+    positions = {"trained_tokens": 1_024, "source": "given", "scaling": "", "factor": None}
+    told = {"trained_tokens": 1_024, "positions": positions, "longest_tokens": 2_048}
+    earlier = {
+        "text_effect": {"correlation": 0.3, "lengths": []},
+        "extrapolation": {**told, "within": None, "fails_at_tokens": 2_048, "lengths": []},
+    }
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps({**flatten(simulated()), **earlier}), encoding="utf-8")
+    again = flatten(read_report(file))
+    assert again["extrapolation"] == told
+    assert "text_effect" not in again
+
+
 def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
     saved(simulated(), tmp_path / "good")
     saved(simulated(), tmp_path / "newer", schema=3)
@@ -139,6 +153,6 @@ def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_p
         put(edited(made, model=f"model-{run_id}"), tmp_path)
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
         this = edited(judged(threshold), model=f"model-{RUN}")
-        drawn = list(comparable_runs(this, folder=tmp_path).values())
+        drawn = list(comparable_runs(this, beside=stored_reports(tmp_path).found).values())
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from contextcliff.findings import finding
-from contextcliff.findings.finding import Listed
+from contextcliff.findings.finding import FinishedRun, Listed
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.report_figures import draw_figures
@@ -97,8 +97,14 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     return simulated.__wrapped__(CLIFF)
 
 
+def finished(report: Report) -> FinishedRun:
+    return FinishedRun(report=report, scored=(), parameters={})
+
+
 def test_it_is_in_report_json_and_read_back(report: Report, tmp_path: Path) -> None:
-    write_report_files(report, scored=(), manifest={}, folder=tmp_path, figures=False)
+    write_report_files(
+        FinishedRun(report=report, scored=(), parameters={}), manifest={}, folder=tmp_path, figures=False
+    )
     flat = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert flat["largest_fall"] == {"from_tokens": 4096, "to_tokens": 8192, "fall": pytest.approx(0.55)}
     assert flat["caps"]["before_largest_fall"] == 4096
@@ -111,7 +117,7 @@ def test_it_is_on_the_console_and_in_the_report_with_its_figure(report: Report, 
     out = io.StringIO()
     render_console(report, console=Console(file=out, width=80), folder=tmp_path, tracking_command=None)
     assert "most is lost at 8,192 tokens" in out.getvalue()
-    write_report_files(report, scored=(), manifest={}, folder=tmp_path, figures=True)
+    write_report_files(finished(report), manifest={}, folder=tmp_path, figures=True)
     draw_figures(report, folder=tmp_path / "figures", dpi=40)
     answer, _, rest = (tmp_path / "report.md").read_text(encoding="utf-8").partition("## Worth a look")
     look, _, details = rest.partition("<details>")

@@ -37,11 +37,6 @@ def test_student(p: float, t: float, df: float) -> None:
     assert distributions.t_above(t, df) == near(stats.t.sf(t, df))
 
 
-@given(inside, st.integers(min_value=1, max_value=60), st.integers(min_value=1, max_value=400))
-def test_fisher(p: float, df: int, df_below: int) -> None:
-    assert distributions.f_quantile(p, df, df_below) == near(stats.f.ppf(p, df, df_below))
-
-
 @given(st.integers(min_value=1, max_value=400), st.integers(min_value=-1, max_value=401), inside)
 def test_binomial(n: int, k: int, p: float) -> None:
     assert distributions.binomial_at_most(k, n, p) == near(stats.binom.cdf(k, n, p))

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.intervals import wilson
-from contextcliff.statistics.text_effect import Estimate, mean_of_parts
+from contextcliff.statistics.intervals import Estimate, mean_of_parts, wilson
 
 RUNS = int(os.environ.get("SIMULATED_RUNS", "2000"))
 LAWS = {

@@ -16,9 +16,8 @@ from contextcliff.records.sample import Passage, Prompt, Sample, render
 from contextcliff.tasks.needles.aggregation import Aggregation
 from contextcliff.tasks.needles.babilong import Babilong
 from contextcliff.tasks.needles.niah import Niah
-from contextcliff.tasks.needles.niah_among_needles import NiahAmongNeedles
 from contextcliff.tasks.needles.niah_multi import NiahMulti
-from contextcliff.tasks.needles.niah_multikey import NiahMultikey
+from contextcliff.tasks.needles.niah_multikey import NiahAmongNeedles, NiahMultikey
 from contextcliff.tasks.needles.niah_semantic import NiahSemantic
 from contextcliff.tasks.needles.tracing import Tracing
 from contextcliff.tasks.repeat import Repeat

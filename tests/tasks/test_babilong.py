@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.needles.babilong import Babilong
+from contextcliff.tasks.needles.babilong import LONGEST_COURSE, Babilong, course, story
 from contextcliff.tasks.needles.niah_semantic import names
-from contextcliff.tasks.needles.small_world import LONGEST_COURSE, course, story
 from contextcliff.tasks.task import ScoringContext
 from tests import compositions
 from tests.tasks.needles import TEXT, built, materials, prompt, said, shipped

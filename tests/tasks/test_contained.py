@@ -70,9 +70,6 @@ def test_it_gives_the_reference(answer: str, reference: str) -> None:
         ("There were 5.5 lamps", "5"),
         ("5-15", "5"),
         ("5–15", "5"),
-        ("from 5 to 15 lamps", "5"),
-        ("from 5 to 15 lamps", "15"),
-        ("5 million people", "5"),
         ("Ottoline built it", "Otto"),
         ("Otto's daughter built it", "Otto"),
         ("Otto’s daughter built it", "Otto"),
@@ -88,23 +85,17 @@ def test_it_gives_the_reference(answer: str, reference: str) -> None:
         ("nicht Paris", "Paris"),
         ("Paris or London", "Paris"),
         ("either London or Paris", "Paris"),
-        ("Paris and London", "Paris"),
-        ("Paris, London, Rome", "Paris"),
-        ("Paris, London and Rome", "Paris"),
         ("Paris/London", "Paris"),
         ("The text does not say whether it was Otto", "Otto"),
         ("I don't know if Otto built it.", "Otto"),
         ("The text does not say who built it, but Otto is mentioned", "Otto"),
         ("東京都に住んでいた", "京都"),
-        ("東京都", "京都"),
         ("スーパーマンだった", "スーパー"),
         ("京都ではない", "京都"),
         ("京都には行きませんでした", "京都"),
         ("京都以外です", "京都"),
         ("京都か大阪です", "京都"),
         ("大阪または京都", "京都"),
-        ("京都と大阪です。", "京都"),
-        ("京都、大阪、奈良", "京都"),
         ("それが京都かどうかは書かれていません", "京都"),
         ("13人いた", "3"),
         ("不是北京而是上海", "北京"),
@@ -120,12 +111,6 @@ def test_what_the_question_names_has_to_open_the_answer() -> None:
     assert not contains_reference("The bell was older than the lamp", ("the lamp",), question=question)
     assert contains_reference("東京のほうが古い", ("東京",), question="東京と京都では、どちらが古いですか")
     assert not contains_reference("京都は東京より古い", ("東京",), question="東京と京都では、どちらが古いですか")
-
-
-def test_a_reference_within_a_longer_one_is_as_doubtful_as_that() -> None:
-    assert not contains_reference("nineteen years or more", ("nineteen years", "nineteen"))
-    assert not contains_reference("a feather from his coat or a shoe", ("a feather from his coat", "feather"))
-    assert contains_reference("nineteen years, they say", ("nineteen years", "nineteen"))
 
 
 def test_a_negation_in_the_question_makes_one_in_the_answer_no_denial() -> None:

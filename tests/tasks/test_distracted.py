@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.datasets.hotpotqa import HotpotQA
+from contextcliff.datasets.hub_sets import HotpotQA
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Sample, render
-from contextcliff.tasks.questions.document_pool import holds_answer, in_random_order, paragraph_spans, pool_of
+from contextcliff.tasks.questions.document_row import holds_answer, in_random_order, paragraph_spans, pool_of
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.datasets.made_files import json_lines

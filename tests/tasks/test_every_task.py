@@ -52,11 +52,14 @@ def built(option: str, *, seed: int = 0, **values: Any) -> TaskPlan:
     return changed(task, **values).build(replace(materials, seed=seed))
 
 
-def designed(option: str) -> bool:
-    return isinstance(shipped(option)[0], DesignedLengths)
+DESIGNED = [option for option in OPTIONS if option not in {"continuation", "qa"}]
+CONTROLLED = [option for option in OPTIONS if option != "continuation"]
+"""Named here, since to compose every option takes each of pytest's workers seconds before its first test."""
 
 
-DESIGNED = [option for option in OPTIONS if designed(option)]
+def test_options_are_told_apart_as_their_classes_are() -> None:
+    assert [option for option in OPTIONS if isinstance(shipped(option)[0], DesignedLengths)] == DESIGNED
+    assert [option for option in OPTIONS if hasattr(shipped(option)[0], "controls")] == CONTROLLED
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -67,7 +70,7 @@ def test_a_prompt_is_as_long_as_asked_and_its_tokens_are_counted(option: str) ->
         counted = WordTokenizer().count_prompt(render(sample.recipe, shipped(option)[2]))
         assert abs(counted - sample.built_tokens) <= 3
         assert counted <= (sample.context_tokens if option != "qa" else ROOM.context_window)
-        if designed(option):
+        if option in DESIGNED:
             assert sample.context_tokens - counted <= max(16, sample.context_tokens // 100)
 
 
@@ -136,7 +139,7 @@ def test_a_block_is_the_same_whenever_it_is_built_and_comes_again_as_fixed_trial
     assert samples <= fixed or fixed <= samples
 
 
-@pytest.mark.parametrize("option", [option for option in OPTIONS if hasattr(shipped(option)[0], "controls")])
+@pytest.mark.parametrize("option", CONTROLLED)
 def test_each_sample_has_a_ceiling_and_a_floor_that_ask_the_same(option: str) -> None:
     plan = built(option, controls=True)
     controls = {control.sample_id: control for control in plan.controls}

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample
+from contextcliff.tasks.graphs.edge_lists import PlacedEdge, level_sizes, planted_graph
 from contextcliff.tasks.graphs.graphwalks import Graphwalks
 from contextcliff.tasks.graphs.node_sets import score_nodes
-from contextcliff.tasks.graphs.planted_graph import PlacedEdge, level_sizes, planted_graph
 from tests import compositions
 from tests.tasks.needles import built, materials, prompt
 

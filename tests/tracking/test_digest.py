@@ -14,7 +14,7 @@ from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.note import Note, as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
-from contextcliff.reporting.published.reading import published_curves
+from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.tracking.metrics import digest
 from tests.analysis.test_entropy_by_length import ENTROPY
@@ -43,7 +43,6 @@ def whole_report() -> Report:
         rope="yarn x2",
         writing=make_writing(),
         early_warnings=warned["early_warnings"],
-        text_effect=warned["text_effect"],
         answer_measures=MEASURES,
         search=search_report().analysis.finding(Search),
         kv_cache=CACHE,

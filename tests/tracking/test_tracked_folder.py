@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.report import Report
 from contextcliff.reporting.files import write_report_files
 from contextcliff.tracking.metrics import digest, measurements, tags
@@ -30,9 +31,9 @@ REPORTS = {
 
 
 def written(folder: Path, report: Report) -> Path:
-    write_report_files(
-        report, scored=(), manifest={"configuration": {"task.trials": "4"}}, folder=folder / "run", figures=False
-    )
+    run = FinishedRun(report=report, scored=(), parameters={})
+    manifest = {"configuration": {"task.trials": "4"}}
+    write_report_files(run, manifest=manifest, folder=folder / "run", figures=False)
     return folder / "run"
 
 

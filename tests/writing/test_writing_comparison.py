@@ -213,7 +213,7 @@ def compared(names: list[str], *, silent: str | None = None, coherence: bool = F
         runs.append(silent_run(silent))
     parts = parts_with(key for run in runs for key in run.findings)
     results = tuple(part.compare(runs, confidence=0.95) for part in parts)
-    return Comparison(name="c", runs=tuple(runs), parts=results, notes=("a note",))
+    return Comparison(name="c", runs=tuple(runs), parts=results, notes=("a note",), decided=())
 
 
 def figures_of(comparison: Comparison) -> list[Figure]:

@@ -1,180 +1,24 @@
 """The laws of simulated models that a calibration goes through.
 
-Most of them are at the border of the null hypothesis or close to it: that is where a test errs most often. `name` is
-the key of a law; `reporting/calibration_report.py` says what each is.
+Most of them are at the border of the null hypothesis or close to it: that is where a test errs most often.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-_PER_OCTAVE = 40.0
-"""Steepness of a cliff: it falls from a tenth above its foot to a tenth below its top within 0.11 octaves."""
-
-
-class TrueScore(Protocol):
-    """The true mean score at each length, and where it crosses the threshold."""
-
-    @property
-    def crossing(self) -> float | None:
-        """The first length in tokens whose mean is not above the threshold; 0 if every one's, None if none's."""
-        ...
-
-    def at(self, tokens: float) -> float:
-        """The true mean score of prompts of this length."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FlatScore:
-    """The same at every length."""
-
-    mean: float
-    threshold: float
-
-    @property
-    def crossing(self) -> float | None:
-        return None if self.mean > self.threshold else 0.0
-
-    def at(self, tokens: float) -> float:  # noqa: ARG002 - the same at every length
-        return self.mean
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CliffScore:
-    """A logistic fall over a tenth of an octave, with exactly the threshold at `crossing`."""
-
-    high: float
-    low: float
-    threshold: float
-    crossing: float
-
-    def at(self, tokens: float) -> float:
-        odds = (self.high - self.threshold) / (self.threshold - self.low)
-        exponent = min(_PER_OCTAVE * math.log2(tokens / self.crossing), 700.0)
-        return self.low + (self.high - self.low) / (1.0 + odds * math.exp(exponent))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SlopeScore:
-    """A straight fall over `octaves` octaves of length, with exactly the threshold at `crossing`."""
-
-    high: float
-    low: float
-    threshold: float
-    crossing: float
-    octaves: float
-
-    def at(self, tokens: float) -> float:
-        fallen = (self.high - self.low) / self.octaves * math.log2(tokens / self.crossing)
-        return min(self.high, max(self.low, self.threshold - fallen))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SteppedScore:
-    """`high` before `crossing`, exactly the threshold from there on, and `low` from `foot` on."""
-
-    high: float
-    low: float
-    threshold: float
-    crossing: float
-    foot: float | None = None
-    """None if it is at the threshold at every length from `crossing` on."""
-
-    def at(self, tokens: float) -> float:
-        if tokens < self.crossing:
-            return self.high
-        return self.threshold if self.foot is None or tokens < self.foot else self.low
-
-
 Parts = NDArray[np.uint8]
 Shape = tuple[int, int, int]
-
-
-class ScoreDraw(Protocol):
-    """A distribution of scores in [0, 1] with a given mean."""
-
-    @property
-    def parts(self) -> int:
-        """The highest score, in parts."""
-        ...
-
-    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
-        """Scores in parts; their mean over a block is `mean` times `parts` on average."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RightOrWrong:
-    """Independent 0/1 scores, equally often right at every depth."""
-
-    parts: int = 1
-
-    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
-        return (rng.random(shape) < mean).astype(np.uint8)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OneDepthLow:
-    """Independent 0/1 scores; the middle depth has a true score of `low`, and the others make up the mean."""
-
-    low: float
-    parts: int = 1
-
-    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
-        places = shape[-1]
-        rates = np.full(places, (places * mean - self.low) / (places - 1))
-        rates[places // 2] = self.low
-        return (rng.random(shape) < rates).astype(np.uint8)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HopelessDepths:
-    """0/1 scores; the first depths are always right and the last never, with one between that makes up the mean."""
-
-    parts: int = 1
-
-    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
-        places = shape[-1]
-        rates = np.asarray(np.clip(places * mean - np.arange(places), 0.0, 1.0))
-        return (rng.random(shape) < rates).astype(np.uint8)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SharedTexts:
-    """0/1 scores whose samples of a block share a text. The true score of a text is drawn from a beta distribution."""
-
-    correlation: float
-    """Intra-class correlation: the variance between texts as a share of the whole."""
-    parts: int = 1
-
-    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
-        runs, blocks, _ = shape
-        if self.correlation == 0.0:
-            return (rng.random(shape) < mean).astype(np.uint8)
-        weight = (1.0 - self.correlation) / self.correlation
-        rates = np.asarray(rng.beta(weight * mean, weight * (1.0 - mean), (runs, blocks, 1)))
-        return (rng.random(shape) < rates).astype(np.uint8)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Graded:
-    """Graded scores: the share of `parts` parts that are right, by a beta distribution of this weight (a + b)."""
-
-    weight: float
-    parts: int = 20
-
-    def draw(self, rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
-        rates = rng.beta(self.weight * mean, self.weight * (1.0 - mean), shape)
-        right: Parts = rng.binomial(self.parts, rates).astype(np.uint8)
-        return right
-
+TrueScore = Callable[[float], float]
+"""The true mean score of prompts of so many tokens."""
+Draw = Callable[[np.random.Generator, float, Shape], Parts]
+"""Scores about a true mean, in parts. The last axis of the shape is the depths of a block."""
 
 HIGH, LOW = 0.98, 0.05
 """True scores before and after a fall."""
@@ -183,19 +27,64 @@ LOWEST, HIGHEST = 0.5, 0.94
 FEWEST_LENGTHS = 4
 FEWEST_PLACES = 10
 """Fewest depths at which one of them can be low and the mean still be 0.94."""
-TEXT_SAMPLES = 5
-"""Samples that share a text."""
-NATURAL_BINS = 10
+_PER_OCTAVE = 40.0
+"""Steepness of a cliff: it falls from a tenth above its foot to a tenth below its top within 0.11 octaves."""
 _OCTAVES = 3.0
-_FLAT = {"flat_98": 0.98, "flat_95": 0.95, "flat_90": 0.90, "flat_85": 0.85}
-_BASELINES = {"relative_95": 0.95, "relative_70": 0.70, "relative_50": 0.50}
-_CORRELATIONS = {"0": 0.0, "05": 0.05, "15": 0.15, "30": 0.30}
-_GRADED_WEIGHT = 4.0
-_RIGHT_OR_WRONG = RightOrWrong()
+_LOW_DEPTH = 0.4
+_GRADED_PARTS, _GRADED_WEIGHT = 20, 4.0
 
-Evidence = Literal["samples", "texts", "pairs", "natural"]
-"""What counts as one piece of evidence: a sample, a text with all its samples, or a pair of a sample and one of the
-baseline; `natural` are samples of documents that have their own lengths."""
+
+def cliff(threshold: float, crossing: float, *, high: float = HIGH) -> TrueScore:
+    """A logistic fall over a tenth of an octave, with exactly the threshold at `crossing`."""
+    odds = (high - threshold) / (threshold - LOW)
+
+    def at(tokens: float) -> float:
+        exponent = min(_PER_OCTAVE * math.log2(tokens / crossing), 700.0)
+        return LOW + (high - LOW) / (1.0 + odds * math.exp(exponent))
+
+    return at
+
+
+def slope(threshold: float, crossing: float, *, high: float = HIGH) -> TrueScore:
+    """A straight fall over three octaves of length, with exactly the threshold at `crossing`."""
+
+    def at(tokens: float) -> float:
+        fallen = (high - LOW) / _OCTAVES * math.log2(tokens / crossing)
+        return min(high, max(LOW, threshold - fallen))
+
+    return at
+
+
+def _step(threshold: float, crossing: float, *, high: float = HIGH, foot: float = math.inf) -> TrueScore:
+    """`high` before `crossing`, exactly the threshold from there on, and `LOW` from `foot` on."""
+    return lambda tokens: high if tokens < crossing else threshold if tokens < foot else LOW
+
+
+def _right_or_wrong(rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+    """Independent 0/1 scores, equally often right at every depth."""
+    return (rng.random(shape) < mean).astype(np.uint8)
+
+
+def _one_depth_low(rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+    """Independent 0/1 scores; the middle depth has a low true score, and the others make up the mean."""
+    places = shape[-1]
+    rates = np.full(places, (places * mean - _LOW_DEPTH) / (places - 1))
+    rates[places // 2] = _LOW_DEPTH
+    return (rng.random(shape) < rates).astype(np.uint8)
+
+
+def _hopeless_depths(rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+    """0/1 scores; the first depths are always right and the last never, with one between that makes up the mean."""
+    places = shape[-1]
+    rates = np.asarray(np.clip(places * mean - np.arange(places), 0.0, 1.0))
+    return (rng.random(shape) < rates).astype(np.uint8)
+
+
+def _graded(rng: np.random.Generator, mean: float, shape: Shape) -> Parts:
+    """The share of the parts that are right, by a beta distribution."""
+    rates = rng.beta(_GRADED_WEIGHT * mean, _GRADED_WEIGHT * (1.0 - mean), shape)
+    right: Parts = rng.binomial(_GRADED_PARTS, rates).astype(np.uint8)
+    return right
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,32 +92,64 @@ class Law:
     """A simulated model, and how its samples are made."""
 
     name: str
+    title: str
     true_score: TrueScore
-    draw: ScoreDraw
-    evidence: Evidence = "samples"
-    shares_text: bool = False
-    """Whether the samples of a block share a text, counted as such (`evidence`) or not."""
-    is_valid: bool = True
-    """Whether the error is expected to be at most alpha. False where samples of a text are counted as independent."""
+    crossing: float | None
+    """The first length in tokens whose mean is not above the threshold; 0 if every one's, None if none's."""
+    draw: Draw = _right_or_wrong
+    relative: bool = False
+    """Whether a length is compared with the shortest one."""
+
+    @property
+    def parts(self) -> int:
+        """The highest score, in parts."""
+        return _GRADED_PARTS if self.draw is _graded else 1
 
     def is_error(self, cap: int) -> bool:
         """Whether a cap claims a length whose true score is not above the threshold."""
-        crossing = self.true_score.crossing
-        return crossing is not None and cap >= crossing
+        return self.crossing is not None and cap >= self.crossing
 
 
 def laws_of(lengths: Sequence[int], threshold: float) -> tuple[Law, ...]:
     """Every law, for at least four ascending lengths and a threshold from `LOWEST` to `HIGHEST`."""
+    middle = len(lengths) // 2
+    between = _between(lengths, middle, 0.5)
+    at_length, beyond = float(lengths[middle]), lengths[middle] + 1.0
+    # Exactly the threshold where the bisection after a walk tests: there each test errs most often.
+    down_again = partial(_step, foot=float(lengths[middle + 1]))
+    falls: dict[str, tuple[str, Callable[..., TrueScore], float]] = {
+        "cliff_early": ("cliff early, halfway between lengths", cliff, _between(lengths, 1, 0.5)),
+        "cliff_at_length": ("cliff, the threshold at a length", cliff, at_length),
+        "cliff_after_length": ("cliff just after a length", cliff, _between(lengths, middle, 0.05)),
+        "cliff_between": ("cliff halfway between lengths", cliff, between),
+        "cliff_before_length": ("cliff just before a length", cliff, _between(lengths, middle, 0.95)),
+        "cliff_late": ("cliff before the longest length", cliff, _between(lengths, len(lengths) - 2, 0.5)),
+        "slope_at_length": ("slope, the threshold at a length", slope, at_length),
+        "slope_between": ("slope, crossing between lengths", slope, between),
+        "step_to_threshold": ("step down to the threshold", _step, beyond),
+        "threshold_between": ("at the threshold between lengths", down_again, beyond),
+    }
+    flat = {"flat_98": 0.98, "flat_95": 0.95, "flat_90": 0.90, "flat_85": 0.85}
     return (
-        *_cliffs(lengths, threshold),
-        *_slopes(lengths, threshold),
-        *_steps(lengths, threshold),
-        *_flat(threshold),
-        *_uneven_depths(threshold),
-        *_shared_texts(threshold),
-        *_graded(lengths, threshold),
-        *_relative(lengths, threshold),
-        *_natural(lengths, threshold),
+        *(
+            Law(name=name, title=title, true_score=fall(threshold, crossing), crossing=crossing)
+            for name, (title, fall, crossing) in falls.items()
+        ),
+        *(_flat(name, f"flat at {mean:.2f}", mean, threshold) for name, mean in flat.items()),
+        _flat("flat_threshold", "flat at the threshold", threshold, threshold),
+        _flat("dip_94", "one depth at 0.4, mean 0.94", 0.94, threshold, _one_depth_low),
+        _flat("dip_threshold", "one depth at 0.4, mean the threshold", threshold, threshold, _one_depth_low),
+        _flat("hopeless_threshold", "hopeless depths, mean the threshold", threshold, threshold, _hopeless_depths),
+        _flat("graded_threshold", "graded, flat at the threshold", threshold, threshold, _graded),
+        _flat("graded_90", "graded, flat at 0.90", 0.9, threshold, _graded),
+        Law(
+            name="graded_slope",
+            title="graded slope",
+            true_score=slope(threshold, between),
+            crossing=between,
+            draw=_graded,
+        ),
+        *_relative(lengths, threshold, between),
     )
 
 
@@ -237,132 +158,21 @@ def _between(lengths: Sequence[int], index: int, share: float) -> float:
     return float(lengths[index] * (lengths[index + 1] / lengths[index]) ** share)
 
 
-def _cliffs(lengths: Sequence[int], threshold: float) -> tuple[Law, ...]:
-    middle = len(lengths) // 2
-    crossings = {
-        "cliff_early": _between(lengths, 1, 0.5),
-        "cliff_at_length": float(lengths[middle]),
-        "cliff_after_length": _between(lengths, middle, 0.05),
-        "cliff_between": _between(lengths, middle, 0.5),
-        "cliff_before_length": _between(lengths, middle, 0.95),
-        "cliff_late": _between(lengths, len(lengths) - 2, 0.5),
-    }
-    return tuple(
-        Law(
-            name=name,
-            true_score=CliffScore(high=HIGH, low=LOW, threshold=threshold, crossing=crossing),
-            draw=_RIGHT_OR_WRONG,
-        )
-        for name, crossing in crossings.items()
-    )
+def _flat(name: str, title: str, mean: float, threshold: float, draw: Draw = _right_or_wrong) -> Law:
+    crossing = None if mean > threshold else 0.0
+    return Law(name=name, title=title, true_score=lambda _: mean, crossing=crossing, draw=draw)
 
 
-def _slopes(lengths: Sequence[int], threshold: float) -> tuple[Law, ...]:
-    middle = len(lengths) // 2
-    crossings = {"slope_at_length": float(lengths[middle]), "slope_between": _between(lengths, middle, 0.5)}
-    return tuple(
-        Law(name=name, true_score=_slope(threshold, crossing), draw=_RIGHT_OR_WRONG)
-        for name, crossing in crossings.items()
-    )
-
-
-def _slope(threshold: float, crossing: float) -> SlopeScore:
-    return SlopeScore(high=HIGH, low=LOW, threshold=threshold, crossing=crossing, octaves=_OCTAVES)
-
-
-def _steps(lengths: Sequence[int], threshold: float) -> tuple[Law, ...]:
-    """Exactly the threshold where a walk, or the bisection after it, tests: there each test errs most often."""
-    crossing, next_length = lengths[len(lengths) // 2] + 1.0, float(lengths[len(lengths) // 2 + 1])
-    feet = {"step_to_threshold": None, "threshold_between": next_length}
-    return tuple(
-        Law(
-            name=name,
-            true_score=SteppedScore(high=HIGH, low=LOW, threshold=threshold, crossing=crossing, foot=foot),
-            draw=_RIGHT_OR_WRONG,
-        )
-        for name, foot in feet.items()
-    )
-
-
-def _flat(threshold: float) -> tuple[Law, ...]:
-    means = {**_FLAT, "flat_threshold": threshold}
-    return tuple(
-        Law(name=name, true_score=FlatScore(mean=mean, threshold=threshold), draw=_RIGHT_OR_WRONG)
-        for name, mean in means.items()
-    )
-
-
-def _uneven_depths(threshold: float) -> tuple[Law, ...]:
-    dip, hopeless = OneDepthLow(low=0.4), HopelessDepths()
-    return (
-        Law(name="dip_94", true_score=FlatScore(mean=0.94, threshold=threshold), draw=dip),
-        Law(name="dip_threshold", true_score=FlatScore(mean=threshold, threshold=threshold), draw=dip),
-        Law(name="hopeless_threshold", true_score=FlatScore(mean=threshold, threshold=threshold), draw=hopeless),
-    )
-
-
-def _shared_texts(threshold: float) -> tuple[Law, ...]:
-    null = FlatScore(mean=threshold, threshold=threshold)
-    by_text = [
-        Law(
-            name=f"texts_{name}", true_score=null, draw=SharedTexts(correlation=correlation), evidence="texts",
-            shares_text=True,
-        )
-        for name, correlation in _CORRELATIONS.items()
-    ]  # fmt: skip
-    ignored = [
-        Law(
-            name=f"ignored_{name}", true_score=null, draw=SharedTexts(correlation=correlation), shares_text=True,
-            is_valid=False,
-        )
-        for name, correlation in _CORRELATIONS.items()
-        if correlation
-    ]  # fmt: skip
-    power = Law(
-        name="texts_95", true_score=FlatScore(mean=0.95, threshold=threshold),
-        draw=SharedTexts(correlation=_CORRELATIONS["15"]), evidence="texts", shares_text=True,
-    )  # fmt: skip
-    return (*by_text, power, *ignored)
-
-
-def _graded(lengths: Sequence[int], threshold: float) -> tuple[Law, ...]:
-    draw = Graded(weight=_GRADED_WEIGHT)
-    crossing = _between(lengths, len(lengths) // 2, 0.5)
-    return (
-        Law(name="graded_threshold", true_score=FlatScore(mean=threshold, threshold=threshold), draw=draw),
-        Law(name="graded_90", true_score=FlatScore(mean=0.9, threshold=threshold), draw=draw),
-        Law(name="graded_slope", true_score=_slope(threshold, crossing), draw=draw),
-    )
-
-
-def _relative(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
+def _relative(lengths: Sequence[int], share: float, between: float) -> tuple[Law, ...]:
     """Against a share of the shortest length's score; at the null exactly that share from the second length on."""
-    nulls = tuple(
+    crossing = lengths[0] + 1.0
+    nulls = (
         Law(
-            name=name, true_score=SteppedScore(high=base, low=LOW, threshold=share * base, crossing=lengths[0] + 1.0),
-            draw=_RIGHT_OR_WRONG, evidence="pairs",
+            name=f"relative_{100 * base:.0f}", title=f"share of a baseline of {base:.2f}",
+            true_score=_step(share * base, crossing, high=base), crossing=crossing, relative=True,
         )
-        for name, base in _BASELINES.items()
+        for base in (0.95, 0.70, 0.50)
     )  # fmt: skip
-    base = _BASELINES["relative_95"]
-    crossing = _between(lengths, len(lengths) // 2, 0.5)
-    fall = CliffScore(high=base, low=LOW, threshold=share * base, crossing=crossing)
-    return (*nulls, Law(name="relative_cliff", true_score=fall, draw=_RIGHT_OR_WRONG, evidence="pairs"))
-
-
-def _natural(lengths: Sequence[int], share: float) -> tuple[Law, ...]:
-    """Documents of any length, in bins, against a share of the shortest bin's score.
-
-    The crossing lies late in a bin, whose mean is then above the threshold although its longest documents are below.
-    """
-    base = _BASELINES["relative_95"]
-    threshold = share * base
-    crossing = float(lengths[0] * (lengths[-1] / lengths[0]) ** ((NATURAL_BINS // 2 + 0.85) / NATURAL_BINS))
-    falls: dict[str, TrueScore] = {
-        "slope": SlopeScore(high=base, low=LOW, threshold=threshold, crossing=crossing, octaves=_OCTAVES),
-        "cliff": CliffScore(high=base, low=LOW, threshold=threshold, crossing=crossing),
-    }
-    return tuple(
-        Law(name=f"natural_{name}", true_score=fall, draw=_RIGHT_OR_WRONG, evidence="natural")
-        for name, fall in falls.items()
-    )
+    fall = cliff(share * 0.95, between, high=0.95)
+    title = "cliff from a baseline of 0.95"
+    return (*nulls, Law(name="relative_cliff", title=title, true_score=fall, crossing=between, relative=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -134,10 +133,7 @@ class ComparisonPart:
     def compare(
         self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
     ) -> PartResult:
-        """The findings of several runs side by side; `runs` are all that are compared, with or without the finding.
-
-        `decided` are the candidates with their pairs, all runs but the first; none: runs only stand side by side.
-        """
+        """The findings of all compared runs side by side; `decided` are the candidates, all runs but the first."""
         raise NotImplementedError
 
 
@@ -162,64 +158,35 @@ class Comparison:
     runs: tuple[ComparedRun, ...]
     parts: tuple[PartResult, ...]
     notes: tuple[str, ...]
-    baseline: ComparedRun | None = None
-    """The run that the others are decided against; None where runs only stand side by side."""
-    decided: tuple[DecidedRun, ...] = ()
-    """Every other run, in the order of `runs`."""
+    decided: tuple[DecidedRun, ...]
+    """Every run but the baseline, in the order of `runs`."""
     published: tuple[PublishedCurve, ...] = ()
     """What others have published, to look at beside the runs: nothing is decided by it."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ListedPart:
-    """Where a part's class stands (`package.module.Class`), and what is known of it without importing it."""
-
-    key: str
-    """The finding that it compares."""
-    path: str
-    files: tuple[str, ...]
-    """All that it may leave in the folder of a comparison."""
-    without: Mapping[str, object] = field(default_factory=dict)
-    """Its keys of `comparison.json` where no run has the finding."""
-    without_of_run: Mapping[str, object] = field(default_factory=dict)
-    """The same of a run there."""
+    @property
+    def baseline(self) -> ComparedRun:
+        """The run that the others are decided against."""
+        return self.runs[0]
 
 
-PARTS: tuple[ListedPart, ...] = (
-    ListedPart(
-        key="writing",
-        path="contextcliff.writing.comparison.WritingComparison",
-        # `writing.html` is a page of earlier versions.
-        files=("writing_core.png", "writing_measures.png", "writing.html"),
-        without={"measures": [], "measure_differences": []},
-        without_of_run={"writing_verdict": None},
-    ),
-    ListedPart(
-        key="kv_cache",
-        path="contextcliff.reporting.comparison.kv_comparison.KVComparison",
-        files=("memory.png",),
-        without={
-            "kv_policies": [],
-            "recommended_policy": None,
-            "recommended_overrides": None,
-            "recommended_commands": [],
-        },
-    ),
-)
+PARTS = {
+    "writing": "contextcliff.writing.comparison.WritingComparison",
+    "kv_cache": "contextcliff.reporting.comparison.kv_comparison.KVComparison",
+}
+"""Each part's class by the finding that it compares."""
 
 
 def parts_with(findings: Iterable[str]) -> tuple[ComparisonPart, ...]:
     """The parts that compare some of these findings, loaded, in the order of the list."""
     keys = frozenset(findings)
-    return tuple(_loaded(listed.path) for listed in PARTS if listed.key in keys)
+    return tuple(_loaded(path) for key, path in PARTS.items() if key in keys)
 
 
 def all_parts() -> tuple[ComparisonPart, ...]:
     """Every part, loaded: for a path that is no run of ours."""
-    return parts_with(listed.key for listed in PARTS)
+    return parts_with(PARTS)
 
 
-@cache
 def _loaded(path: str) -> ComparisonPart:
     module, _, name = path.rpartition(".")
     part: ComparisonPart = getattr(import_module(module), name)()

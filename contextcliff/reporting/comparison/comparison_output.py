@@ -6,7 +6,7 @@ console a table of the runs, what each part says, and where the files lie.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
@@ -19,7 +19,7 @@ from contextcliff.findings import phrases
 from contextcliff.findings.finding import Column, Image, columns_of
 from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.report import SCHEMA_VERSION
-from contextcliff.reporting.comparison.comparison import PARTS, ComparedFigure, ComparedRun, Comparison
+from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
 from contextcliff.reporting.comparison.verdicts import (
     answer,
     decision_data,
@@ -41,6 +41,14 @@ _OBJECT, _PAGE, _UNNAMED = "comparison.json", "comparison.html", "comparison"
 Compared = tuple[str, str, bool]
 """A run in a comparison: its id, the folder or file that it was read from, and whether it was measured anew."""
 _CURVES, _FOREST = "curves", "differences"
+_DRAWN = (_CURVES, _FOREST, "writing_core", "writing_measures", "memory")
+_OF_PARTS: Mapping[str, object] = {
+    **{"measures": [], "measure_differences": [], "kv_policies": [], "recommended_policy": None},
+    **{"recommended_overrides": None, "recommended_commands": []},
+}
+"""Keys of `comparison.json` where no part gives them a value."""
+_OF_PARTS_OF_RUN: Mapping[str, object] = {"writing_verdict": None}
+"""The same of a run there."""
 
 
 def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | None:
@@ -62,36 +70,30 @@ def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
     return next(folder for folder in folders if not (folder / _OBJECT).exists() or runs_of(folder) == wanted)
 
 
-def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, html: bool = True) -> tuple[Path, ...]:
-    """Write all that there is to say into `folder`; return the paths.
+def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, html: bool = True) -> None:
+    """Write all that there is to say into `folder`.
 
-    Figures have `dpi` dots an inch; None: none is drawn. With `html` there are pages for a browser. A figure or file
+    Figures have `dpi` dots an inch; None: none is drawn. With `html` there is a page for a browser. A figure or file
     that an earlier comparison of the same name left and that has no data any more is removed.
     """
     figures = () if dpi is None else tuple(_figures(comparison))
     drawings = {figure.name: figure.draw() for figure in figures}
-    drawn = [write_figure(drawing, path=folder / f"{name}.png", dpi=dpi or 0) for name, drawing in drawings.items()]
-    chapters = _chapters(comparison, figures=figures)
-    page: list[Path] = []
+    for name, drawing in drawings.items():
+        write_figure(drawing, path=folder / f"{name}.png", dpi=dpi or 0)
+    for name in _DRAWN:
+        if name not in drawings:
+            (folder / f"{name}.png").unlink(missing_ok=True)
+    title, chapters = f"Comparison: {comparison.name}", _chapters(comparison, figures=figures)
     if html:
-        baseline = "" if comparison.baseline is None else f", against {comparison.baseline.name}"
-        text = page_of(
-            chapters,
-            title=f"Comparison: {comparison.name}",
-            subtitle=f"{len(comparison.runs):,} runs{baseline}",
-            figures=drawings,
-        )
-        page.append(write_text(path=folder / _PAGE, text=text))
-    for name in (_PAGE, f"{_CURVES}.png", f"{_FOREST}.png", *(name for listed in PARTS for name in listed.files)):
-        if folder / name not in (*drawn, *page):
-            (folder / name).unlink(missing_ok=True)
-    return (
-        write_text(path=folder / _OBJECT, text=json_text(_object(comparison))),
-        write_text(path=folder / "comparison.csv", text=csv_text(_length_rows(comparison))),
-        *drawn,
-        *page,
-        write_text(path=folder / "comparison.md", text=joined(f"Comparison: {comparison.name}", chapters)),
-    )
+        subtitle = f"{len(comparison.runs):,} runs, against {comparison.baseline.name}"
+        text = page_of(chapters, title=title, subtitle=subtitle, figures=drawings)
+        write_text(path=folder / _PAGE, text=text)
+    for name in ("writing.html", *([] if html else [_PAGE])):  # a page of earlier versions
+        (folder / name).unlink(missing_ok=True)
+    rows = [row for run in comparison.runs for row in _length_rows(run, comparison)]
+    write_text(path=folder / _OBJECT, text=json_text(_object(comparison)))
+    write_text(path=folder / "comparison.csv", text=csv_text(rows))
+    write_text(path=folder / "comparison.md", text=joined(title, chapters))
 
 
 def _figures(comparison: Comparison) -> Iterator[ComparedFigure]:
@@ -107,28 +109,26 @@ def _figures(comparison: Comparison) -> Iterator[ComparedFigure]:
             caption="Scores by length, and safe caps",
             draw=lambda: curves_figure(curves, published=comparison.published),
         )
-    baseline = comparison.baseline
     decisions = [(each.run.name, each.decision) for each in comparison.decided if each.decision]
-    if baseline is not None and decisions:
+    if decisions:
         yield ComparedFigure(
             name=_FOREST,
             caption="Differences from the baseline",
-            draw=lambda: forest_figure(decisions, baseline=baseline.name),
+            draw=lambda: forest_figure(decisions, baseline=comparison.baseline.name),
         )
     for part in comparison.parts:
         yield from part.figures
 
 
 def _object(comparison: Comparison) -> dict[str, object]:
-    absent = {key: value for listed in PARTS for key, value in listed.without.items()}
     of_parts = {key: value for part in comparison.parts for key, value in part.data.items()}
     return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
-        "baseline": None if comparison.baseline is None else comparison.baseline.name,
+        "baseline": comparison.baseline.name,
         "candidates": [decision_data(each, comparison.baseline) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
-        **absent,
+        **_OF_PARTS,
         **of_parts,
         "published": [plain(curve) for curve in comparison.published],
         "notes": list(comparison.notes),
@@ -137,7 +137,6 @@ def _object(comparison: Comparison) -> dict[str, object]:
 
 def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
     report = run.report
-    absent = {key: value for listed in PARTS for key, value in listed.without_of_run.items()}
     of_parts = {key: value for part in comparison.parts for key, value in part.data_of_runs.get(run.name, {}).items()}
     return {
         "name": run.name,
@@ -151,7 +150,7 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
         "caps": dict(report.analysis.caps) if report else {},
         "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),
-        **absent,
+        **_OF_PARTS_OF_RUN,
         **of_parts,
         "parameters": with_file_names(run.parameters),
     }
@@ -185,12 +184,8 @@ def _in_short(lengths: Sequence[int]) -> str:
     return f"{len(lengths)}: {lengths[0]:,}-{lengths[-1]:,}"
 
 
-def _length_rows(comparison: Comparison) -> list[Row]:
-    """A row a run and length in tokens: its score, and the columns of every part."""
-    return [row for run in comparison.runs for row in _of_run(run, comparison)]
-
-
-def _of_run(run: ComparedRun, comparison: Comparison) -> list[Row]:
+def _length_rows(run: ComparedRun, comparison: Comparison) -> list[Row]:
+    """A row a length in tokens: the run's score, and the columns of every part."""
     report, decided = run.report, comparison.decided
     decision = next((each.decision for each in decided if each.run.name == run.name), None)
     differences = {each.context_tokens: each for each in decision.lengths} if decision else {}
@@ -264,10 +259,9 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
 
     console.print("COMPARISON", style="bold", highlight=False)
     console.print("----------", highlight=False)
-    if comparison.baseline is not None:
-        items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
-        verdicts = verdict_columns(comparison.decided)
-        console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
+    items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
+    verdicts = verdict_columns(comparison.decided)
+    console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
     runs = columns_of(("run", "cap", "shape", "score", "lengths"), _run_cells(comparison), words=("run", "shape"))
     console.print(_folding(runs, console), highlight=False)
     for title, lines in (

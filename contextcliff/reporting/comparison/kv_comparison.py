@@ -6,7 +6,7 @@ the margin, or better; without one it is the baseline.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import SMALL, blank, drawable, heading
-from contextcliff.findings.finding import Block, Code, Image, Table, Text, columns_of
+from contextcliff.findings.finding import Code, Image, Table, Text, columns_of
 from contextcliff.findings.kv_cache import KVCache, memory_words, rate
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_lines
-from contextcliff.records.comparison import CandidateVerdict
+from contextcliff.records.comparison import CandidateVerdict, PairedDecision
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.reporting.comparison.comparison import (
     ComparedFigure,
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _FIGURE, _WIDTH, _HEIGHT = "memory", 7.0, 3.6
+_HEAD = (
+    *("policy", "safe cap", "points", "interval", "verdict", "bytes a token", "cache at the cap"),
+    *("prefill tokens/s", "decode tokens/s"),
+)
 _policy = TypeAdapter(KVPolicy)
 _GOOD: tuple[CandidateVerdict, ...] = ("not_worse", "better")
 
@@ -55,8 +59,12 @@ class PolicyRow:
         return None if self.run.report is None else self.run.report.analysis.safe_cap.tokens
 
     @property
+    def decision(self) -> PairedDecision | None:
+        return None if self.decided is None else self.decided.decision
+
+    @property
     def verdict(self) -> CandidateVerdict | None:
-        return None if self.decided is None or self.decided.decision is None else self.decided.decision.verdict
+        return None if self.decision is None else self.decision.verdict
 
     @property
     def gib_at_cap(self) -> float | None:
@@ -75,24 +83,27 @@ class KVComparison(ComparisonPart):
         decided: Sequence[DecidedRun] = (),
         confidence: float,  # noqa: ARG002
     ) -> PartResult:
-        rows = _rows(runs, decided)
+        of_runs = {each.run.name: each for each in decided}
+        rows = [
+            PolicyRow(run=run, cache=cache, decided=of_runs.get(run.name))
+            for run in runs
+            if run.report is not None and (cache := run.report.analysis.finding(KVCache)) is not None
+        ]
         title = "KV policies"
         if len({row.facts.policy for row in rows}) < 2:
             return PartResult(title=title)
         chosen, why = recommended(rows)
         line = f"use {overrides_of(chosen)}{_saved(chosen, rows[0])}: {why}"
         starts = starts_of(chosen)
-        serving: tuple[Block, ...] = (
-            (Text(text="To serve it:"), *(Code(text=each) for each in starts)) if starts else ()
-        )
         figures = _figures(rows, chosen)
         return PartResult(
             title=title,
             lines=(line, *(f"to serve it: {each}" for each in starts[:1])),
             blocks=(
                 Text(text=f"{line[0].upper()}{line[1:]}.", strong=True),
-                *serving,
-                _table(rows),
+                *([Text(text="To serve it:")] if starts else []),
+                *(Code(text=each) for each in starts),
+                Table(columns=columns_of(_HEAD, list(map(_cells, rows)), words=("policy", "verdict"))),
                 *(Image(figure=figure.name) for figure in figures),
             ),
             figures=figures,
@@ -103,17 +114,6 @@ class KVComparison(ComparisonPart):
                 "recommended_commands": list(starts),
             },
         )
-
-
-def _rows(runs: Sequence[ComparedRun], decided: Sequence[DecidedRun]) -> list[PolicyRow]:
-    by_name: Mapping[str, DecidedRun] = {each.run.name: each for each in decided}
-    return [
-        PolicyRow(run=run, cache=cache, decided=by_name.get(run.name))
-        for run in runs
-        if run.report is not None
-        for cache in [run.report.analysis.finding(KVCache)]
-        if cache is not None
-    ]
 
 
 def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
@@ -172,14 +172,8 @@ def _saved(row: PolicyRow, base: PolicyRow) -> str:
     return f", {1.0 - size / of_base:.0%} less memory a token"
 
 
-def _table(rows: Sequence[PolicyRow]) -> Table:
-    head = ("policy", "safe cap", "points", "interval", "verdict", "bytes a token", "cache at the cap")
-    rates = ("prefill tokens/s", "decode tokens/s")
-    return Table(columns=columns_of((*head, *rates), list(map(_cells, rows)), words=("policy", "verdict")))
-
-
 def _cells(row: PolicyRow) -> tuple[str, ...]:
-    decision = None if row.decided is None else row.decided.decision
+    decision = row.decision
     size, longest = row.facts.bytes_per_token, row.cache.lengths[-1] if row.cache.lengths else None
     return (
         row.facts.policy,
@@ -204,8 +198,7 @@ def _figures(rows: Sequence[PolicyRow], chosen: PolicyRow) -> tuple[ComparedFigu
 
 
 def _data(row: PolicyRow) -> dict[str, object]:
-    decision = None if row.decided is None else row.decided.decision
-    overall = None if decision is None else decision.overall
+    overall = None if row.decision is None else row.decision.overall
     return {
         "run": row.run.name,
         "policy": row.facts.policy,

@@ -155,8 +155,6 @@ def verdict_columns(decided: Sequence[DecidedRun]) -> tuple[Column, ...]:
 
 def verdict_blocks(comparison: Comparison) -> tuple[Block, ...]:
     """The answer in sentences, and what it rests on at each length."""
-    if comparison.baseline is None:
-        return ()
     base, decided = comparison.baseline, comparison.decided
     answers = (Text(text=answer(each, baseline=base.name), strong=True) for each in decided)
     lengths = (block for each in decided for block in _of_lengths(each, base))
@@ -228,10 +226,10 @@ def _took(run: ComparedRun, tokens: int | None) -> tuple[str, ...]:
     )
 
 
-def decision_data(decided: DecidedRun, base: ComparedRun | None) -> dict[str, object]:
+def decision_data(decided: DecidedRun, base: ComparedRun) -> dict[str, object]:
     """A candidate in `comparison.json`, every figure in full precision."""
     decision = decided.decision
-    shift = None if base is None else _shift_of(base, decided.run)
+    shift = _shift_of(base, decided.run)
     return {
         "name": decided.run.name,
         "run_id": decided.run.run_id,

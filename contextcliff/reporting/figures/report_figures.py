@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.findings.drawing import PAD_INCHES
 from contextcliff.findings.finding import findings_of
-from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_bytes
 
@@ -24,13 +22,13 @@ def figure_files(report: Report) -> tuple[str, ...]:
     )
 
 
-def draw_figures(report: Report, *, scored: Sequence[ScoredSample] = (), folder: Path, dpi: int) -> dict[str, Figure]:
+def draw_figures(report: Report, *, folder: Path, dpi: int) -> dict[str, Figure]:
     """Draw the figures of every finding, once for files and pages, and write them into `folder` at `dpi` dots an inch.
 
     Returns them by name. A figure that the report has no data for is not drawn.
     """
     drawn = {
-        figure.name: figure.draw(report, scored)
+        figure.name: figure.draw(report)
         for finding in findings_of(report)
         for figure in finding.figures
         if figure.has_data(report)

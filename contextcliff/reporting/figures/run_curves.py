@@ -33,7 +33,7 @@ from contextcliff.records.report import Report
 from contextcliff.records.sweep import CurvePoint, SweepRow
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.run_names import facts_of, telling_names
-from contextcliff.reporting.stored_reports import StoredReport, stored_reports
+from contextcliff.reporting.stored_reports import StoredReport
 from contextcliff.settings import folder_name
 
 if TYPE_CHECKING:
@@ -66,16 +66,14 @@ class _RunCurve:
     threshold: float | None
 
 
-def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredReport] | None = None) -> dict[str, Report]:
-    """The runs below `folder` that asked the same task of the same texts, this one included, by name; latest eight.
+def comparable_runs(report: Report, *, beside: Sequence[StoredReport]) -> dict[str, Report]:
+    """Those that asked the same task of the same texts, this one included, by what tells them apart; latest eight.
 
     Only reports that are judged by the rule of this one: a run that was judged by several is drawn once.
-    A run's name in the picture is its model, and its KV policy, scaling of positions, text and label where the runs
-    differ in them. `beside` is what the folder holds; None: it is read, without what can't be.
     """
     rule = score_rule(rule_of(report))
     by_run_id: dict[str, Report] = {}
-    for stored in stored_reports(folder).found if beside is None else beside:
+    for stored in beside:
         other = stored.report
         asked_alike = (other.run.task, other.run.dataset) == (report.run.task, report.run.dataset)
         if asked_alike and other.analysis.bins and not differing(rule, rule_of(other)):
@@ -87,17 +85,14 @@ def comparable_runs(report: Report, *, folder: Path, beside: Sequence[StoredRepo
 
 
 def draw_curves(
-    report: Report, *, folder: Path, dpi: int | None, beside: Sequence[StoredReport] | None = None, suffix: str = ""
+    report: Report, *, folder: Path, dpi: int | None, beside: Sequence[StoredReport], suffix: str = ""
 ) -> Path | None:
-    """Draw the comparable runs below `folder` into it, as `runs-TASK.png`; None where this run is the only one.
+    """Draw the comparable runs into `folder`, as `runs-TASK.png`; None where this run is the only one.
 
-    Without `dpi` nothing is drawn, and a figure of other runs is left as it is.
-    `beside` is what the folder holds, where it has been read; `suffix` ends the name where another rule judges.
+    Without `dpi` nothing is drawn, and a figure of other runs is left as it is. `suffix` ends the name where another
+    rule judges.
     """
-    if dpi is None:
-        return None
-    curves = comparable_runs(report, folder=folder, beside=beside)
-    if len(curves) < 2:
+    if dpi is None or len(curves := comparable_runs(report, beside=beside)) < 2:
         return None
     path = folder / f"runs-{folder_name(report.run.task)}{suffix}.png"
     return write_figure(curves_figure(curves), path=path, dpi=dpi)

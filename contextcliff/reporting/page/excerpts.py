@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Sample, Words
@@ -25,8 +24,7 @@ _LONGEST = 600
 _MOST_PIECES = 12
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """A piece of evidence between what stands before and after it; both empty where the text is not at hand."""
 
     before: str
@@ -79,7 +77,8 @@ def _replies(sample: Sample, documents: Mapping[str, Document]) -> Iterator[Exce
     for place in range(1, len(said), 2):
         if any(answer in said[place] for answer in sample.answers):
             reply = _cut(said[place], 0, len(said[place]))
-            yield replace(reply, before=f"{said[place - 1][-_AROUND:]}\n\n", after=f"\n\n{said[place + 1][:_AROUND]}")
+            before, after = said[place - 1][-_AROUND:], said[place + 1][:_AROUND]
+            yield Excerpt(before=f"{before}\n\n", evidence=reply.evidence, after=f"\n\n{after}")
 
 
 def _text(piece: Words | Passage, documents: Mapping[str, Document]) -> str:
@@ -97,11 +96,7 @@ def _text(piece: Words | Passage, documents: Mapping[str, Document]) -> str:
 
 def write_excerpts(excerpts: Mapping[str, tuple[Excerpt, ...]], *, path: Path) -> Path:
     """Write them by `sample_id`, a line a sample that has some, as `write_rows` does. Returns `path`."""
-    rows = (
-        {"sample_id": sample_id, "excerpts": [[each.before, each.evidence, each.after] for each in of_sample]}
-        for sample_id, of_sample in excerpts.items()
-        if of_sample
-    )
+    rows = ({"sample_id": sample_id, "excerpts": of_sample} for sample_id, of_sample in excerpts.items() if of_sample)
     return write_rows(rows, path=path)
 
 
@@ -109,8 +104,7 @@ def read_excerpts(places: Iterable[Path]) -> dict[str, tuple[Excerpt, ...]]:
     """What `write_excerpts` left in the first of these files that is there, as `read_rows` reads it."""
 
     def of_sample(kept: Any) -> tuple[str, tuple[Excerpt, ...]]:
-        found = ((str(before), str(evidence), str(after)) for before, evidence, after in kept["excerpts"])
-        return str(kept["sample_id"]), tuple(Excerpt(before=b, evidence=e, after=a) for b, e, a in found)
+        return str(kept["sample_id"]), tuple(Excerpt(*map(str, parts)) for parts in kept["excerpts"])
 
     path = next((place for place in places if os.path.lexists(place)), None)
     return {} if path is None else read_rows(path, of_sample)

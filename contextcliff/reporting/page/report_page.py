@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of
 from contextcliff.records.generation import ScoredSample
-from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.markdown import chapters
 from contextcliff.reporting.outside_text import tame
@@ -41,7 +40,7 @@ class PageSamples:
     """Characters that are shown of each text; None: all of them."""
     n_prompts: int = 0
     """Samples whose prompt is on the page."""
-    columns: tuple[str, ...] = field(default=COLUMNS)
+    columns: tuple[str, ...] = COLUMNS
 
 
 def page_samples(
@@ -72,7 +71,7 @@ def page_samples(
 def _texts(item: ScoredSample, excerpts: Sequence[Excerpt]) -> tuple[int, ...]:
     """How long each text of a row is."""
     output = "" if item.generation is None or item.generation.text == item.prediction else item.generation.text
-    pieces = (len(part) for each in excerpts for part in (each.before, each.evidence, each.after))
+    pieces = (len(part) for each in excerpts for part in each)
     return (len(item.sample.question), *map(len, item.sample.answers), len(item.prediction), len(output), *pieces)
 
 
@@ -107,7 +106,7 @@ def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt:
         cut(item.prediction),
         # Most answers are short and are the prediction: once is enough.
         None if output is None or output == item.prediction else cut(output),
-        [[cut(each.before), cut(each.evidence), cut(each.after)] for each in excerpts],
+        [[cut(part) for part in each] for each in excerpts],
         None if generation is None else round(generation.ttft_ms, 1),
         None if generation is None else round(generation.latency_ms, 1),
         None if prompt is None else tame(prompt),
@@ -121,29 +120,29 @@ def write_pages(
     prompts: Mapping[str, str],
     figures: Mapping[str, Figure],
     folder: Path,
-) -> tuple[Path, ...]:
-    """Write `report.html` into a run's folder, and its findings' own pages. Returns the paths."""
-    page = report_page(run.report, scored=run.scored, excerpts=excerpts, prompts=prompts, figures=figures)
-    with_pages = [section for section in findings_of(run.report) if section.page_name]
-    pages = {PAGE_NAME: page, **{section.page_name: section.page(run) for section in with_pages}}
-    return tuple(write_text(path=folder / name, text=text) for name, text in pages.items() if text is not None)
+) -> None:
+    """Write `report.html` into a run's folder, and its findings' own pages."""
+    page = report_page(run, excerpts=excerpts, prompts=prompts, figures=figures)
+    write_text(path=folder / PAGE_NAME, text=page)
+    for finding in findings_of(run.report):
+        if finding.page_name and (text := finding.page(run)) is not None:
+            write_text(path=folder / finding.page_name, text=text)
 
 
 def report_page(
-    report: Report,
+    finished: FinishedRun,
     *,
-    scored: Sequence[ScoredSample],
     excerpts: Mapping[str, Sequence[Excerpt]],
     prompts: Mapping[str, str],
     figures: Mapping[str, Figure],
 ) -> str:
     """The page. `excerpts` and `prompts` are those that were kept, by sample; `figures` are drawn ones by name."""
-    run = report.run
+    run = finished.report.run
     return page_of(
-        chapters(report, figures=[f"{name}.png" for name in figures]),
+        chapters(finished.report, figures=[f"{name}.png" for name in figures]),
         title=run.model,
         subtitle=f"{run.task} · KV policy {run.kv_policy} · {run.engine} · {run.created_at[:10]}",
         figures=figures,
         run_id=run.run_id,
-        samples=page_samples(scored, excerpts=excerpts, prompts=prompts),
+        samples=page_samples(finished.scored, excerpts=excerpts, prompts=prompts),
     )

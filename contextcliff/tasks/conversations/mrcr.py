@@ -12,9 +12,11 @@ asked for stands at a depth.
 from __future__ import annotations
 
 import random
+import re
 import string
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Literal
 
 from contextcliff.errors import ConfigError
@@ -22,14 +24,12 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.conversations.conversation import Conversation, Conversing, Placed
-from contextcliff.tasks.conversations.copied_piece import score_copied
+from contextcliff.tasks.answer_texts import is_refusal
+from contextcliff.tasks.conversations.conversation import Conversation, Conversing, Placed, count, estimated, turn_of
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
-from contextcliff.tasks.conversations.turn_estimate import count, estimated, turn_of
-from contextcliff.tasks.grid import Depths
-from contextcliff.tasks.grid_blocks import Asked
-from contextcliff.tasks.needles.niah import filled, require_fields
+from contextcliff.tasks.grid import Asked, Depths, Maker, filled, require_fields
 from contextcliff.tasks.task import Materials, ScoringContext
+from contextcliff.text.tokens import PLAIN_USER
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 _PREFIX_SIGNS = string.ascii_letters + string.digits
@@ -66,15 +66,12 @@ class Mrcr(Depths):
 
     @property
     def trials_in_block(self) -> int:
-        """A trial for each of the needles."""
         return self.needles
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - pieces don't grow with the length
-        """Room for a piece and the word before it."""
         return self.max_tokens
 
     def maker(self, materials: Materials) -> ConversationMaker:
-        """Writes the conversations. Raises `ConfigError` where the needles or an answer have no room."""
         estimate = estimated(materials.tokenizer, self.request)
         reply = estimate.largest_reply + _PREFIX_TOKENS
         if self.max_tokens < reply:
@@ -117,7 +114,7 @@ class Mrcr(Depths):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ConversationMaker:
+class ConversationMaker(Maker):
     """Makes the samples of a run."""
 
     task: Mrcr
@@ -129,7 +126,6 @@ class ConversationMaker:
     """How far from its depth the piece of each sample stands, as a share of the conversation."""
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The conversation of one length, depth and trial, and its controls."""
         task, place = self.task, depth or 0.0
         asked = digest_of(task.needles, task.request, task.question)
         cell = (self.materials.seed, task.name, asked, context_tokens, place)
@@ -160,12 +156,9 @@ class ConversationMaker:
         )
         self.misses[sample.sample_id] = abs(conversation.depth - place)
         controls = self._controls(round_, seed) if task.controls else ()
-        return Asked(
-            sample=replace(sample, controls=tuple(control.sample_id for control in controls)), controls=controls
-        )
+        return Asked(sample=sample, controls=controls)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """How many pieces stand far from their depth."""
         misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]
         off = [miss for miss in misses if miss > _MISPLACED]
         if not off:
@@ -240,3 +233,60 @@ def _figures(round_: Round, conversation: Conversation) -> Mapping[str, int]:
         "nearest_needle_tokens": min(abs(own - place) for place in places if place != own),
         "evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1)),
     }
+
+
+_TIMES_THE_PIECE = 8
+"""Of an answer that is longer, the beginning alone is compared, since the time grows with both lengths."""
+_WHOLE = 0.95
+"""A ratio that a slip or two leave."""
+_HALF = 0.5
+_BLANKS_BEFORE_TURN = re.compile(rf"(?<!\s)(\s++){re.escape(PLAIN_USER)}")
+
+
+def score_copied(answer: str, *, prefix: str, piece: str, others: Sequence[str], cut_off: bool) -> Score:
+    """The ratio for `piece`, and a tag where it is below 0.95; `others` are pieces that the same was asked of.
+
+    Tags, the first that holds: `empty` · `refusal` · `no_prefix` (both without the word) · `wrong_needle` (another of
+    these pieces is nearer, by half of it or more) · `incomplete` (cut off by the token limit) · `partial` (half or
+    more) · `missing`.
+    Blanks before the answer don't count, and a base model's answer ends where it goes on with the user's next words.
+    """
+    text = _own_turn(answer).lstrip()
+    if not text.startswith(prefix):
+        said = text.strip()
+        failure = "empty" if not said else "refusal" if is_refusal(said) else "no_prefix"
+        return Score(value=0.0, prediction=said, failure=failure)
+    copied = text.removeprefix(prefix)
+    value = copied_ratio(copied, piece)
+    return Score(value=value, prediction=text.strip(), failure=_tag(copied, value, others, cut_off=cut_off))
+
+
+def _own_turn(answer: str) -> str:
+    for blanks in _BLANKS_BEFORE_TURN.finditer(answer):
+        if (line_end := answer.find("\n", blanks.start(1), blanks.end(1))) >= 0:
+            return answer[:line_end]
+    return answer
+
+
+def _tag(copied: str, value: float, others: Sequence[str], *, cut_off: bool) -> str | None:
+    if value >= _WHOLE:
+        return None
+    nearest = max((copied_ratio(copied, other) for other in others), default=0.0)
+    if nearest > value and nearest >= _HALF:
+        return "wrong_needle"
+    if cut_off:
+        return "incomplete"
+    return "partial" if value >= _HALF else "missing"
+
+
+def copied_ratio(copied: str, piece: str) -> float:
+    """`difflib`'s ratio of an answer and a piece, 0–1: twice the characters in matching blocks, over both lengths.
+
+    Beyond eight times the piece only the lengths count; there the ratio is below 0.25 whatever follows.
+    """
+    most = _TIMES_THE_PIECE * len(piece)
+    compared = copied[:most]
+    ratio = SequenceMatcher(None, compared, piece).ratio()
+    if len(copied) <= most:
+        return ratio
+    return ratio * (len(compared) + len(piece)) / (len(copied) + len(piece))

@@ -9,8 +9,8 @@ nodes. Search depth and size of the answer are set apart from length (`hops`, `f
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, Literal
 
@@ -21,9 +21,7 @@ from contextcliff.records.sample import Sample, Words
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.graphs.edge_lists import EdgeLists
 from contextcliff.tasks.graphs.node_sets import FINAL, score_nodes
-from contextcliff.tasks.grid import BATCH, DesignedLengths, refuse_twice
-from contextcliff.tasks.grid_blocks import Asked
-from contextcliff.tasks.needles.niah import filled, require_fields
+from contextcliff.tasks.grid import BATCH, Asked, DesignedLengths, Maker, filled, refuse_twice, require_fields
 from contextcliff.tasks.task import Materials, ScoringContext
 
 _ANSWER_EXTRA_TOKENS = 16
@@ -82,16 +80,13 @@ class Graphwalks(DesignedLengths):
 
     @property
     def trials_in_block(self) -> int:
-        """As many of each kind."""
         return len(self.kinds) * math.ceil(BATCH / len(self.kinds))
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The depth of the search too, where there is none."""
         return (*super().idle, *(("hops",) if self.question == "parents" else ()))
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        """Room for the final line, and for what is worked out before it."""
         a_node = self.name_digits + _TOKENS_BETWEEN_NODES
         return self.working_tokens + max(self.frontier) * a_node + _ANSWER_EXTRA_TOKENS
 
@@ -101,7 +96,6 @@ class Graphwalks(DesignedLengths):
         return f"{filled(template, node=node, hops=str(hops))} {self.answer_format}"
 
     def maker(self, materials: Materials) -> GraphMaker:
-        """Draws the graphs."""
         return GraphMaker(task=self, lists=EdgeLists(task=self, materials=materials))
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
@@ -115,23 +109,14 @@ class Graphwalks(DesignedLengths):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GraphMaker:
+class GraphMaker(Maker):
     """Makes the samples of a run."""
 
     task: Graphwalks
     lists: EdgeLists
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:  # noqa: ARG002 - it has none
-        """The list of one length and trial, and its controls."""
         kinds = self.task.kinds
         hops, frontier = kinds[trial % len(kinds)]
         sheet = self.lists.sheet(context_tokens=context_tokens, trial=trial, hops=hops, frontier=frontier)
-        if not self.task.controls:
-            return Asked(sample=sheet.sample)
-        controls = self.lists.controls(sheet)
-        named = replace(sheet.sample, controls=tuple(control.sample_id for control in controls))
-        return Asked(sample=named, controls=controls)
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing has to be known."""
-        return ()
+        return Asked(sample=sheet.sample, controls=self.lists.controls(sheet) if self.task.controls else ())

@@ -68,7 +68,6 @@ class CommonWords(WordListTask):
 
     @property
     def asked_for(self) -> int:
-        """The common words."""
         return self.common_words
 
     def design(self, context_tokens: int) -> Design:

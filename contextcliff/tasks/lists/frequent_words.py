@@ -46,7 +46,6 @@ class FrequentWords(WordListTask):
 
     @property
     def asked_for(self) -> int:
-        """The words after the noise."""
         return self.frequent_words
 
     def listings(self, rng: random.Random, context_tokens: int) -> Iterator[CodedText]:

@@ -21,9 +21,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
-from contextcliff.tasks.grid_blocks import Asked
-from contextcliff.tasks.needles.niah import filled
+from contextcliff.tasks.grid import WHICH_SAMPLES, Asked, DesignedLengths, Maker, filled
 from contextcliff.tasks.needles.values import tag_without_value
 from contextcliff.tasks.task import Materials, ScoringContext, configured
 
@@ -31,12 +29,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NEARLY_FULL_TOKENS = 4
 """A list this near to its length is long enough."""
 _DIGEST_SHOWN = 8
-_NOT_ASKED = (
-    *("lengths", "length_grid", "length_fractions", "trials", "max_trials", "resolution"),
-    *("reserve_tokens", "controls", "max_tokens"),
-    *NOT_IN_A_SAMPLE,
-)
-"""Keys that say which samples there are, and nothing of what one of them is."""
 
 
 class Listing(Protocol):
@@ -96,12 +88,12 @@ class WordListTask(DesignedLengths):
         """Lists for one sample: the first that has words enough to fill the length is taken."""
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        """What the answer may take."""
         return self.max_tokens
 
     def maker(self, materials: Materials) -> WordListMaker:
-        """Writes the lists."""
-        return WordListMaker(task=self, materials=materials, asked=digest_of(dict(configured(self, but=_NOT_ASKED))))
+        return WordListMaker(
+            task=self, materials=materials, asked=digest_of(dict(configured(self, but=(*WHICH_SAMPLES, "max_tokens"))))
+        )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the words asked for that the answer names."""
@@ -119,7 +111,7 @@ class WordListTask(DesignedLengths):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WordListMaker:
+class WordListMaker(Maker):
     """Makes the samples of a run. `asked` names what of the configuration determines a single sample."""
 
     task: WordListTask
@@ -127,7 +119,6 @@ class WordListMaker:
     asked: str
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The list of one length and trial, and its controls."""
         task = self.task
         coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
         seed = seed_of(*coordinates)
@@ -146,13 +137,7 @@ class WordListMaker:
             replace(self._sample(listing, text, None, name=sample.document_id), control=kind)
             for kind, text in (("ceiling", listing.short(answered=True)), ("floor", listing.short(answered=False)))
         )
-        return Asked(
-            sample=replace(sample, controls=tuple(control.sample_id for control in controls)), controls=controls
-        )
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing has to be known."""
-        return ()
+        return Asked(sample=sample, controls=controls)
 
     def _filled(self, seed: int, context_tokens: int) -> tuple[Listing, str, int]:
         """A list of the most words that the length holds, its text, and the tokens of the whole prompt."""

@@ -19,8 +19,8 @@ from pydantic import Field
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveInt, settings
+from contextcliff.tasks.grid import filled, require_fields
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import tag_without_value

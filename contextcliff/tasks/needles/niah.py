@@ -17,7 +17,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import settings
 from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.drawing import KeyKind, ValueKind, draw_pairs, room_for
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.planter import Planted, SampleSite
@@ -88,11 +88,9 @@ class Niah(Depths, PlantingTask):
     needle: Needle
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
-        """More where a UUID is asked for."""
         return room_for(self.needle.value) if self.needle.kind == "dynamic" else None
 
     def check_text(self, text: str) -> None:
-        """Refuse a text that answers a static needle's question by itself."""
         if self.needle.kind == "static" and all(stands_in(words, text) for words in self.needle.accepted):
             answer = " and ".join(repr(words) for words in self.needle.accepted)
             raise ConfigError(
@@ -143,23 +141,9 @@ def score_static(answer: str, needle: Needle, *, cut_off: bool) -> Score:
     return Score(value=0.0, prediction=text, failure=tag_without_value(text, cut_off=cut_off))
 
 
-def filled(template: str, **values: str) -> str:
-    """A template with its fields replaced; any other brace stays as it is."""
-    for name, value in values.items():
-        template = template.replace(f"{{{name}}}", value)
-    return template
-
-
 def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:
     """Raise `ValueError` for an answer that its needle does not show."""
     raise ValueError(
         f"{key}={words!r}: does not stand in {needle}.text; give {way}, or {needle}.inferred=true where it has to be "
         "worked out"
     )
-
-
-def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:
-    """Raise `ValueError` where a template lacks a field."""
-    missing = [name for name in names if name not in template]
-    if missing:
-        raise ValueError(f"{key}={template!r}: {' and '.join(missing)} must stand in it")

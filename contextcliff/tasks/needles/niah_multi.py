@@ -19,10 +19,10 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.drawing import MOST_CITIES, KeyKind, ValueKind, draw_pairs
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import filled, refuse_hidden_elsewhere, require_fields
+from contextcliff.tasks.needles.niah import refuse_hidden_elsewhere
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask
 from contextcliff.tasks.needles.values import score_share
@@ -83,7 +83,6 @@ class NiahMulti(Depths, PlantingTask):
 
     @property
     def goes_anywhere(self) -> bool:
-        """Whether `spread=anywhere`."""
         return self.spread == "anywhere"
 
     @property
@@ -92,11 +91,9 @@ class NiahMulti(Depths, PlantingTask):
         return len(self.needles) or self.count
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        """Room for every needle."""
         return FORMS[self.value].tokens * (1 + self.how_many)
 
     def check_text(self, text: str) -> None:
-        """Refuse a text that holds the answer of a static needle."""
         for needle in self.needles:
             if stands_in(needle.answer, text):
                 raise ConfigError(

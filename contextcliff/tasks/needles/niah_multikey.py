@@ -10,15 +10,16 @@ value asked for stands in the answer and no other needle's does; RULER allows th
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, Depths
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, Depths, filled, require_fields
 from contextcliff.tasks.needles.drawing import CITIES, MOST_CITIES, KeyKind, ValueKind, draw_pairs, room_for
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.task import ScoringContext
@@ -62,12 +63,10 @@ class NiahMultikey(Depths, PlantingTask):
             )
 
     def asked(self) -> dict[str, object]:
-        """With `packed`, the depths too: every one of them is in every prompt."""
         asked = dict(super().asked())
         return {**asked, "depths": list(self.places)} if self.layout == "packed" else asked
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
-        """More where a UUID is asked for."""
         return room_for(self.value)
 
     @property
@@ -130,3 +129,22 @@ def _packed(task: NiahMultikey, site: SampleSite) -> Planted:
 
 
 _LAYOUTS = {"packed": _packed, "isolated": _isolated}
+
+
+@settings
+class NiahAmongNeedles(NiahMultikey):
+    """`niah_multikey` whose distractors are the sentences of the text."""
+
+    reads_documents = True
+
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
+        """As `niah_multikey`, with every value of the text as another needle's."""
+        text = "" if context.document is None else context.document.text
+        others = (*sample.reference.distractors, *_values(text, self.value))
+        known = replace(sample, reference=replace(sample.reference, distractors=others))
+        return super().score(known, generation, context)
+
+
+@lru_cache(maxsize=2)
+def _values(text: str, form: str) -> tuple[str, ...]:
+    return tuple(FORMS[form].found(text))

@@ -16,9 +16,8 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, settings
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Depths, filled
 from contextcliff.tasks.needles.haystack import Fact
-from contextcliff.tasks.needles.niah import filled
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.task import ScoringContext

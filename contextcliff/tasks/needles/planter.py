@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from sys import intern
 from typing import TYPE_CHECKING
 
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.tasks.grid_blocks import Asked
+from contextcliff.tasks.grid import Asked, Maker
 from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden
 from contextcliff.tasks.prose_sources import unused_notes
 from contextcliff.tasks.task import Materials
@@ -92,7 +92,7 @@ class Made:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Planter:
+class Planter(Maker):
     """Makes the samples of one task over its haystacks, and keeps what is to be said of them."""
 
     task: PlantingTask
@@ -102,13 +102,11 @@ class Planter:
     made: list[Made] = field(default_factory=list)
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The sample of one length, depth and trial, and its controls."""
         made = self._make(context_tokens=context_tokens, depth=depth, trial=trial)
         self.made.append(made)
         return Asked(sample=made.sample, controls=made.controls)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """What a reader has to know of how these of the samples made so far were made."""
         made = [item for item in self.made if item.sample.sample_id in sample_ids]
         return (
             *unused_notes(self.materials.corpus, count=len(self.haystacks)),
@@ -165,8 +163,7 @@ class Planter:
             answer_tokens=task.answer_tokens(context_tokens),
         )
         controls = self._controls(sample, planted, haystack, site) if task.controls else ()
-        named = _naming(sample, controls)
-        return Made(sample=named, controls=controls, redrawn=planted.redrawn, off=hidden.off)
+        return Made(sample=sample, controls=controls, redrawn=planted.redrawn, off=hidden.off)
 
     def _fresh(self, drawn: int, context_tokens: int) -> tuple[Haystack, int]:
         """A text that is long enough, and a sentence of it: each sentence is as likely as any other."""
@@ -225,10 +222,6 @@ class Planter:
 
     def _count(self, recipe: Recipe) -> int:
         return self.materials.tokenizer.count_prompt(render(recipe, {}))
-
-
-def _naming(sample: Sample, controls: Sequence[Sample]) -> Sample:
-    return replace(sample, controls=tuple(control.sample_id for control in controls)) if controls else sample
 
 
 def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:

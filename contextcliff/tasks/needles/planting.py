@@ -18,21 +18,14 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, DesignedLengths
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
 from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, prepare, prepare_fresh
 from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
 from contextcliff.tasks.needles.values import score_value
 from contextcliff.tasks.prose_sources import several_texts
-from contextcliff.tasks.task import ContextBudget, Lever, Materials, Raised, ScoringContext, configured
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, configured
 from contextcliff.text.value_forms import ValueForm
 
-_NOT_ASKED = (
-    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid"),
-    *("trials", "max_trials", "resolution"),
-    *("reserve_tokens", "controls"),
-    *NOT_IN_A_SAMPLE,
-)
-"""Keys that say which samples there are, and nothing of what one of them is."""
 _CHARACTERS_PER_TOKEN = 8
 """As an endless text counts them, with a margin."""
 _MISPLACED = 0.2
@@ -69,12 +62,10 @@ class PlantingTask(DesignedLengths):
 
     @property
     def begins_anywhere(self) -> bool:
-        """Whether `haystacks=fresh`."""
         return self.haystacks == "fresh"
 
     @property
     def texts(self) -> int:
-        """A text for each haystack."""
         return 1 if self.haystacks == "fresh" else self.haystacks
 
     def text_tokens(self, context_budget: ContextBudget) -> int:
@@ -88,29 +79,20 @@ class PlantingTask(DesignedLengths):
         return False
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More haystacks too, where those that there are hold back what more samples of each can show.
-
-        A search, to which each haystack is one piece of evidence, does best with a fresh text for every sample.
-        """
-        if self.haystacks == "fresh" or (self.trials == "auto" and self.haystacks == 1):
-            return super().levers
-        return (*super().levers, Lever(now=self.haystacks, at=self._with_haystacks))
-
-    def _with_haystacks(self, count: int) -> Raised:
-        if self.trials == "auto":
-            return Raised(override="task.haystacks=fresh", task=self._with(haystacks="fresh"))
-        return Raised(override=f"task.haystacks={count}", task=self._with(haystacks=count))
+    def more_samples(self) -> str:
+        """More haystacks too, where those that there are hold back what more samples of each can show."""
+        if self.texts == 1:
+            return super().more_samples
+        return f"raise {self.count_key} and task.haystacks, or take task.haystacks=fresh"
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The options that are left at the value that changes nothing too."""
         unused = (key for key, value in self.inert.items() if attrgetter(key)(self) == value)
         return (*super().idle, *(key.rpartition(".")[2] for key in unused))
 
     def asked(self) -> Mapping[str, object]:
         """What of the configuration determines a single sample."""
-        return configured(self, but=(*_NOT_ASKED, *self.not_asked, *self.idle))
+        return configured(self, but=(*WHICH_SAMPLES, *self.not_asked, *self.idle))
 
     def check_text(self, text: str) -> None:
         """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""
@@ -136,7 +118,6 @@ class PlantingTask(DesignedLengths):
         return min(most, self.texts // self.trials_in_block) if self.texts > 1 else most
 
     def maker(self, materials: Materials) -> Planter:
-        """Tokenises the texts, and makes samples of them."""
         longest = max(self.lengths_in(materials.context_budget))
         texts = self._texts(materials)
         ready = prepare_fresh if self.haystacks == "fresh" else prepare

@@ -21,9 +21,8 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Fraction, PositiveInt, settings
 from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah import filled, require_fields
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import score_share
@@ -79,21 +78,17 @@ class Tracing(Depths, PlantingTask):
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The question for names too, where a value is asked for."""
         return (*super().idle, *(("names_question",) if self.ask == "value" else ()))
 
     @property
     def goes_anywhere(self) -> bool:
-        """Without distances."""
         return not self.distances
 
     @property
     def trials_in_block(self) -> int:
-        """A trial for each distance."""
         return len(self.distances) or super().trials_in_block
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
-        """Room for every name, where they are asked for."""
         return WORD.tokens * (2 + self.hops) if self.ask == "names" else None
 
     def plant(self, site: SampleSite) -> Planted:

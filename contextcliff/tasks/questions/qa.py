@@ -8,19 +8,26 @@ every length, stands around the document. Scored 0-1 by token F1 (or `metric`), 
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
+from contextcliff.records.corpus import AuditBin, LengthAudit, Question, Span
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
+from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.questions.qa_samples import QaSamples
+from contextcliff.tasks.needles.haystack import SEAM_TOKENS
+from contextcliff.tasks.questions.answer_format import LETTERS
+from contextcliff.tasks.questions.length_bins import Draw, draw, redraw
 from contextcliff.tasks.questions.qa_scoring import METRICS, refuse_metric, score_answer
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from contextcliff.text.tokens import TokenisedText, tokenise
 
 
 @settings
@@ -73,19 +80,13 @@ class Qa(Task):
 
     @property
     def chooses_by_answers(self) -> str:
-        """A pilot's answers choose the bins."""
         return f"task.pilot={self.pilot}" if self.pilot else ""
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        """More questions of each bin, as far as the dataset has them."""
-        return (Lever(now=self.samples_per_bin, at=self._with_samples),)
-
-    def _with_samples(self, count: int) -> Raised:
-        return Raised(override=f"task.samples_per_bin={count}", task=replace(self, samples_per_bin=count))
+    def more_samples(self) -> str:
+        return "raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins"
 
     def longest_context(self, context_budget: ContextBudget) -> int:
-        """The longest prompt that the window admits."""
         longest = context_budget.context_window - max(self.reserve_tokens, self.longest_answer(context_budget))
         if longest < 1:
             raise ConfigError(
@@ -95,11 +96,9 @@ class Qa(Task):
         return longest
 
     def longest_answer(self, context_budget: ContextBudget) -> int:  # noqa: ARG002 - the same in every window
-        """What an answer may take."""
         return self.max_tokens
 
     def build(self, materials: Materials) -> TaskPlan:
-        """Draw the questions and build their prompts. Raises `ConfigError` for a dataset that has none to ask."""
         corpus = materials.corpus
         if not corpus.questions:
             raise ConfigError(
@@ -140,3 +139,226 @@ class Qa(Task):
         if scored.contains_reference is not None:
             details["contains_reference"] = scored.contains_reference
         return Score(value=scored.value, prediction=scored.prediction, failure=scored.failure, details=details)
+
+
+_SPAN = 2.0
+"""A dataset spans a range that is asked for where it reaches to within this factor of both ends."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    draw: Draw
+    audit: LengthAudit
+    notes: tuple[str, ...]
+
+
+class QaSamples:
+    """The samples of one run: its questions on documents that are tokenised once each."""
+
+    def __init__(self, *, task: Qa, materials: Materials) -> None:
+        self._task = task
+        self._materials = materials
+        self._documents = {document.document_id: document for document in materials.corpus.documents}
+        self._tokenised = {
+            name: tokenise(document.text, materials.tokenizer) for name, document in self._documents.items()
+        }
+        self._lengths = {name: text.tokens for name, text in self._tokenised.items()}
+        self._frames: dict[str, int] = {}
+        self._controls: dict[str, Sample] = {}
+
+    def select(self) -> Selection:
+        """Which questions are asked, in which bins. Raises `ConfigError` where hardly any can be."""
+        task, materials = self._task, self._materials
+        asked = [
+            question for question in materials.corpus.questions if not task.levels or question.level in task.levels
+        ]
+        most = task.longest_context(materials.context_budget)
+        if task.max_context_tokens is not None:
+            most = min(most, task.max_context_tokens)
+        long_enough = [q for q in asked if self._lengths[q.document_id] >= task.min_context_tokens]
+        fitting = [q for q in long_enough if self._fits(q, most)]
+        self._refuse_unspanned([self._lengths[q.document_id] for q in asked], fitting, most)
+        if materials.corpus.drawn:
+            drawn = redraw(fitting, self._lengths, materials.corpus.drawn)
+        else:
+            drawn = draw(
+                fitting,
+                self._lengths,
+                bins=materials.bins,
+                binning=materials.binning,
+                per_bin=task.pilot + task.samples_per_bin,
+                min_samples=task.min_samples,
+                seed=materials.seed,
+            )
+        too_short = len({q.document_id for q in asked} - {q.document_id for q in long_enough})
+        too_long = len({q.document_id for q in long_enough} - {q.document_id for q in fitting})
+        notes = []
+        if too_long:
+            notes.append(
+                f"{too_long:,} documents are longer than the {most:,} tokens that a prompt can have here and are left "
+                "out, never cut"
+            )
+        if too_short:
+            notes.append(
+                f"{too_short:,} documents are shorter than task.min_context_tokens={task.min_context_tokens:,}"
+            )
+        return Selection(draw=drawn, audit=self._audit(drawn, too_short, too_long), notes=tuple(notes))
+
+    def samples(self, question: Question, position: int, *, pilot: bool) -> tuple[Sample, ...]:
+        """A question as often as it is repeated; once in a pilot."""
+        controls = self._controls_of(question)
+        self._controls |= {control.sample_id: control for control in controls}
+        named = tuple(control.sample_id for control in controls)
+        repeats = 1 if pilot else self._task.repeats
+        return tuple(
+            replace(self._sample(question, position, repeat), pilot=pilot, controls=named) for repeat in range(repeats)
+        )
+
+    @property
+    def controls(self) -> tuple[Sample, ...]:
+        """Those of all samples made so far, each once."""
+        return tuple(self._controls.values())
+
+    def _controls_of(self, question: Question) -> tuple[Sample, ...]:
+        """The evidence alone, and the question without its document."""
+        if not self._task.controls:
+            return ()
+        texts = {"floor": ""}
+        if question.evidence:
+            document = self._documents[question.document_id].text
+            texts["ceiling"] = "\n\n".join(document[span.start : span.end] for span in question.evidence)
+        return tuple(self._control(question, kind, text) for kind, text in texts.items())
+
+    def _fits(self, question: Question, most: int) -> bool:
+        return self._lengths[question.document_id] + self._frame_tokens(question) <= most
+
+    def _refuse_unspanned(self, lengths: Sequence[int], fitting: Sequence[Question], most: int) -> None:
+        task = self._task
+        if not lengths:
+            raise ConfigError(f"task.levels={list(task.levels)}: no question of the dataset has such a level")
+        span = f"the dataset spans {min(lengths):,} to {max(lengths):,} tokens in {len(set(lengths)):,} lengths"
+        if not fitting:
+            raise ConfigError(
+                f"dataset: {span}, and none of its documents fits between task.min_context_tokens="
+                f"{task.min_context_tokens:,} and the {most:,} tokens that a prompt can have here; take another "
+                "dataset, or a model with a longer window"
+            )
+        if task.max_context_tokens is not None and max(lengths) * _SPAN < task.max_context_tokens:
+            raise ConfigError(
+                f"task.max_context_tokens={task.max_context_tokens:,}: {span}, so it can't show what happens up to "
+                "there; ask for a shorter range, or add longer documents (dataset=mixed)"
+            )
+
+    def _audit(self, drawn: Draw, too_short: int, too_long: int) -> LengthAudit:
+        return LengthAudit(
+            lengths=tuple(sorted(self._lengths.values())),
+            too_short=too_short,
+            too_long=too_long,
+            bins=tuple(
+                AuditBin(
+                    min_tokens=part.min_tokens,
+                    max_tokens=part.max_tokens,
+                    documents=part.all_documents,
+                    questions=part.available,
+                    drawn_documents=part.documents,
+                    drawn_questions=len(part.questions),
+                )
+                for part in drawn.bins
+            ),
+        )
+
+    def _sample(self, question: Question, position: int, repeat: int) -> Sample:
+        document, text = self._documents[question.document_id], self._tokenised[question.document_id]
+        before, after = self._frame(question)
+        options = (after,) if question.choices else ()
+        coordinates = (
+            *(self._task.name, self._asked(), document.document_id, question.question_id, question.text),
+            *options,
+        )
+        digest = digest_of(*coordinates)
+        again = "" if repeat == 0 else f"-r{repeat}"
+        return Sample(
+            sample_id=f"qa-{text.tokens:06d}-{digest[:12]}{again}",
+            task=self._task.name,
+            context_tokens=text.tokens,
+            built_tokens=text.tokens + self._frame_tokens(question) - SEAM_TOKENS,
+            depth=None,
+            trial=repeat,
+            document_id=document.document_id,
+            question=question.text,
+            answers=question.answers,
+            recipe=Recipe(
+                user=(
+                    Words(text=before),
+                    Passage(document_id=document.document_id, start=0, end=len(document.text)),
+                    Words(text=after),
+                )
+            ),
+            seed=seed_of(*coordinates, repeat),
+            cluster=document.document_id,
+            metadata={**question.metadata, "level": question.level, **self._evidence(question, text)},
+            item=question.question_id,
+            repeat=repeat,
+            bin=position,
+            reference=self._reference(question, evidence=question.evidence),
+            answer_tokens=self._task.max_tokens,
+        )
+
+    def _control(self, question: Question, kind: str, text: str) -> Sample:
+        before, after = self._frame(question)
+        prompt = f"{before}{text}{after}"
+        identity = digest_of(self._task.name, kind, prompt)
+        tokens = self._materials.tokenizer.count_prompt(Prompt(user=prompt))
+        return Sample(
+            sample_id=f"qa-{kind}-{identity[:16]}",
+            task=self._task.name,
+            context_tokens=tokens,
+            built_tokens=tokens,
+            depth=None,
+            trial=0,
+            document_id=question.document_id,
+            question=question.text,
+            answers=question.answers,
+            recipe=Recipe(user=(Words(text=prompt),)),
+            seed=seed_of(identity),
+            reference=self._reference(question),
+            answer_tokens=self._task.max_tokens,
+            control=kind,
+        )
+
+    def _asked(self) -> str:
+        task = self._task
+        return digest_of(task.format, task.instruction, task.question_label, task.json_format, task.plain_format)
+
+    def _frame(self, question: Question) -> tuple[str, str]:
+        task = self._task
+        options = "".join(f"\n{letter}. {text}" for letter, text in zip(LETTERS, question.choices, strict=False))
+        answer_format = task.json_format if task.format == "json" else task.plain_format
+        form = f"{task.choice_format} {answer_format}" if question.choices else answer_format
+        return f"{task.instruction}\n\n", f"\n\n{task.question_label} {question.text}{options}\n{form}"
+
+    def _frame_tokens(self, question: Question) -> int:
+        before, after = self._frame(question)
+        if question.question_id not in self._frames:
+            prompt = Prompt(user=f"{before}{after}")
+            self._frames[question.question_id] = self._materials.tokenizer.count_prompt(prompt) + SEAM_TOKENS
+        return self._frames[question.question_id]
+
+    def _reference(self, question: Question, *, evidence: tuple[Span, ...] = ()) -> Reference:
+        return Reference(kind=question.kind, choices=question.choices, evidence=evidence, reply=self._reply(question))
+
+    def _reply(self, question: Question) -> str:
+        right = question.answers[0]
+        if question.choices and right in question.choices:
+            right = LETTERS[question.choices.index(right)]
+        return json.dumps({"answer": right}, ensure_ascii=False) if self._task.format == "json" else right
+
+    def _evidence(self, question: Question, text: TokenisedText) -> Mapping[str, int | float]:
+        """Where the evidence stands, as a share of the document, and how far its neighbouring pieces are apart."""
+        if not question.evidence:
+            return {}
+        places = sorted(text.tokens_between(0, span.start) for span in question.evidence)
+        stands: dict[str, int | float] = {"evidence_depth": round(places[0] / max(1, text.tokens), 3)}
+        if len(places) > 1:
+            stands["evidence_distance_tokens"] = round((places[-1] - places[0]) / (len(places) - 1))
+        return stands

@@ -9,7 +9,6 @@ that are healthy: a mean hides collapse. The measures are those of Context-Teste
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -26,7 +25,7 @@ from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveI
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Lever, Materials, Raised, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, author_z
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import (
@@ -94,14 +93,8 @@ class Continuation(Task):
         self.familiar()
 
     @property
-    def levers(self) -> tuple[Lever, ...]:
-        return (Lever(now=self.rounds, at=self._with_rounds),)
-
-    def _with_rounds(self, count: int) -> Raised:
-        return Raised(override=f"task.rounds={count}", task=replace(self, rounds=count))
-
-    def shortened(self, context_budget: ContextBudget) -> Continuation:
-        return replace(self, lengths=self.tiers(context_budget)[:2])
+    def more_samples(self) -> str:
+        return "raise task.rounds"
 
     def familiar(self) -> WordList:
         """The words that count as familiar. Raises `ConfigError` for a list that can't be read."""

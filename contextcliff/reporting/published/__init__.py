@@ -1,1 +1,0 @@
-"""Tables that others have published: read, checked, and chosen from by name."""
