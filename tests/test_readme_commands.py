@@ -63,11 +63,7 @@ FAST = (
     "contextcliff --help",
     "contextcliff --cfg job",
     "contextcliff --shell-completion install=bash",
-    "contextcliff action=plan task.lengths=[4096,7992]",
-    "contextcliff action=analyze analysis.threshold=0.9",
-    "contextcliff action=compare",
     "contextcliff tracking=none reporting.progress=false",
-    "contextcliff experiment=quick",
 )
 """Commands that run within a few seconds on the simulated engine; the others are slow tests."""
 
@@ -168,6 +164,7 @@ def test_every_command_that_needs_nothing_runs_as_it_stands(tmp_path: Path, comm
     assert done.returncode == ENDS_WITH.get(command.shown, 0), done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.llm
 @pytest.mark.parametrize("command", [command for command in RUN if "action=plan" in command.arguments], ids=str)
 def test_every_plan_is_one_of_the_embedded_model(tmp_path: Path, command: Command) -> None:

@@ -176,6 +176,7 @@ def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:
     assert "t\\|x" in described([row], n_jobs=1, command="c")
 
 
+@pytest.mark.slow
 def test_a_sweep_over_files_uploads_their_names_and_no_folder(tmp_path: Path) -> None:
     place = tmp_path / "home of alice"
     place.mkdir()

@@ -116,8 +116,8 @@ def redirecting(location: bytes) -> Iterator[str]:
 # ---------------------------------------------------------------- a folder
 
 
-@pytest.mark.parametrize("sign", [SIGNS["a title"], SIGNS["a direction"], SIGNS["a control of the second set"]])
-def test_a_folders_name(sign: str, tmp_path: Path) -> None:
+def test_a_folders_name(tmp_path: Path) -> None:
+    sign = SIGNS["a title"] + SIGNS["a direction"] + SIGNS["a control of the second set"]
     (tmp_path / sign).mkdir()
     for named in ("action=compare action.baseline", "action=gather action.stores", "action=analyze run"):
         value = f"['{sign}']" if named.endswith("stores") else f"'{sign}'"

@@ -64,6 +64,7 @@ def table(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.slow  # the planted run of the golden files is another one
 def test_a_run_goes_on_from_one_point_in_every_round_at_every_tier(finished: Path) -> None:
     (report,) = reports(finished)
     assert [found["asked_tokens"] for found in report["bins"]] == [2048, 4096, 8192]
@@ -73,6 +74,7 @@ def test_a_run_goes_on_from_one_point_in_every_round_at_every_tier(finished: Pat
     assert len({line["seed"] for line in lines}) == 15
 
 
+@pytest.mark.slow  # the planted run of the golden files is another one
 def test_the_score_of_a_round_is_what_its_composite_leaves(finished: Path) -> None:
     scores = {line["sample_id"]: line["score"] for line in samples(finished)}
     rounds = table(finished, "writing_detailed.csv")
@@ -81,6 +83,7 @@ def test_the_score_of_a_round_is_what_its_composite_leaves(finished: Path) -> No
         assert scores[row["sample_id"]] == pytest.approx(1.0 - float(row["composite"]) / 100.0)
 
 
+@pytest.mark.slow  # the planted run of the golden files is another one
 def test_the_files_of_the_writing_are_there(finished: Path) -> None:
     (folder,) = (finished / "outputs" / "contextcliff").iterdir()
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}

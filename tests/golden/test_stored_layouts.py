@@ -48,7 +48,11 @@ def asked_today(today: Path) -> dict[str, Any]:
     return reported(today)
 
 
-@pytest.mark.parametrize("store", STORES, ids=lambda file: file.name.partition(".")[0])
+@pytest.mark.parametrize(
+    "store",
+    [pytest.param(store, marks=() if store is STORES[-1] else pytest.mark.slow) for store in STORES],
+    ids=lambda file: file.name.partition(".")[0],
+)
 def test_a_store_of_an_earlier_layout_goes_on(
     store: Path, tmp_path: Path, today: Path, asked_today: dict[str, Any]
 ) -> None:

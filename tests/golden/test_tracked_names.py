@@ -53,5 +53,6 @@ def _names(client: Any, run: Any, folder: Path) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow  # `tests/tracking` has quicker ones of each upload
 def test_names(tracked: list[Any], numbers: SnapshotAssertion) -> None:
     assert tracked == numbers

@@ -60,7 +60,7 @@ def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:
     assert any(line.get_label() == "nothing scored" for line in axes.lines)
 
 
-@pytest.mark.parametrize("name", ["a $x_{ $ b", "模型 \U0001f600", "n" * 400, "tab\there \x1b"])
+@pytest.mark.parametrize("name", ["$x_{ 模型 \U0001f600 \t \x1b", "n" * 400])
 def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
     facets = tuple(replace(row, facet=name, value=f"{name} {row.value}") for row in findings_in(full).facets)
     position = replace(findings_in(full).position, pattern=None, reason=as_it_is(name))
