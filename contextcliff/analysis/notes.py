@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
@@ -16,6 +16,8 @@ from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
 from contextcliff.records.note import MethodNote, Note
 from contextcliff.statistics.clusters import design_effect_of
+from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.ranks import difference_within, holm, is_significant
 
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
@@ -23,6 +25,10 @@ COVERS_LITTLE = 0.5
 """Share of the window below which the longest document of a set leaves most of it unknown."""
 FEW_TEXTS = 8
 """Below so many shared texts the variance between them is hardly known."""
+_CONFIDENCE = 0.95
+"""At which served models are told apart, whatever the cap is tested at."""
+_MODELS, _NAME = 5, 80
+"""Most served models that are named and tested, and most characters of a name: a server may say anything."""
 _WAYS_OUT = {
     "aborted": Note("the engine gave answers up: see the server's log"),
     "no_tokens": Note("the engine generated nothing: see the server's log and its window"),
@@ -56,6 +62,7 @@ def notes_of(
     """
     scored = [item for group in groups for item in group.samples]
     return (
+        *_served_models(groups, sequence.results),
         *_unscored(scored, sequence),
         *_unknown_marks(scored),
         *_read_in_part(scored),
@@ -70,6 +77,69 @@ def notes_of(
         *((_stopped_when_decided(each_third=threshold.every_depth),) if threshold.is_sequential else ()),
         *(_zero_or_one(sequence.results) if threshold.quantity == "score" else ()),
     )
+
+
+def _served_models(groups: Sequence[Group], results: Sequence[LengthResult]) -> Iterator[Note]:
+    answered = Counter(_served_by(item) for group in groups for item in group.samples)
+    del answered[""]
+    if len(answered) < 2:
+        return
+    by_number = sorted(answered.items(), key=lambda model: (-model[1], model[0]))
+    which: list[Note] = [Note("“{model}” {n:samples}", model=model[:_NAME], n=n) for model, n in by_number[:_MODELS]]
+    rest = len(by_number) - len(which)
+    said = Note(
+        "{n} models answered, by the names that the server gave: {which}",
+        n=len(by_number), which=[*which, Note("{n:,} more", n=rest)] if rest else which,
+    )  # fmt: skip
+    # Of two models one against the other is the only test; of more each is tested against all others.
+    tested = [model for model, _ in by_number[: _MODELS if len(by_number) > 2 else 1]]
+    strata = _strata(groups, results)
+    found = [
+        (name, told)
+        for name in tested
+        if (told := difference_within([_against_others(name, stratum) for stratum in strata])) is not None
+    ]
+    if not found:
+        yield Note(
+            "{said}; no length was answered by several of them, so that a fall may be the change of the model",
+            said=said,
+        )
+        return
+    p_value, (name, (mean, others, _)) = min(
+        zip(holm([p for _, (_, _, p) in found]), found, strict=True), key=lambda each: each[0]
+    )
+    yield (
+        Note(
+            "{said}; at equal lengths “{model}” scored {mean:.2f} and the {others_n:other/others} {others:.2f}"
+            " (p = {p:.2g}), so that the curve is of no one model: let one model of one provider answer",
+            said=said, model=name[:_NAME], mean=mean, others=others, others_n=len(by_number) - 1, p=p_value,
+        )
+        if is_significant(p_value, _CONFIDENCE)
+        else Note("{said}; their scores at equal lengths are not shown to differ (p = {p:.2g})", said=said, p=p_value)
+    )  # fmt: skip
+
+
+def _served_by(item: ScoredSample) -> str:
+    """The model that answered, by the server's own name; empty if unknown."""
+    return "" if item.generation is None else item.generation.served_model
+
+
+def _strata(groups: Sequence[Group], results: Sequence[LengthResult]) -> list[list[tuple[str, float]]]:
+    """Models with their mean score of each item, by length and, where samples count by texts, by text."""
+    strata: defaultdict[tuple[int, str], list[tuple[str, float]]] = defaultdict(list)
+    for place, (group, result) in enumerate(zip(groups, results, strict=True)):
+        for item in by_item(group.samples):
+            scores: defaultdict[str, list[float]] = defaultdict(list)
+            for each in item:
+                if each.score is not None and (model := _served_by(each)):
+                    scores[model].append(each.score)
+            stratum = strata[place, item[0].sample.cluster if result.clusters else ""]
+            stratum += [(model, mean_of(of_model)) for model, of_model in scores.items()]
+    return list(strata.values())
+
+
+def _against_others(name: str, stratum: Sequence[tuple[str, float]]) -> tuple[list[float], list[float]]:
+    return [score for model, score in stratum if model == name], [score for model, score in stratum if model != name]
 
 
 def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[Note]:

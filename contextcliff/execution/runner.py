@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -26,6 +27,8 @@ from contextcliff.reporting.progress import progress_of
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
 _LONGEST_ASKED_WAIT_S = 600.0
+_LAST_LOOK_S = 0.05
+"""Time in which a run that ends takes the answers that are there."""
 
 
 class MayRepeat(Protocol):
@@ -72,7 +75,6 @@ class Runner:
         earlier = {name for name, fault in dict(self.store.faults(self.run_id)).items() if fault.kind in REFUSALS}
         own = has_own_tokenizer(self.store, self.run_id)
         gate, changed = PrefixGate(source), asyncio.Event()
-        writes: set[asyncio.Task[None]] = set()
         under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
         ended: set[asyncio.Task[Outcome]] = set()
         try:
@@ -89,7 +91,7 @@ class Runner:
                         health=health,
                         refused_before=item.sample.sample_id in earlier,
                     )
-                    under_way[asyncio.create_task(self._send(attempts, writes, own=own))] = item
+                    under_way[asyncio.create_task(self._send(attempts, own=own))] = item
                 if not under_way:
                     return
                 ended = await _first_ended(under_way, changed)
@@ -99,11 +101,15 @@ class Runner:
                 for _, outcome in outcomes:
                     yield outcome
         finally:
+            if under_way:  # answers that have arrived are read
+                await asyncio.wait(under_way, timeout=_LAST_LOOK_S)
             for task in under_way:
                 task.cancel()
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
             await asyncio.gather(*under_way, *ended, return_exceptions=True)
-            await asyncio.gather(*writes, return_exceptions=True)
+            for task, item in under_way.items():
+                if not task.cancelled() and task.exception() is None:
+                    gate.ended(item, task.result())
 
     def _has_room(self, item: PlannedSample, under_way: Collection[PlannedSample]) -> bool:
         """Whether the tokens of a sample fit beside those under way; alone it always goes."""
@@ -114,7 +120,7 @@ class Runner:
     def _tokens(self, item: PlannedSample) -> int:
         return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
 
-    async def _send(self, attempts: _Attempts, writes: set[asyncio.Task[None]], *, own: bool) -> Outcome:
+    async def _send(self, attempts: _Attempts, *, own: bool) -> Outcome:
         planned = attempts.item
         retrying = AsyncRetrying(
             retry=retry_if_exception(_is_retryable),
@@ -128,11 +134,11 @@ class Runner:
             if fault.fatal:
                 raise RunError(f"{fault}; {way_out(fault.kind)}; nothing that was stored is lost") from fault
             return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail), own=own)
-        # In a thread: requests under way are served meanwhile. Who is cancelled leaves it to `execute` to wait for it.
+        # In a thread: requests under way are served meanwhile. An answer is kept though its task is cancelled.
         write = asyncio.create_task(asyncio.to_thread(self.store.keep, planned, generation))
-        writes.add(write)
-        write.add_done_callback(writes.discard)
-        await asyncio.shield(write)
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(write)
+        await write
         return outcome_of(planned, generation, None, own=own)
 
     def _gives_up(self, state: RetryCallState) -> bool:
@@ -201,7 +207,9 @@ async def _first_ended(
 
 
 def _is_retryable(error: BaseException) -> bool:
-    return isinstance(error, EngineFault) and error.retryable
+    """Whether a failed request may be sent again: never where its task was cancelled as the answer came."""
+    task = asyncio.current_task()
+    return isinstance(error, EngineFault) and error.retryable and not (task is not None and task.cancelling())
 
 
 _exponential: Callable[[RetryCallState], float] = wait_random_exponential(multiplier=_FIRST_WAIT_S, max=_LONGEST_WAIT_S)

@@ -76,6 +76,8 @@ def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSa
     """
     rows = [*map(_sample_row, scored), *(_sample_row(item) | {"replayed": True} for item in replayed)]
     absent = {name for name, usual in _USUAL.items() if all(row[name] == usual for row in rows)}
+    if len({row["served_model"] for row in rows} - {None, ""}) < 2:
+        absent.add("served_model")
     return [{name: value for name, value in row.items() if name not in absent} for row in rows]
 
 
@@ -128,6 +130,7 @@ def _sample_row(scored: ScoredSample) -> dict[str, object]:
         "false_refusal": bool(details["false_refusal"]) if "false_refusal" in details else None,
         "output": generation.text if generation else None,
         "completion_tokens": generation.completion_tokens if generation else None,  # reasoning included
+        "served_model": generation.served_model if generation else None,  # by the server's own name
         "retries": scored.retries,
         "item": sample.item,  # the question that it repeats
         "repeat": sample.repeat,

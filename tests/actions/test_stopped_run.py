@@ -96,6 +96,19 @@ def test_a_signal_while_prompts_are_sent_leaves_a_partial_report_with_the_time_s
     assert whole["usage"]["wall_s"] > spent
 
 
+def test_answers_that_are_whole_when_a_signal_comes_are_kept_and_counted(tmp_path: Path) -> None:
+    server = FakeServer(models=WINDOW, counts="/tokenize", lingers_s=30.0)
+    with serving(server):
+        process = started(tmp_path, *asking(server), "engine.concurrency=4")
+        once(process, lambda: len(server.bodies) >= 4)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert ended(process) == (130, f"interrupted: {GOES_ON}")
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["completed"], report["usage"]["completion_tokens"]) == (4, 16)
+    assert kept(tmp_path / "outputs" / "state.db") == 4
+
+
 @pytest.mark.slow
 def test_a_signal_while_the_judge_rates_leaves_a_partial_report(tmp_path: Path) -> None:
     judged = ("judge=llm", "engine@judge.engine=vllm")

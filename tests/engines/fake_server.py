@@ -54,6 +54,8 @@ class FakeServer:
     """Tells so many times the tokens that it read."""
     pause_s: float = 0.0
     """Time that an answer takes."""
+    lingers_s: float = 0.0
+    """Time that a stream stays open behind its whole answer, without `[DONE]`."""
     embeds: Callable[[str], list[float]] | None = None
     """The vector of a text; None: there is no such route."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
@@ -191,6 +193,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._event({**whole, "object": "chat.completion.chunk", "choices": [choice]})
         if body.get("stream_options"):
             self._event({**whole, "object": "chat.completion.chunk", "choices": [], "usage": usage})
+        if self.fake.lingers_s:
+            time.sleep(self.fake.lingers_s)
+            return
         self.wfile.write(b"data: [DONE]\n\n")
 
     def _event(self, event: object) -> None:

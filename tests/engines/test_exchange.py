@@ -128,6 +128,56 @@ def ask(address: str, *, request: Request = REQUEST, timeout_s: float = 5.0) -> 
     return asyncio.run(once())
 
 
+@pytest.mark.parametrize(
+    ("events", "is_whole"),
+    [
+        (WHOLE, True),
+        (WHOLE[:-1], True),
+        ((*WHOLE[:2], chunk(finish="stop")), False),
+        ((*WHOLE[:2], chunk(usage=USAGE)), False),
+    ],
+)
+def test_a_cancelled_request_has_its_answer_if_only_the_end_of_the_connection_is_missing(
+    events: tuple[object, ...], is_whole: bool
+) -> None:
+    is_sent, may_end = threading.Event(), threading.Event()
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        stream(*events)(handler)
+        is_sent.set()
+        may_end.wait(10)
+
+    async def cancelled(address: str) -> Generation:
+        async with openai.AsyncOpenAI(base_url=address, api_key="k", max_retries=0) as client:
+            task = asyncio.create_task(exchange(client, REQUEST, timeout_s=5.0))
+            await asyncio.to_thread(is_sent.wait)
+            await asyncio.sleep(0.03)
+            task.cancel()
+            return await task
+
+    with served(answer) as (address, _):
+        try:
+            if is_whole:
+                assert asyncio.run(cancelled(address)).text == "1234"
+            else:
+                with pytest.raises(asyncio.CancelledError):
+                    asyncio.run(cancelled(address))
+        finally:
+            may_end.set()
+
+
+def test_a_whole_answer_is_kept_though_its_stream_never_ends() -> None:
+    may_end = threading.Event()
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        stream(*WHOLE[:-1])(handler)
+        may_end.wait(10)
+
+    with served(answer) as (address, _):
+        assert ask(address, timeout_s=0.2).text == "1234"
+        may_end.set()
+
+
 def fault(answer: Answer, *, timeout_s: float = 5.0) -> EngineFault:
     with served(answer) as (address, _), pytest.raises(EngineFault) as raised:
         ask(address, timeout_s=timeout_s)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -140,6 +141,27 @@ def test_an_answer_that_is_being_written_when_the_run_is_cancelled_is_kept(tmp_p
     with Slow(tmp_path) as store:
         asyncio.run(cancelled(store))
         assert not store.missing(PLANNED)
+
+
+def test_answers_that_came_while_the_loop_was_busy_are_kept_and_paid_when_the_run_is_cancelled(tmp_path: Path) -> None:
+    meter = Meter(Budget(tokens=1_000_000), Price(), sampling=Sampling())
+
+    async def cancelled(store: Store) -> None:
+        session = Scripted(right)
+        runner = runner_of(session, store, concurrency=len(PLANNED))
+        task = asyncio.ensure_future(send_listed(runner, PLANNED, meter, title="", shown=False))
+        while session.under_way < 2:
+            await asyncio.sleep(0)
+        time.sleep(0.02)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with Store(tmp_path) as store:
+        asyncio.run(cancelled(store))
+        assert not store.missing(PLANNED)
+    paid = sum(item.sample.built_tokens + 1 for item in PLANNED)
+    assert meter.remaining().tokens == 1_000_000 - paid
 
 
 def test_tokens_in_flight_are_never_exceeded_except_by_one_request_alone(tmp_path: Path) -> None:

@@ -94,22 +94,32 @@ class _Received:
     is_whole: bool = False
     """Whether the server has said that the answer is at its end: by `[DONE]`, or by sending it in one piece."""
 
+    def lacks_nothing(self, request: Request) -> bool:
+        """Whether the answer is all here, with its count if one was asked for."""
+        is_ended = any(piece.finish_reason for piece in self.pieces)
+        return self.is_whole or (is_ended and (bool(self.usage) or not request.stream_usage))
+
 
 async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | None) -> Generation:
     piece_of, started_s = _PIECES[request.api], time.perf_counter()
     received = _Received(streamed=request.streams, started_s=started_s, ended_s=started_s)
-    async for event in _events(client, request, received):
-        received.ended_s = time.perf_counter()
-        received.served_model = text_at(event, "model") or received.served_model
-        received.usage = object_at(event, "usage") or received.usage
-        for choice in objects_at(event, "choices"):
-            piece = piece_of(choice)
-            if received.first_s is None and (piece.text or piece.reasoning):
-                received.first_s = received.ended_s
-            # A message at the end of a stream repeats what was said.
-            if on_token is not None and piece.text and not (piece.is_message and received.pieces):
-                on_token(piece.text)
-            received.pieces.append(piece)
+    try:
+        async for event in _events(client, request, received):
+            received.ended_s = time.perf_counter()
+            received.served_model = text_at(event, "model") or received.served_model
+            received.usage = object_at(event, "usage") or received.usage
+            for choice in objects_at(event, "choices"):
+                piece = piece_of(choice)
+                if received.first_s is None and (piece.text or piece.reasoning):
+                    received.first_s = received.ended_s
+                # A message at the end of a stream repeats what was said.
+                if on_token is not None and piece.text and not (piece.is_message and received.pieces):
+                    on_token(piece.text)
+                received.pieces.append(piece)
+    except (asyncio.CancelledError, httpx2.RequestError):
+        # Whoever is cancelled, out of time or cut off when only the end of the connection is missing has its answer.
+        if not received.lacks_nothing(request):
+            raise
     return _generation(request, received)
 
 
