@@ -13,7 +13,8 @@ from contextcliff.datasets.entries import Entry, Row, build_corpus, entry_of
 from contextcliff.datasets.jsonl import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
 from contextcliff.documents.containers import UnreadableError
-from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
+from contextcliff.documents.reader import DocumentReader
+from contextcliff.documents.reading import SUFFIXES, documents_in, shown_name
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
@@ -58,7 +59,7 @@ class Documents:
     """Of the texts, as an ISO 639-1 code."""
 
     def identity(self) -> Mapping[str, object]:
-        files = {file.name: digest_of_file(file, key="dataset.path") for file in self._files()}
+        files = {shown_name(file.name): digest_of_file(file, key="dataset.path") for file in self._files()}
         questions = None if self.questions is None else digest_of_file(self._questions_file(), key="dataset.questions")
         return {
             "dataset": self.name,
@@ -91,12 +92,13 @@ class Documents:
 
     def _content(self) -> _FolderContent:
         texts, unreadable = dict[str, str](), dict[str, str]()
-        for file in self._files():
-            name = unicodedata.normalize("NFC", file.name)
-            try:
-                texts[name] = read_document(file)
-            except UnreadableError as error:
-                unreadable[name] = error.reason
+        with DocumentReader() as reader:
+            for file in self._files():
+                name = unicodedata.normalize("NFC", shown_name(file.name))
+                try:
+                    texts[name] = reader.text(file)
+                except UnreadableError as error:
+                    unreadable[name] = error.reason
         return _FolderContent(texts=texts, unreadable=unreadable)
 
     def _entry(self, row: Row, content: _FolderContent) -> Entry:
@@ -134,7 +136,8 @@ def _notes(content: _FolderContent) -> Iterator[str]:
     left_out = [f"{' '.join(name.split())} {reason}" for name, reason in content.unreadable.items()]
     if left_out:
         n_files = len(content.texts) + len(left_out)
-        yield f"documents: {len(left_out)} of {n_files} files are left out: {_listed(left_out)}"
+        which = f"{len(left_out)} of {n_files} files are left out: {_listed(left_out)}"
+        yield f"documents: {which}; give their texts as UTF-8"
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from contextcliff.documents.html_text import epub_text, html_text
 from contextcliff.documents.office_text import docx_text, odt_text, rtf_text
 from contextcliff.documents.pdf_text import pdf_text
 
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+_BLANK_LINES = re.compile(r"\n[ \t\n]*\n")
 _STRIPPED = " \t\n\f\v\u00a0"
 """Removed at both ends of a text. The ideographic space stays: it indents a Japanese paragraph."""
 
@@ -40,6 +41,11 @@ def documents_in(folder: Path) -> list[Path]:
     """
     files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
     return [file for file in files if not file.name.startswith(".")]
+
+
+def shown_name(name: str) -> str:
+    """The name of a file; bytes in it that are not UTF-8 are escapes (`caf\\xe9`)."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _html(data: bytes) -> str:

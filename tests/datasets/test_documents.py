@@ -66,7 +66,7 @@ def test_what_can_not_be_read_is_left_out_and_named(folder: Path) -> None:
     corpus = Documents(path=str(folder), questions=questions(folder, "a.txt")).corpus(tokens=1, seed=0)
     assert corpus.notes == (
         "documents: 2 of 5 files are left out: locked.pdf is encrypted; scan.pdf holds no text (it is scanned or "
-        "empty, and needs OCR first)",
+        "empty, and needs OCR first); give their texts as UTF-8",
     )
 
 
