@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
@@ -12,7 +12,7 @@ from pathlib import Path
 from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
 from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reader import DocumentReader
-from contextcliff.documents.reading import SUFFIXES, documents_in, shown_name
+from contextcliff.documents.reading import SUFFIXES, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.settings import GivenPath, settings
@@ -52,19 +52,23 @@ class Essays:
         text, each from another rotation, share no text.
         """
         whole = self._document()
-        if count == 1:
-            return Corpus(documents=(whole,))
-        return Corpus(documents=tuple(_rotated(whole, position, count) for position in range(count)))
+        parts = (whole,) if count == 1 else tuple(_rotated(whole, position, count) for position in range(count))
+        links = [link for key, path in self._given() for link in _files(Path(path).expanduser(), key=key)[1]]
+        return Corpus(documents=parts, notes=(f"essays: {links_left_out(links)}",) if links else ())
 
-    def _document(self) -> Document:
-        given = [
+    def _given(self) -> list[tuple[str, str]]:
+        """Key and path of what the user gave."""
+        return [
             *([("dataset.path", self.path)] if self.path else []),
             *(("dataset.paths", path) for path in self.paths),
         ]
+
+    def _document(self) -> Document:
+        given = self._given()
         if not given:
             text = _built_in(self.story)
             return Document(document_id="story", title=text.split("\n", 1)[0], text=text, language=self.language)
-        sources = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)]
+        sources = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)[0]]
         text = _PARAGRAPH_BREAK.join(_texts(tuple(_checked(file, key=key) for key, file in sources))) + "\n"
         title = ", ".join(shown_name(file.stem) for _, file in sources)
         is_folder = any(Path(path).expanduser().is_dir() for _, path in given)
@@ -93,18 +97,19 @@ def _built_in(story: str) -> str:
     return stories[story].read_text(encoding="utf-8")
 
 
-def _files(path: Path, *, key: str) -> Iterator[Path]:
+def _files(path: Path, *, key: str) -> tuple[list[Path], list[Path]]:
+    """The files of a path, and the links of a folder that lead out of it."""
     if not path.is_dir():
-        yield path
-        return
+        return [path], []
     try:
-        documents = documents_in(path)
+        documents, links = documents_in(path)
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a folder that can") from error
     if not documents:
         kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise ConfigError(f"{key}: {path} holds no {kinds} file; give a folder that does")
-    yield from documents
+        why = links_left_out(links) or "give a folder that does"
+        raise ConfigError(f"{key}: {path} holds no {kinds} file; {why}")
+    return documents, links
 
 
 def _checked(path: Path, *, key: str) -> tuple[str, Path, int, int]:
