@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.command_line.hydra_errors import path_errors_by_key
+from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path
@@ -175,3 +176,10 @@ def test_every_shipped_key_that_names_a_path_is_in_this_file() -> None:
         if str(key).endswith(("path", "paths", "dir", "list", "artifacts", "questions"))
     }
     assert named == known
+
+
+@pytest.mark.parametrize("argument", ["dataset.path=caf\udce9.txt", 'dataset.path="caf\udce9.txt"'])
+def test_a_name_that_is_not_utf_8_is_refused_with_the_way_out(argument: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        parse_overrides([argument])
+    assert str(raised.value) == f"{argument}: is not UTF-8; rename the file or folder"

@@ -30,6 +30,8 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
     parser = OverridesParser.create()
     overrides = []
     for argument in arguments:
+        if any("\ud800" <= character <= "\udfff" for character in argument):
+            raise ConfigError(f"{argument}: is not UTF-8; rename the file or folder")
         try:
             overrides += parser.parse_overrides([argument])
         except OverrideParseException as error:

@@ -13,7 +13,8 @@ from contextcliff.datasets.entries import Entry, Row, build_corpus, entry_of
 from contextcliff.datasets.jsonl import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
 from contextcliff.documents.containers import UnreadableError
-from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
+from contextcliff.documents.reader import DocumentReader
+from contextcliff.documents.reading import SUFFIXES, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
@@ -31,6 +32,8 @@ class _FolderContent:
     texts: Mapping[str, str]
     unreadable: Mapping[str, str]
     """Why a file has no text."""
+    links: Sequence[Path]
+    """Those that lead out of the folder."""
 
 
 @settings
@@ -45,7 +48,7 @@ class Documents:
     name = "documents"
 
     path: GivenPath | None = None
-    """A folder; its subfolders are not read."""
+    """A folder; its subfolders, and links that lead out of it, are not read."""
     questions: GivenPath | None = None
     """A JSON Lines file."""
     limit: PositiveInt | None = None
@@ -58,7 +61,7 @@ class Documents:
     """Of the texts, as an ISO 639-1 code."""
 
     def identity(self) -> Mapping[str, object]:
-        files = {file.name: digest_of_file(file, key="dataset.path") for file in self._files()}
+        files = {shown_name(file.name): digest_of_file(file, key="dataset.path") for file in self._files()[0]}
         questions = None if self.questions is None else digest_of_file(self._questions_file(), key="dataset.questions")
         return {
             "dataset": self.name,
@@ -91,13 +94,15 @@ class Documents:
 
     def _content(self) -> _FolderContent:
         texts, unreadable = dict[str, str](), dict[str, str]()
-        for file in self._files():
-            name = unicodedata.normalize("NFC", file.name)
-            try:
-                texts[name] = read_document(file)
-            except UnreadableError as error:
-                unreadable[name] = error.reason
-        return _FolderContent(texts=texts, unreadable=unreadable)
+        found, links = self._files()
+        with DocumentReader() as reader:
+            for file in found:
+                name = unicodedata.normalize("NFC", shown_name(file.name))
+                try:
+                    texts[name] = reader.text(file)
+                except UnreadableError as error:
+                    unreadable[name] = error.reason
+        return _FolderContent(texts=texts, unreadable=unreadable, links=links)
 
     def _entry(self, row: Row, content: _FolderContent) -> Entry:
         name = unicodedata.normalize("NFC", row.text("document"))
@@ -107,21 +112,23 @@ class Documents:
             raise row.error(f"asks about {name}, and dataset.path={self.path} has no such document")
         return entry_of(row, context=content.texts[name], document_id=name, kind=self.kind, metadata=self.metadata)
 
-    def _files(self) -> list[Path]:
+    def _files(self) -> tuple[list[Path], list[Path]]:
+        """The documents, and the links that lead out of the folder."""
         if self.path is None:
             raise ConfigError("dataset.path: missing; give dataset.path=FOLDER, which holds the documents")
         folder = Path(self.path).expanduser()
         if not folder.is_dir():
             raise ConfigError(f"dataset.path={self.path}: there is no such folder; give one that holds the documents")
         try:
-            files = documents_in(folder)
+            files, links = documents_in(folder)
         except OSError as error:
             raise ConfigError(f"dataset.path={self.path}: can't be read ({error.strerror})") from error
         if not files:
-            raise ConfigError(f"dataset.path={self.path}: holds no document; these are read: {', '.join(SUFFIXES)}")
+            why = links_left_out(links) or f"these are read: {', '.join(SUFFIXES)}"
+            raise ConfigError(f"dataset.path={self.path}: holds no document; {why}")
         for file in files:
             refuse_large(file.stat().st_size, f"dataset.path={file}")
-        return files
+        return files, links
 
     def _question_rows(self) -> Iterator[Row]:
         return read_json_lines(self._questions_file(), place=f"dataset.questions={self.questions}")
@@ -134,7 +141,10 @@ def _notes(content: _FolderContent) -> Iterator[str]:
     left_out = [f"{' '.join(name.split())} {reason}" for name, reason in content.unreadable.items()]
     if left_out:
         n_files = len(content.texts) + len(left_out)
-        yield f"documents: {len(left_out)} of {n_files} files are left out: {_listed(left_out)}"
+        which = f"{len(left_out)} of {n_files} files are left out: {_listed(left_out)}"
+        yield f"documents: {which}; give their texts as UTF-8"
+    if content.links:
+        yield f"documents: {links_left_out(content.links)}"
 
 
 def _listed(items: Sequence[str]) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
-from contextcliff.documents.cleaning import clean_text
 from contextcliff.documents.containers import UnreadableError
-from contextcliff.documents.reading import SUFFIXES, documents_in, read_document
+from contextcliff.documents.reader import DocumentReader
+from contextcliff.documents.reading import SUFFIXES, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.settings import GivenPath, settings
@@ -52,23 +52,27 @@ class Essays:
         text, each from another rotation, share no text.
         """
         whole = self._document()
-        if count == 1:
-            return Corpus(documents=(whole,))
-        return Corpus(documents=tuple(_rotated(whole, position, count) for position in range(count)))
+        parts = (whole,) if count == 1 else tuple(_rotated(whole, position, count) for position in range(count))
+        links = [link for key, path in self._given() for link in _files(Path(path).expanduser(), key=key)[1]]
+        return Corpus(documents=parts, notes=(f"essays: {links_left_out(links)}",) if links else ())
 
-    def _document(self) -> Document:
-        given = [
+    def _given(self) -> list[tuple[str, str]]:
+        """Key and path of what the user gave."""
+        return [
             *([("dataset.path", self.path)] if self.path else []),
             *(("dataset.paths", path) for path in self.paths),
         ]
+
+    def _document(self) -> Document:
+        given = self._given()
         if not given:
             text = _built_in(self.story)
             return Document(document_id="story", title=text.split("\n", 1)[0], text=text, language=self.language)
-        sources = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)]
-        text = _PARAGRAPH_BREAK.join(_read(file, key=key) for key, file in sources) + "\n"
-        title = ", ".join(file.stem for _, file in sources)
+        sources = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)[0]]
+        text = _PARAGRAPH_BREAK.join(_texts(tuple(_checked(file, key=key) for key, file in sources))) + "\n"
+        title = ", ".join(shown_name(file.stem) for _, file in sources)
         is_folder = any(Path(path).expanduser().is_dir() for _, path in given)
-        parts = tuple(file.name for _, file in sources) if is_folder else ()
+        parts = tuple(shown_name(file.name) for _, file in sources) if is_folder else ()
         return Document(document_id=title, title=title, text=text, language=self.language, parts=parts)
 
 
@@ -93,41 +97,47 @@ def _built_in(story: str) -> str:
     return stories[story].read_text(encoding="utf-8")
 
 
-def _files(path: Path, *, key: str) -> Iterator[Path]:
+def _files(path: Path, *, key: str) -> tuple[list[Path], list[Path]]:
+    """The files of a path, and the links of a folder that lead out of it."""
     if not path.is_dir():
-        yield path
-        return
+        return [path], []
     try:
-        documents = documents_in(path)
+        documents, links = documents_in(path)
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a folder that can") from error
     if not documents:
         kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise ConfigError(f"{key}: {path} holds no {kinds} file; give a folder that does")
-    yield from documents
+        why = links_left_out(links) or "give a folder that does"
+        raise ConfigError(f"{key}: {path} holds no {kinds} file; {why}")
+    return documents, links
 
 
-def _read(path: Path, *, key: str) -> str:
+def _checked(path: Path, *, key: str) -> tuple[str, Path, int, int]:
+    """Key and path, and by what a change of the file is known."""
     try:
         status = path.stat()
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a file that can") from error
     refuse_large(status.st_size, f"{key}: {path}")
     refuse_rows(path, f"{key}: {path}")
+    return key, path, status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=4)
+def _texts(files: tuple[tuple[str, Path, int, int], ...]) -> tuple[str, ...]:
+    """The cleaned texts; cached, since a run needs them for its identity and for its corpus."""
+    with DocumentReader() as reader:
+        return tuple(_text(reader, path, key=key) for key, path, *_ in files)
+
+
+def _text(reader: DocumentReader, path: Path, *, key: str) -> str:
     try:
-        text = _cleaned(path, status.st_mtime_ns, status.st_size)
+        text = reader.text(path, cleaned=True)
+        if not text.strip():
+            raise UnreadableError("holds no text once it is cleaned")
     except UnreadableError as error:
         raise ConfigError(f"{key}: {path} {error.reason}; give another file, or its text as UTF-8") from error
     except ConfigError as error:
         raise ConfigError(f"{key}: {path}: {error}") from error
     refuse_row_text(text, f"{key}: {path}")
-    return text
-
-
-@lru_cache(maxsize=32)
-def _cleaned(path: Path, modified_ns: int, size: int) -> str:  # noqa: ARG001 - part of the cache's key
-    """The cleaned text of a file; cached, since a run needs it for its identity and for its corpus."""
-    text = clean_text(read_document(path)).strip("\n")
-    if not text.strip():
-        raise UnreadableError("holds no text once it is cleaned")
     return text

@@ -116,7 +116,7 @@ def refuse_row_text(text: str, place: str) -> None:
 
 def _is_json(text: str) -> bool:
     try:
-        return isinstance(json.loads(text), dict | list)
+        return isinstance(parsed(text.encode("utf-8", "replace")), dict | list)
     except (ValueError, RecursionError):
         return False
 

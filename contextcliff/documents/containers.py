@@ -73,24 +73,39 @@ _DECLARATION = re.compile(
 )
 _SEARCHED_BYTES = 4_096
 """A declaration is searched for in so many bytes; the HTML standard asks for it in the first 1,024."""
+_LABELS = {
+    "dos-874": "cp874",
+    "windows-874": "cp874",
+    "windows-31j": "cp932",
+    "windows-949": "cp949",
+    "iso-8859-8-i": "iso8859-8",
+    "koi8-ru": "koi8-u",
+    "unicode-1-1-utf-8": "utf-8",
+}
+"""Names of the web that Python doesn't know."""
 _REPLACEMENTS = {
     "shift_jis": "cp932",
-    "shift-jis": "cp932",
-    "sjis": "cp932",
-    "x-sjis": "cp932",
-    "iso-8859-1": "cp1252",
-    "latin1": "cp1252",
-    "us-ascii": "cp1252",
+    "iso8859-1": "cp1252",
     "ascii": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
     "gb2312": "gb18030",
     "gbk": "gb18030",
-    "euc-kr": "cp949",
-    "utf-16": "utf-8",
+    "euc_kr": "cp949",
+    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
 }
 """Character sets that the WHATWG Encoding Standard reads instead of the declared ones.
 
 A declaration that is readable as ASCII can't be in a UTF-16 file.
 """
+_STANDARD_NAMES = (
+    "utf-8 cp866 cp874 cp932 cp949 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 "
+    "iso8859-13 iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u mac-roman mac-cyrillic cp1250 cp1251 cp1252 cp1253 "
+    "cp1254 cp1255 cp1256 cp1257 cp1258 gb18030 big5 big5hkscs euc_jp iso2022_jp"
+)
+_OF_THE_WEB = frozenset(_STANDARD_NAMES.split())
+"""The encodings of that standard. Python has others that are no writing (`punycode`, in quadratic time)."""
 
 
 def decode(data: bytes, *, declares: bool) -> str:
@@ -106,14 +121,19 @@ def decode(data: bytes, *, declares: bool) -> str:
     if declaration is None:
         return _decode_as("utf-8", data, detail=", and declares no other character set")
     declared = (declaration[1] or declaration[2]).decode("ascii").lower()
-    return _decode_as(_REPLACEMENTS.get(declared, declared), data, detail=", although it declares to be")
+    try:
+        known = codecs.lookup(_LABELS.get(declared, declared.removeprefix("x-"))).name
+    except LookupError:
+        known = ""
+    name = _REPLACEMENTS.get(known, known)
+    if name not in _OF_THE_WEB:
+        raise UnreadableError(f"declares the character set {declared[:_MAX_NAME]}, which is unknown")
+    return _decode_as(name, data, detail=", although it declares to be")
 
 
 def _decode_as(name: str, data: bytes, *, detail: str = "") -> str:
     try:
         text = data.decode(name)
-    except LookupError as error:
-        raise UnreadableError(f"declares the character set {name}, which is unknown") from error
     except UnicodeError as error:
         raise UnreadableError(f"is not {name.upper()} text{detail}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")

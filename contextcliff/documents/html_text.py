@@ -46,7 +46,10 @@ def html_text(markup: str) -> str:
     if not source.strip():
         return ""
     root = html.document_fromstring(source, parser=parser, ensure_head_body=True)
-    if any(entry.type_name == "ERR_RESOURCE_LIMIT" for entry in parser.error_log):
+    faults = {entry.type_name for entry in parser.error_log}
+    if "ERR_NO_MEMORY" in faults:
+        raise MemoryError
+    if "ERR_RESOURCE_LIMIT" in faults:
         raise UnreadableError("nests its elements too deeply to be read")
     return _with_line_ends("".join(_pieces(root)))
 
@@ -111,7 +114,7 @@ def _line_ends(marks: str) -> str:
 
 _CONTAINER, _ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
 _PAGE_TYPES = frozenset({"application/xhtml+xml", "text/html"})
-_SELF_CLOSED = re.compile(r"<(script|title|style|iframe|textarea)\b([^>]*)/>", re.I)
+_SELF_CLOSED = re.compile(r"<(script|title|style|iframe|textarea)\b([^<>]*)/>", re.I)
 """Valid XHTML; an HTML parser would take the rest of the page for the content of such an element."""
 
 
@@ -121,7 +124,8 @@ def epub_text(data: bytes) -> str:
     root = read_xml(container, _CONTAINER, kind="EPUB").find(".//{*}rootfile")
     package = "" if root is None else root.get("full-path", "")
     encrypted = set(_encrypted_files(container))
-    pages = list(_pages(read_xml(container, package, kind="EPUB"), posixpath.dirname(package)))
+    # The spine of a valid book names a page once.
+    pages = dict.fromkeys(_pages(read_xml(container, package, kind="EPUB"), posixpath.dirname(package)))
     if not pages:
         raise UnreadableError("is not a valid EPUB file: it has no pages")
     if encrypted.intersection(pages):

@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from contextcliff.documents.containers import UnreadableError, import_reader, open_zip, read_member, read_xml
@@ -120,7 +121,7 @@ def _blocks(holder: Any, tags: _Vocabulary) -> Iterator[str]:
         if child.tag in tags.paragraphs:
             yield "".join(_words(child, tags))
             for box in child.iter(tags.text_box):
-                if not any(outer.tag == tags.copies for outer in box.iterancestors()):
+                if not _is_repeated(box, child, tags):
                     yield from _blocks(box, tags)
         elif child.tag == tags.table:
             yield "\n".join(_row(row, tags) for row in _table_parts(child, tags.row, tags))
@@ -129,6 +130,12 @@ def _blocks(holder: Any, tags: _Vocabulary) -> Iterator[str]:
                 yield from _blocks(box, tags)
         elif child.tag not in tags.skipped:
             yield from _blocks(child, tags)  # sections, lists, content controls and tracked insertions hold paragraphs
+
+
+def _is_repeated(box: Any, paragraph: Any, tags: _Vocabulary) -> bool:
+    """Whether a text box of a paragraph is a copy, or in another box, with which it is read."""
+    between = takewhile(lambda outer: outer is not paragraph, box.iterancestors())
+    return any(outer.tag in (tags.copies, tags.text_box) for outer in between)
 
 
 def _row(row: Any, tags: _Vocabulary) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from contextcliff.documents.containers import UnreadableError, decode
@@ -11,7 +12,7 @@ from contextcliff.documents.html_text import epub_text, html_text
 from contextcliff.documents.office_text import docx_text, odt_text, rtf_text
 from contextcliff.documents.pdf_text import pdf_text
 
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+_BLANK_LINES = re.compile(r"\n[ \t\n]*\n")
 _STRIPPED = " \t\n\f\v\u00a0"
 """Removed at both ends of a text. The ideographic space stays: it indents a Japanese paragraph."""
 
@@ -33,13 +34,31 @@ def read_document(path: Path) -> str:
     return text
 
 
-def documents_in(folder: Path) -> list[Path]:
+def documents_in(folder: Path) -> tuple[list[Path], list[Path]]:
     """The files of a folder with one of `SUFFIXES`, sorted by name, without hidden files and subfolders.
 
-    Raises `OSError` for a folder that can't be read.
+    Links that lead out of the folder come apart, as the second list. Raises `OSError` for a folder that can't be read.
     """
+    home = folder.resolve()
     files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
-    return [file for file in files if not file.name.startswith(".")]
+    visible = [file for file in files if not file.name.startswith(".")]
+    links = [file for file in visible if not file.resolve().is_relative_to(home)]
+    return [file for file in visible if file not in links], links
+
+
+def links_left_out(links: Sequence[Path]) -> str:
+    """How many links of a folder are left out, one of them, and the way out. Empty without any."""
+    if not links:
+        return ""
+    return (
+        f"links that lead out of their folder are left out: {len(links)}, one of them "
+        f"{' '.join(shown_name(links[0].name).split())}; copy into the folder what they name"
+    )
+
+
+def shown_name(name: str) -> str:
+    """The name of a file; bytes in it that are not UTF-8 are escapes (`caf\\xe9`)."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _html(data: bytes) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.datasets.documents import Documents
+from contextcliff.datasets.essays import Essays
 from contextcliff.errors import ConfigError
 from tests.datasets.made_files import encrypted_pdf, json_lines, printed_pdf
 
@@ -66,7 +67,7 @@ def test_what_can_not_be_read_is_left_out_and_named(folder: Path) -> None:
     corpus = Documents(path=str(folder), questions=questions(folder, "a.txt")).corpus(tokens=1, seed=0)
     assert corpus.notes == (
         "documents: 2 of 5 files are left out: locked.pdf is encrypted; scan.pdf holds no text (it is scanned or "
-        "empty, and needs OCR first)",
+        "empty, and needs OCR first); give their texts as UTF-8",
     )
 
 
@@ -118,3 +119,30 @@ def test_the_identity_is_the_contents_of_files_and_questions(folder: Path) -> No
     (copied / "a.txt").write_text("Changed.")
     assert Documents(path=str(copied), questions=path).identity() != first
     assert Documents(path=str(folder)).identity() != first
+
+
+def test_links_that_lead_out_of_the_folder_are_left_out_and_a_given_link_is_read(folder: Path) -> None:
+    (folder.parent / "secret.txt").write_text("A secret.")
+    (folder / "passwd.txt").symlink_to(folder.parent / "secret.txt")
+    (folder / "up.txt").symlink_to(Path("..", "secret.txt"))
+    (folder / "again.txt").symlink_to("a.txt")
+    given = folder.parent / "given"
+    given.symlink_to(folder)
+    note = (
+        "links that lead out of their folder are left out: 2, one of them passwd.txt; copy into the folder what they "
+        "name"
+    )
+    for name in ("locked.pdf", "scan.pdf"):
+        (folder / name).unlink()
+    for path in (folder, given):
+        corpus = Documents(path=str(path)).corpus(tokens=1, seed=0)
+        assert [document.document_id for document in corpus.documents] == ["a.txt", "again.txt", "b.HTML", "c.pdf"]
+        assert corpus.notes == (f"documents: {note}",)
+        essays = Essays(paths=(str(path),)).corpus(tokens=1, seed=0)
+        assert "secret" not in essays.documents[0].text
+        assert essays.notes == (f"essays: {note}",)
+    alone = Essays(path=str(folder / "passwd.txt")).corpus(tokens=1, seed=0)
+    assert (alone.documents[0].text, alone.notes) == ("A secret.\n", ())
+    for name in ("a.txt", "again.txt", "b.HTML", "c.pdf"):
+        (folder / name).unlink()
+    assert refusal(Documents(path=str(folder))) == f"dataset.path={folder}: holds no document; {note}"

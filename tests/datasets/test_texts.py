@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
-from contextcliff.datasets import essays
 from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.stories import Stories
 from contextcliff.datasets.synthetic import Synthetic
+from contextcliff.documents.reader import DocumentReader
 from contextcliff.errors import ConfigError
 
 STORY = Essays().corpus(tokens=1, seed=0).documents[0].text
@@ -76,11 +75,12 @@ def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:
 def test_a_file_is_read_once_for_identity_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Path] = []
 
-    def read(path: Path) -> str:
+    def read(_: DocumentReader, path: Path, *, cleaned: bool) -> str:
+        assert cleaned
         reads.append(path)
         return "Once."
 
-    monkeypatch.setattr(essays, "read_document", read)
+    monkeypatch.setattr(DocumentReader, "text", read)
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
     dataset = Essays(path=str(tmp_path / "a.pdf"))
     dataset.identity()
@@ -109,7 +109,8 @@ def test_a_file_without_text_says_why(tmp_path: Path, name: str, data: bytes, re
 def test_a_missing_package_is_named_with_the_file_and_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    (tmp_path / "pypdfium2.py").write_text("raise ImportError")
+    monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
     assert refusal(tmp_path / "a.pdf") == (
         f"dataset.path: {tmp_path / 'a.pdf'}: PDF files are read with pypdfium2, which is not installed; run pip "

@@ -98,6 +98,10 @@ def test_a_page_that_nests_too_deeply_is_refused() -> None:
         (b"<meta charset=latin1>\x93\xe9\x94", "<meta charset=latin1>“é”"),
         (b"<?xml version='1.0' encoding='EUC-JP'?>\xb0\xec", "<?xml version='1.0' encoding='EUC-JP'?>一"),
         (b"<meta http-equiv=x content='text/html; charset=x-sjis'>\x88\xea", "一"),
+        (b"<meta charset=windows-31j>\x87\x40", "①"),
+        (b"<meta charset=ks_c_5601-1987>\xb0\xa1", "가"),
+        (b"<meta charset=iso-8859-11>\xa1", "ก"),
+        (b"<meta charset=utf-16le>\xc3\xa9", "é"),
     ],
 )
 def test_text_is_decoded_by_mark_then_by_declaration_then_as_utf_8(data: bytes, text: str) -> None:
@@ -110,6 +114,7 @@ def test_text_is_decoded_by_mark_then_by_declaration_then_as_utf_8(data: bytes, 
         (b"\xe9", "is not UTF-8 text, and declares no other character set"),
         (b"<meta charset=Shift_JIS>\x81", "is not CP932 text, although it declares to be"),
         (b"<meta charset=klingon>", "declares the character set klingon, which is unknown"),
+        (b"<meta charset=utf-7>", "declares the character set utf-7, which is unknown"),
         (b"<meta charset=rot13>", "declares the character set rot13, which is unknown"),
     ],
 )
@@ -374,4 +379,4 @@ def test_the_documents_of_a_folder_are_its_visible_files_of_a_known_kind_by_name
     for name in ("b.TXT", "a.pdf", ".hidden.txt", "picture.png"):
         (tmp_path / name).write_bytes(b"x")
     (tmp_path / "folder.txt").mkdir()
-    assert [file.name for file in documents_in(tmp_path)] == ["a.pdf", "b.TXT"]
+    assert [file.name for file in documents_in(tmp_path)[0]] == ["a.pdf", "b.TXT"]

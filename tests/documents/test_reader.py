@@ -1,0 +1,186 @@
+"""Hostile documents cost a bound of time and memory, and one line: the files after them are read."""
+
+from __future__ import annotations
+
+import io
+import os
+import resource
+import zipfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from contextcliff.datasets.documents import Documents
+from contextcliff.datasets.essays import Essays
+from contextcliff.documents import reader as module
+from contextcliff.documents.containers import UnreadableError
+from contextcliff.documents.reader import DocumentReader
+from contextcliff.errors import ConfigError
+from tests.documents.test_reading import open_document
+
+docx = pytest.importorskip("docx", reason="the extra docs-in is not installed")
+pytest.importorskip("pypdfium2", reason="the extra docs-in is not installed")
+
+BOXES = 60
+"""Text boxes in text boxes, which were read 2^60 times."""
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+def nested(before: str, text: str, after: str) -> str:
+    return before * BOXES + text + after * BOXES
+
+
+def word_boxes() -> bytes:
+    empty, made = io.BytesIO(), io.BytesIO()
+    docx.Document().save(empty)
+    body = nested("<w:p><w:r><w:txbxContent>", "<w:p><w:r><w:t>x</w:t></w:r></w:p>", "</w:txbxContent></w:r></w:p>")
+    page = f'<w:document xmlns:w="{W}"><w:body>{body}</w:body></w:document>'
+    with zipfile.ZipFile(empty) as source, zipfile.ZipFile(made, "w") as target:
+        for name in source.namelist():
+            is_text = name == "word/document.xml"
+            target.writestr(name, page if is_text else source.read(name))
+    return made.getvalue()
+
+
+def book(page: str, *, times: int = 1) -> bytes:
+    """A book of one page, which its spine names `times`."""
+    made = io.BytesIO()
+    item = '<item id="a" href="a" media-type="text/html"/>'
+    spine = '<itemref idref="a"/>' * times
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as container:
+        container.writestr("META-INF/container.xml", '<c><rootfile full-path="p"/></c>')
+        container.writestr("p", f"<package><manifest>{item}</manifest><spine>{spine}</spine></package>")
+        container.writestr("a", page)
+    return made.getvalue()
+
+
+def unpacking_pdf(words: int) -> bytes:
+    """A page of so many words, compressed twice: 2 KB for millions."""
+    page = b"BT /F1 12 Tf " + b"(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj " * words + b"ET"
+    packed = zlib.compress(zlib.compress(page, 9), 9)
+    return (
+        b"%%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Count 1/Kids[3 0 R]>> endobj\n"
+        b"3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 400 600]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>> "
+        b"endobj\n5 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj\n"
+        b"4 0 obj <</Length %d/Filter[/FlateDecode/FlateDecode]>> stream\n%b\nendstream endobj\n"
+        b"trailer <</Size 6/Root 1 0 R>>\n%%%%EOF" % (len(packed), packed)
+    )
+
+
+def said(file: Path, *, reader: DocumentReader, cleaned: bool = False) -> str:
+    """The text, or why there is none."""
+    try:
+        return reader.text(file, cleaned=cleaned)
+    except UnreadableError as error:
+        return error.reason
+
+
+def open_document_boxes() -> bytes:
+    box = "<text:p><draw:frame><draw:text-box>", "</draw:text-box></draw:frame></text:p>"
+    return open_document(nested(box[0], "<text:p>x</text:p>", box[1]))
+
+
+PARAGRAPHS = 20_000
+HOSTILE: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "boxes in boxes of Word": ("a.docx", word_boxes, "x"),
+    "boxes in boxes of OpenDocument": ("a.odt", open_document_boxes, "x"),
+    "scripts": ("a.epub", lambda: book("<p>It rained.</p>" + "<script " * 130_000), "It rained."),
+    "a page that is named often": (
+        "a.epub",
+        lambda: book("<p>a</p>" * PARAGRAPHS, times=20_000),
+        "\n\n".join("a" * PARAGRAPHS),
+    ),
+    "line ends": ("a.txt", lambda: b"a" + b"\n" * 20_000_000 + b"b", "a\n\nb"),
+    "punycode": (
+        "a.html",
+        lambda: b"<meta charset=punycode>" + b"a" * 600_000,
+        "declares the character set punycode, which is unknown",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "data", "text"), HOSTILE.values(), ids=HOSTILE)
+def test_a_file_that_asks_for_much_work_is_read_quickly(
+    tmp_path: Path, name: str, data: Callable[[], bytes], text: str
+) -> None:
+    (tmp_path / name).write_bytes(data())
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    with DocumentReader() as reader:
+        assert said(tmp_path / name, reader=reader) == text
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 5
+
+
+def test_a_file_that_takes_too_long_is_refused_and_the_next_one_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow.txt").write_bytes(b"a\n" * 500_000)
+    (tmp_path / "good.txt").write_text("It rained.")
+    with DocumentReader() as reader:
+        monkeypatch.setattr(module, "_LEAST_SECONDS", 1)
+        assert said(tmp_path / "slow.txt", reader=reader, cleaned=True) == "takes longer than 1 s to read"
+        monkeypatch.setattr(module, "_LEAST_SECONDS", 30)
+        assert said(tmp_path / "good.txt", reader=reader) == "It rained."
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        ("import os; os.abort()", "is damaged, or takes more than 2 GiB of memory to read"),
+        ("raise RuntimeError", "is damaged, or takes more than 2 GiB of memory to read"),
+        ("bytes(3 << 30)", "takes more than 2 GiB of memory to read"),
+    ],
+)
+def test_a_library_that_fails_costs_its_file_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str, reason: str
+) -> None:
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (tmp_path / "pypdfium2.py").write_text(failure)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("a.txt", "b.pdf", "c.txt"):
+        (folder / name).write_text("It rained.")
+    corpus = Documents(path=str(folder)).corpus(tokens=1, seed=0)
+    assert [document.document_id for document in corpus.documents] == ["a.txt", "c.txt"]
+    assert corpus.notes == (f"documents: 1 of 3 files are left out: b.pdf {reason}; give their texts as UTF-8",)
+    with pytest.raises(ConfigError) as raised:
+        Essays(path=str(folder)).identity()
+    assert str(raised.value) == (f"dataset.path: {folder / 'b.pdf'} {reason}; give another file, or its text as UTF-8")
+
+
+def test_a_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MAX_CHARACTERS", 9)
+    (tmp_path / "a.txt").write_text("It rained.")
+    with pytest.raises(UnreadableError, match="holds more than 9 characters"):
+        module._text(tmp_path / "a.txt", cleaned=False)
+
+
+def test_one_process_reads_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    start = module._started
+    monkeypatch.setattr(module, "_started", lambda: started.append(start()) or started[-1])  # type: ignore[func-returns-value]
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text("It rained.")
+    Documents(path=str(tmp_path)).corpus(tokens=1, seed=0)
+    (process,) = started
+    assert process.returncode == 0
+
+
+def test_a_name_that_is_not_utf_8_is_shown_with_escapes(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("It rained.")
+    documents, essays = Documents(path=str(tmp_path)), Essays(path=str(tmp_path))
+    (document,) = documents.corpus(tokens=1, seed=0).documents
+    assert (document.document_id, document.text) == ("caf\\xe9.txt", "It rained.")
+    (document,) = essays.corpus(tokens=1, seed=0).documents
+    assert (document.title, document.parts) == ("caf\\xe9", ("caf\\xe9.txt",))
+    assert documents.identity()["sha256"]
+
+
+@pytest.mark.slow
+def test_a_file_that_takes_much_memory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.pdf").write_bytes(unpacking_pdf(1_000_000))
+    assert (tmp_path / "a.pdf").stat().st_size < 4_000
+    with DocumentReader() as reader:
+        assert said(tmp_path / "a.pdf", reader=reader) == "is damaged, or takes more than 2 GiB of memory to read"
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20  # KiB
