@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,23 @@ def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> N
     loaded = loaded_by("sys.argv = ['contextcliff', '--help']; from contextcliff.__main__ import main; main()")
     assert "hydra" in loaded
     assert loaded.isdisjoint({*HEAVY, "pydantic"})
+
+
+def test_a_user_without_a_home_and_a_name_runs_and_tracks(tmp_path: Path) -> None:
+    code = "import pwd; pwd.getpwuid = {}.__getitem__; from contextcliff.__main__ import main; main()"
+    small = ("engine=simulated", "reporting.console=none", "task.lengths=[512]", "task.trials=1", "task.depths=[0.5]")
+    env = {key: value for key, value in os.environ.items() if key != "HOME" and not key.startswith("XDG_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *small],
+        capture_output=True, text=True, check=False, cwd=tmp_path, env={**env, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    home = tmp_path / f"contextcliff-{os.getuid()}"
+    assert done.returncode == 0
+    assert f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them elsewhere" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "mlruns").is_dir()
+    assert (home / ".cache" / "contextcliff").is_dir()
+    assert not (tmp_path / "~").exists()
 
 
 def test_building_a_configuration_loads_nothing_heavy() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from omegaconf import OmegaConf
 
+from contextcliff.composing import nodes
 from tests.commands import SIMULATED, contextcliff, reports
 
 SMALL = ("task=niah,continuation", "++task.lengths=[512]", "++task.max_tokens=64")
@@ -57,3 +59,65 @@ def test_a_misspelt_nested_key_fails_the_job_that_has_the_section(tmp_path: Path
         "error: task.needle.valu: unknown key; did you mean task.needle.value?",
         "note: task.needle.valu: task=niah_multi has no such key, and goes without it",
     ]
+
+
+SWEPT = """
+# @package _global_
+model: {extra_body: {top_a: 1}}
+hydra:
+  mode: MULTIRUN
+  sweeper: {params: {model.extra_body.effort: "low,high"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["model.extra_body={effort: low, more: {deep: true}}"], [{"effort": "low", "more": {"deep": True}}]),
+        (["model.extra_body.effort=high,low"], [{"effort": "high"}, {"effort": "low"}]),
+        (["model.extra_body={effort: low},{top_k: 2}"], [{"effort": "low"}, {"top_k": 2}]),
+        (["--config-dir", "own", "experiment=efforts"], [{"effort": one, "top_a": 1} for one in ("high", "low")]),
+    ],
+)
+def test_a_mapping_of_any_keys_takes_them_without_a_plus(
+    tmp_path: Path, arguments: list[str], expected: list[object]
+) -> None:
+    own = tmp_path / "own" / "experiment"
+    own.mkdir(parents=True)
+    (own / "efforts.yaml").write_text(SWEPT.lstrip())
+    small = ("task.lengths=[512]", "task.trials=1", "task.depths=[0.5]", 'label="${digest:${model.extra_body}}"')
+    done = contextcliff(*arguments, *SIMULATED, *small, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    bodies = [OmegaConf.load(file).model.extra_body for file in tmp_path.glob("outputs/*/*/config.yaml")]
+    assert sorted(bodies, key=str) == expected
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["model.template_arguments.k=true", "model.served.k=true", "kv_policy.press_arguments.k=true"],
+        ["engine=openai", "engine.sampler_names.k=true", "engine.uncached_fields={k: true}"],
+        ["judge=llm", "judge.model.extra_body.k=true", "judge.engine.uncached_fields.k=true"],
+    ],
+)
+def test_so_does_every_such_mapping(tmp_path: Path, arguments: list[str]) -> None:
+    done = contextcliff(*arguments, "--cfg", "job", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = dict(nodes(cast(dict[str, Any], OmegaConf.to_container(OmegaConf.create(done.stdout), resolve=False))))
+    for key in (one.partition("=")[0].removesuffix(".k") for one in arguments if "true" in one):
+        assert shown[f"{key}.k"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["model.extra_bdy.k=1"], "model.extra_bdy.k: unknown key; did you mean model.extra_body?"),
+        (["model.price.inputs=1"], "model.price.inputs: unknown key; did you mean model.price.input?"),
+        (["engine=llamacpp", "engine.uncached_fields.k=1"], "engine.uncached_fields.k: unknown key; see all keys"),
+        (["engine=simulated,openai", "engine.uncached_fields={k: 1}"], "engine.uncached_fields: engine=simulated has"),
+    ],
+)
+def test_other_keys_are_refused_as_before(tmp_path: Path, arguments: list[str], said: str) -> None:
+    done = contextcliff(*arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {said}")

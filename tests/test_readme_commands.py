@@ -112,7 +112,7 @@ PLACEHOLDERS = {"contextcliff experiment=NAME"}
 def without_keys_of_other_jobs(job: list[str]) -> list[str]:
     """The job without the `++` keys that its task lacks, as a sweep runs it."""
     plain = [each for each in job if not each.startswith("++")]
-    forced = {each: each[2:].partition("=")[0] for each in job if each.startswith("++")}
+    forced = {each: ".".join(each[2:].partition("=")[0].split(".")[:2]) for each in job if each.startswith("++")}
     config, missing = composed(*plain), object()
     known = [each for each, key in forced.items() if OmegaConf.select(config, key, default=missing) is not missing]
     return [*plain, *known]

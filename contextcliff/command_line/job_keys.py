@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_origin, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
@@ -20,6 +20,7 @@ from contextcliff.composing import hint, nodes
 from contextcliff.errors import ConfigError, tell
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from hydra.core.override_parser.types import Override
 
 
@@ -48,13 +49,47 @@ _FORCED = "++"
 
 def keys_of_jobs(key: str, overrides: Sequence[Override]) -> Mapping[str, Sequence[str]]:
     """The keys of each job, by the option of `key`'s group (`task=niah`); by '' where `key` is in no group."""
+    return {job: _keys_of(config) for job, config in _configs_of_jobs(key, overrides).items()}
+
+
+def with_open_keys(lines: Sequence[str], overrides: Sequence[Override]) -> list[str]:
+    """The lines of the overrides, with `++` before keys of mappings that take any key (`model.extra_body.top_a=1`).
+
+    Hydra itself adds no key without a plus.
+    """
+    pairs = zip(lines, overrides, strict=True)
+    return [f"{_FORCED}{line}" if _is_open(each, overrides) else line for line, each in pairs]
+
+
+def _is_open(override: Override, overrides: Sequence[Override]) -> bool:
+    """Whether it sets a key inside a mapping of any keys, in all jobs."""
+    line, key = str(override.input_line), override.key_or_group
+    is_inner = key.count(".") > 1 or ("." in key and "{" in line)
+    if not is_inner or line.startswith(("+", "~", "hydra.")):
+        return False
+    configs = _configs_of_jobs(key, overrides).values()
+    return all(_leads_into_open(config, key.split(".")) for config in configs)
+
+
+def _leads_into_open(node: object, path: Sequence[str]) -> bool:
+    for name in path:
+        if not isinstance(node, dict):
+            return False
+        kinds = get_type_hints(cls) if (cls := _class_of(node)) else {}
+        if get_origin(kinds.get(name)) is Mapping:
+            return True
+        node = node.get(name)
+    return False
+
+
+def _configs_of_jobs(key: str, overrides: Sequence[Override]) -> Mapping[str, Mapping[str, Any]]:
     group = key.partition(".")[0]
     others = [override for override in overrides if override.key_or_group not in (key, group)]
     plain = [str(one.input_line) for one in others if not one.is_sweep_override() and not one.is_force_add()]
     options = _options_of_jobs(group, overrides, plain) if options_of(group) else ()
     if not options:
-        return {"": _composed_keys(plain)}
-    return {f"{group}={option}": _composed_keys([f"{group}={option}", *plain]) for option in options}
+        return {"": _composed(plain)}
+    return {f"{group}={option}": _composed([f"{group}={option}", *plain]) for option in options}
 
 
 def options_with(key: str) -> list[str]:
@@ -130,15 +165,18 @@ def _section(key: str) -> tuple[str, str]:
 
 def _lacks(node: object, key: str) -> bool:
     """Whether the class that a group names has no such field."""
-    target = node.get("_target_") if key and isinstance(node, DictConfig) else None
-    if target is None:
-        return False
-    module, _, name = str(target).rpartition(".")
+    cls = _class_of(node) if key and isinstance(node, DictConfig) else None
+    return cls is not None and key not in {field.name for field in fields(cls)}
+
+
+def _class_of(node: Mapping[str, object] | DictConfig) -> type[DataclassInstance] | None:
+    """The settings class that a section names; None for what building the section reports as wrong, too."""
+    module, _, name = str(node.get("_target_") or "").rpartition(".")
     try:
         cls = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError):
-        return False  # building the option reports what is wrong with it
-    return is_dataclass(cls) and key not in {field.name for field in fields(cls)}
+        return None
+    return cls if isinstance(cls, type) and is_dataclass(cls) else None
 
 
 def _options_of_jobs(group: str, overrides: Sequence[Override], plain: Sequence[str]) -> tuple[str, ...]:
@@ -159,12 +197,12 @@ def _options_of_jobs(group: str, overrides: Sequence[Override], plain: Sequence[
 def _keys_of_option(group: str, option: str) -> Collection[str]:
     config = OmegaConf.load(next(option_files(f"{group}/{option}.yaml")))
     if "defaults" in config:  # a judge: its model and its engine are options too
-        return _composed_keys([f"{group}={option}"])
+        return _keys_of(_composed([f"{group}={option}"]))
     return dict(nodes(cast(dict[str, Any], OmegaConf.to_container(config, resolve=False)), f"{group}."))
 
 
-def _composed_keys(overrides: Sequence[str]) -> list[str]:
-    return [key for key, _ in nodes(_composed(overrides)) if not key.endswith("_target_")]
+def _keys_of(config: Mapping[str, Any]) -> list[str]:
+    return [key for key, _ in nodes(config) if not key.endswith("_target_")]
 
 
 def _composed(overrides: Sequence[str], *, hydra: bool = False) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import tempfile
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, tell
@@ -52,6 +54,11 @@ def prepare_environment() -> None:
     os.environ[_FULL_ERROR] = os.environ.get(_HYDRA_FULL_ERROR, "0")
     os.environ[_HYDRA_FULL_ERROR] = "1"  # Hydra then raises its errors instead of printing them
     os.environ.setdefault("TQDM_DISABLE", "1")  # transformers has no other switch for the bar of a GGUF file
+    try:
+        Path.home()
+    except RuntimeError:  # no HOME, and a user without a name, as in many containers; caches would lie in a folder `~`
+        os.environ["HOME"] = home = str(Path(tempfile.gettempdir(), f"contextcliff-{os.getuid()}"))
+        tell(f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them elsewhere")
 
 
 def run_job(config: DictConfig) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig, OmegaConf, read_write
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from contextcliff.errors import ConfigError, tell
 
@@ -46,6 +46,7 @@ class SweepCallback(Callback):
 
     def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
         """Watch the sweep, and have Hydra set the variable in every job. Nothing is written before a job begins."""
+        _open_keys(config)
         if OmegaConf.select(config, "action._target_") not in _RUNS:
             return
         # Imported here: Hydra imports this module for every command line.
@@ -69,3 +70,18 @@ class SweepCallback(Callback):
         )
         with read_write(config.hydra.overrides):
             config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{SWEEP}={note.packed()}")
+
+
+def _open_keys(config: DictConfig) -> None:
+    """Let an experiment sweep over keys of mappings that take any key, as a command line may."""
+    params = config.hydra.sweeper.get("params") or {}
+    if not any("." in key for key in params):
+        return
+    from contextcliff.command_line.job_keys import with_open_keys
+    from contextcliff.command_line.overrides import parse_overrides
+
+    lines = [*(f"{key}={value}" for key, value in params.items()), *config.hydra.overrides.task]
+    opened = with_open_keys(lines, parse_overrides(lines))[: len(params)]
+    if opened != lines[: len(params)]:
+        with read_write(config.hydra), open_dict(config.hydra):
+            config.hydra.sweeper.params = dict(line.partition("=")[::2] for line in opened)
