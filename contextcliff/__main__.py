@@ -45,7 +45,12 @@ def _run(arguments: list[str]) -> ExitCode:
     from contextcliff.command_line.completion import completing
     from contextcliff.command_line.config_folders import use_config_dir
     from contextcliff.command_line.flags import asks_for_version, parse_command_line, version
-    from contextcliff.command_line.job_keys import refuse_former_keys, refuse_swept_list, refuse_unknown_forced_keys
+    from contextcliff.command_line.job_keys import (
+        refuse_former_keys,
+        refuse_one_file_of_models,
+        refuse_swept_list,
+        refuse_unknown_forced_keys,
+    )
     from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
     from contextcliff.command_line.run_key import run_again
 
@@ -70,6 +75,7 @@ def _run(arguments: list[str]) -> ExitCode:
             raise ConfigError(f"{typed.showing}: shows one job; give each key one value")
         refuse_unknown_forced_keys(overrides)
         refuse_swept_list(overrides)
+        refuse_one_file_of_models(overrides)
     except ConfigError as error:
         if wants_traceback():
             raise

@@ -17,7 +17,12 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare_run import deployment
 from contextcliff.command_line.flags import parse_command_line
 from contextcliff.command_line.hydra_errors import explain, path_errors_by_key
-from contextcliff.command_line.job_keys import refuse_former_keys, refuse_swept_list, refuse_unknown_forced_keys
+from contextcliff.command_line.job_keys import (
+    refuse_former_keys,
+    refuse_one_file_of_models,
+    refuse_swept_list,
+    refuse_unknown_forced_keys,
+)
 from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
@@ -62,6 +67,7 @@ def jobs_of(*arguments: str) -> list[list[str]]:
     check_overrides(overrides)
     refuse_unknown_forced_keys(overrides)
     refuse_swept_list(overrides)
+    refuse_one_file_of_models(overrides)
     return [list(job) for batch in BasicSweeper.split_arguments(overrides, None) for job in batch]
 
 
