@@ -47,6 +47,7 @@ def _run(arguments: list[str]) -> ExitCode:
     from contextcliff.command_line.flags import asks_for_version, parse_command_line, version
     from contextcliff.command_line.job_keys import (
         refuse_former_keys,
+        refuse_one_file_of_models,
         refuse_swept_list,
         refuse_unknown_forced_keys,
         with_open_keys,
@@ -75,6 +76,7 @@ def _run(arguments: list[str]) -> ExitCode:
             raise ConfigError(f"{typed.showing}: shows one job; give each key one value")
         refuse_unknown_forced_keys(overrides)
         refuse_swept_list(overrides)
+        refuse_one_file_of_models(overrides)
         quoted = with_open_keys(quoted, overrides)
     except ConfigError as error:
         if wants_traceback():

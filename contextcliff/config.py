@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.actions.action import Action, Invocation
 from contextcliff.actions.analyze import Analyze
+from contextcliff.actions.override_keys import as_typed
 from contextcliff.addresses import shown_value
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
@@ -23,12 +24,13 @@ from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.config_errors import explain, shown_setting
 from contextcliff.datasets.dataset import Dataset
-from contextcliff.engines.engine import Engine
+from contextcliff.engines.engine import Engine, ServerEngine
 from contextcliff.errors import ConfigError
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Gguf
 from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.reporting_settings import ReportingSettings
@@ -75,10 +77,14 @@ def build_invocation(
             f"label={plain.label}: up to 64 letters, digits, dots, hyphens and underscores; choose such a one"
         )
     del values["run"]  # a place, and nothing that was configured
-    named = {item.split("=", 1)[0] for item in overrides}
+    named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
+    judging = values.get("judge")
+    for section, prefix in ((values, ""), (judging, "judge.")):
+        told = _told_by_weights(section, prefix=prefix, named=named)
+        named |= told.keys()
+        overrides = (*overrides, *(f"{key}={value}" for key, value in told.items()))
     if "model.name" in named and isinstance(values.get("model"), dict):
         values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
-    judging = values.get("judge")
     if "judge.model.name" in named and isinstance(judging, dict) and isinstance(judging.get("model"), dict):
         judging["model"]["served"] = {}
     for section, prefix in ((values, ""), (judging, "judge.")):
@@ -136,11 +142,42 @@ def build_invocation(
     )
 
 
+def _told_by_weights(section: object, *, prefix: str, named: Set[str]) -> Mapping[str, str]:
+    """The keys of name and window that the header of a GGUF file fills, in place; with their values as typed.
+
+    Those of a file that is typed, since the option's are another model's, and those that an option leaves open. Of a
+    server that runs already the file may be anything. Raises `ConfigError`.
+    """
+    model = section.get("model") if isinstance(section, dict) else None
+    if not isinstance(section, dict) or not isinstance(model, dict) or not isinstance(model.get("gguf"), dict):
+        return {}
+    typed = any(f"{prefix}model.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
+    left = [key for key in ("name", "context_window") if typed or model.get(key) is None]
+    left = [key for key in left if f"{prefix}model.{key}" not in named]
+    engine = cast(Engine, _build_group(f"{prefix}engine", section.get("engine"))) if left else None
+    if engine is None or (isinstance(engine, ServerEngine) and not engine.starts_server):
+        return {}
+    gguf = cast(Gguf, build(Gguf, model["gguf"], group=f"{prefix}model.gguf"))
+    if not gguf.is_named:
+        return {}
+    name, window = gguf.told()
+    if window is None and "context_window" in left:
+        raise ConfigError(
+            f"{prefix}model.context_window: nothing here tells the window of {name}; give "
+            f"{prefix}model.context_window=TOKENS"
+        )
+    told = {key: value for key, value in (("name", name), ("context_window", window)) if key in left}
+    model |= told
+    if typed and not named & {f"{prefix}model.hub", f"{prefix}model", f"model@{prefix}model"}:
+        model["hub"] = None  # the default model's
+    return {f"{prefix}model.{key}": str(window) if key == "context_window" else as_typed(name) for key in told}
+
+
 def _forget_unpaid_prices(section: object, *, prefix: str, named: Collection[str]) -> None:
     """Drop a preset's prices where nobody is paid; those that are given by hand stay, so that a budget can be tried."""
     if not isinstance(section, dict) or not isinstance(section.get("model"), dict):
         return
-    if any(key.lstrip("+").startswith(f"{prefix}model.price") for key in named):
+    if any(key.startswith(f"{prefix}model.price") for key in named):
         return
     if not cast(Engine, _build_group(f"{prefix}engine", section.get("engine"))).is_paid:
         section["model"].pop("price", None)

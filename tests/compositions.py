@@ -19,6 +19,7 @@ from contextcliff.command_line.flags import parse_command_line
 from contextcliff.command_line.hydra_errors import explain, path_errors_by_key
 from contextcliff.command_line.job_keys import (
     refuse_former_keys,
+    refuse_one_file_of_models,
     refuse_swept_list,
     refuse_unknown_forced_keys,
     with_open_keys,
@@ -68,6 +69,7 @@ def jobs_of(*arguments: str) -> list[list[str]]:
     check_overrides(overrides)
     refuse_unknown_forced_keys(overrides)
     refuse_swept_list(overrides)
+    refuse_one_file_of_models(overrides)
     overrides = parse_overrides(with_open_keys(lines, overrides))
     return [list(job) for batch in BasicSweeper.split_arguments(overrides, None) for job in batch]
 

@@ -22,7 +22,7 @@ SIMULATED_ENGINE = {"CONTEXTCLIFF_ENGINE": "simulated"}
 
 NEEDS = {
     "contextcliff ui": "serves a page until Ctrl-C: tests/test_mlflow_page.py",
-    "contextcliff model.gguf.path=~/models/my.gguf model.name=my model.context_window=32768": "a model of one's own",
+    "contextcliff model.gguf.path=~/models/my.gguf": "a model of one's own",
     "contextcliff engine=vllm engine.base_url=http://box:8000 model=served": "a server",
     "API_KEY=… contextcliff engine=openrouter model=deepseek dataset=synthetic": "a key",
     "contextcliff engine=openai model=gpt budget.usd=5": "a key",

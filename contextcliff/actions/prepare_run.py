@@ -156,6 +156,7 @@ def prepare(
                     invocation.engine.cache_policy(invocation.kv_policy),
                     invocation.engine.memory(),
                     shown=invocation.kv_policy.shown,
+                    window_batch=invocation.engine.window_batch,
                 ),
                 in_use=served.cache,
             ),

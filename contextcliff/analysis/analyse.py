@@ -47,7 +47,8 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
         if sequence is None or threshold is None
         else notes_of(
             study.groups, sequence, threshold, study.control_levels, cells, window=study.facts.max_context_tokens,
-            begins_anywhere=study.facts.begins_anywhere, draws_anew=study.facts.draws_anew,
+            positions=study.facts.positions, begins_anywhere=study.facts.begins_anywhere,
+            draws_anew=study.facts.draws_anew,
         ),
         findings=findings,
     )  # fmt: skip

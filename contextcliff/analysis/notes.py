@@ -15,6 +15,7 @@ from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
 from contextcliff.records.note import MethodNote, Note
+from contextcliff.records.positions import Positions
 from contextcliff.statistics.clusters import design_effect_of
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.ranks import difference_within, holm, is_significant
@@ -53,6 +54,7 @@ def notes_of(
     cells: Sequence[DepthCell],
     *,
     window: int,
+    positions: Positions | None = None,
     begins_anywhere: bool = False,
     draws_anew: bool = True,
 ) -> tuple[Note, ...]:
@@ -68,6 +70,7 @@ def notes_of(
         *_read_in_part(scored),
         *_empty_from(groups),
         *_not_monotone(sequence, threshold),
+        *beyond_trained(positions, window),
         *_of_documents(sequence.results, window),
         *_uninformative(controls, cells),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
@@ -140,6 +143,20 @@ def _strata(groups: Sequence[Group], results: Sequence[LengthResult]) -> list[li
 
 def _against_others(name: str, stratum: Sequence[tuple[str, float]]) -> tuple[list[float], list[float]]:
     return [score for model, score in stratum if model == name], [score for model, score in stratum if model != name]
+
+
+def beyond_trained(positions: Positions | None, window: int) -> Iterator[Note]:
+    """A window above the positions that the model was trained on, and those that a scaling makes of them."""
+    if positions is None or positions.trained_tokens is None or (positions.scaling and positions.factor is None):
+        return
+    if window > positions.trained_tokens * (positions.factor or 1.0):
+        yield Note(
+            "model.context_window={window} is above the {trained:,} tokens that the model was trained on{scaled}: it"
+            " may not read what lies beyond",
+            window=window,
+            trained=positions.trained_tokens,
+            scaled=Note(", scaled by {factor:g}", factor=positions.factor) if positions.factor is not None else "",
+        )
 
 
 def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[Note]:

@@ -45,6 +45,7 @@ def refuse_former_keys(overrides: Sequence[Override]) -> None:
 
 
 _FORCED = "++"
+_WEIGHTS = ("model.gguf.path", "model.gguf.repo", "model.gguf.package")
 
 
 def keys_of_jobs(key: str, overrides: Sequence[Override]) -> Mapping[str, Sequence[str]]:
@@ -131,6 +132,21 @@ def refuse_swept_list(overrides: Sequence[Override]) -> None:
             given = str(override.input_line).partition("=")[2]
             raise ConfigError(
                 f"{key}={given}: takes a list; write {key}=[{','.join(override.sweep_string_iterator())}]"
+            )
+
+
+def refuse_one_file_of_models(overrides: Sequence[Override]) -> None:
+    """Raise `ConfigError` where the jobs of several models would all run the weights that are typed."""
+    plain = [str(one.input_line) for one in overrides if not one.is_sweep_override() and not one.is_force_add()]
+    for override in overrides:
+        given = str(override.input_line).lstrip("+").partition("=")[2]
+        if override.key_or_group not in _WEIGHTS or override.is_delete() or given in ("", "null"):
+            continue
+        models = _options_of_jobs("model", overrides, plain)
+        if len(models) > 1:
+            raise ConfigError(
+                f"{override.key_or_group}={given}: model={','.join(models)} would each run these weights; give one "
+                "model, and several files with model.gguf.path=A.gguf,B.gguf"
             )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import stat
 import sys
 import tempfile
 from dataclasses import dataclass, replace
@@ -57,8 +58,17 @@ def prepare_environment() -> None:
     try:
         Path.home()
     except RuntimeError:  # no HOME, and a user without a name, as in many containers; caches would lie in a folder `~`
-        os.environ["HOME"] = home = str(Path(tempfile.gettempdir(), f"contextcliff-{os.getuid()}"))
+        os.environ["HOME"] = home = _temporary_home()
         tell(f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them elsewhere")
+
+
+def _temporary_home() -> str:
+    """A folder that is ours alone: files in a home are obeyed, so another user's is none."""
+    home = Path(tempfile.gettempdir(), f"contextcliff-{os.getuid()}")
+    home.mkdir(mode=0o700, exist_ok=True)
+    found = home.lstat()
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+    return str(home) if is_ours else tempfile.mkdtemp(prefix="contextcliff-")
 
 
 def run_job(config: DictConfig) -> None:

@@ -110,6 +110,13 @@ class Engine(Protocol):
         """The policy in the formats that the cache will have: `f16` may stand for what a model computes in."""
 
     @property
+    def window_batch(self) -> int | None:
+        """Tokens of a batch that a layer with a sliding window has room for beside its window, as in llama.cpp.
+
+        None: of an engine that keeps no more than the window, or of which that is not known.
+        """
+
+    @property
     def is_paid(self) -> bool:
         """Whether tokens cost what `model.price` says."""
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
 _CONTEXT_STEP = 256
+_LARGEST_BATCH = 2048
+"""llama.cpp's `n_batch`, which a physical batch never exceeds."""
 _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("chat", True): "asked by chat, in the chat template of the weights",
     ("chat", False): (
@@ -100,6 +102,11 @@ class LlamaCpp:
 
     def cache_policy(self, policy: KVPolicy) -> KVPolicy:
         return policy
+
+    @property
+    def window_batch(self) -> int:
+        """`batch_tokens`, up to llama.cpp's own bound."""
+        return min(self.batch_tokens, _LARGEST_BATCH)
 
     def memory(self) -> DeviceMemory:
         """The GPU with the most memory, where this build has one and layers go to it; else the machine's."""

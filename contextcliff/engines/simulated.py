@@ -62,6 +62,7 @@ class Simulated:
 
     name: ClassVar[str] = "simulated"
     is_paid: ClassVar[bool] = False
+    window_batch: ClassVar[None] = None
     computes_here: ClassVar[bool] = False
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:

@@ -24,6 +24,7 @@ _FULL_EVERY: Mapping[str, int] = {"cohere2": 4, "gemma2": 2, "gemma3": 6, "gemma
 
 As in llama.cpp's sources. Of others every layer is counted whole: too much memory rather than too little.
 """
+_CELLS_STEP = 256
 _CONFIG = "config.json"
 _LARGEST_BYTES = 1 << 20
 _SLIDING = ("sliding_attention", "chunked_attention")
@@ -48,8 +49,12 @@ class Architecture:
 
     layers: tuple[Layer, ...]
 
-    def cached(self, policy: KVPolicy) -> tuple[CachedLayers, ...]:
-        """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps."""
+    def cached(self, policy: KVPolicy, *, window_batch: int | None = None) -> tuple[CachedLayers, ...]:
+        """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps.
+
+        With `window_batch`, sliding windows have llama.cpp's cells: those of the window and of a batch, rounded up
+        (`llama_kv_cache_iswa` in its `src/llama-kv-cache-iswa.cpp`).
+        """
         key_bits, value_bits = policy.bits
         return tuple(
             CachedLayers(
@@ -57,16 +62,26 @@ class Architecture:
                 bytes_per_token=(layer.key_values * key_bits + layer.value_values * value_bits)
                 / _BITS_A_BYTE
                 * policy.budget,
-                window=layer.window,
+                window=layer.window
+                if layer.window is None or window_batch is None
+                else -(-(layer.window + window_batch) // _CELLS_STEP) * _CELLS_STEP,
             )
             for layer, alike in groupby(self.layers)
         )
 
 
 def cache_facts(
-    model: Model, policy: KVPolicy, device: DeviceMemory | None = None, *, shown: str | None = None
+    model: Model,
+    policy: KVPolicy,
+    device: DeviceMemory | None = None,
+    *,
+    shown: str | None = None,
+    window_batch: int | None = None,
 ) -> CacheFacts:
-    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one."""
+    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one.
+
+    `window_batch` is the engine's.
+    """
     weights = _weights(model)
     architecture = None if weights is None else read_architecture(weights)
     if architecture is None and model.hub is not None:
@@ -81,7 +96,7 @@ def cache_facts(
         budget=policy.budget,
         sees_question=policy.sees_question,
         declared=policy.declared,
-        layers=() if architecture is None else architecture.cached(policy),
+        layers=() if architecture is None else architecture.cached(policy, window_batch=window_batch),
         weights_gib=None if weights is None else weights.stat().st_size / GIB,
         device=given or device,
     )

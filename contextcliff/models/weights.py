@@ -10,7 +10,7 @@ from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.hub import quiet_the_hub, reach_the_hub, transport_errors
-from contextcliff.models.gguf_header import header_text
+from contextcliff.models.gguf_header import count_of, header_text, read_header
 from contextcliff.records.kv_cache import GIB
 from contextcliff.settings import GivenPath, settings
 
@@ -19,6 +19,7 @@ _END_BYTES = 1 << 20
 _CHAT_TEMPLATE = "tokenizer.chat_template"
 _HUB_TIMEOUT_S = 5.0
 _LONGEST_CAUSE = 200
+_LONGEST_NAME = 100
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]+([_-]+[A-Za-z0-9]+)*")
 _WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
 
@@ -74,6 +75,23 @@ class Gguf:
             return bool((header_text(file, _CHAT_TEMPLATE) or "").strip())
         except ValueError:  # loading the file reports what is wrong with it
             return None
+
+    def told(self) -> tuple[str, int | None]:
+        """The model's name and window by the file's header; without one, the file's stem and None.
+
+        A file of a hub repository is called by its stem, before and after it is downloaded. Raises `ConfigError` for a
+        broken header and where no file is named.
+        """
+        file = self._file_at_hand()
+        if file is None:
+            return Path(str(self.file)).stem, None
+        try:
+            header = read_header(file)
+        except ValueError as error:
+            raise ConfigError(f"model.gguf: {error}; give another file with model.gguf.path=FILE.gguf") from error
+        name = header.get("general.name") if self.path is not None or self.repo is None else None
+        shown = one_line(name, longest=_LONGEST_NAME) if isinstance(name, str) else ""
+        return shown or file.stem, count_of(header.get(f"{header.get('general.architecture')}.context_length"))
 
     def remote_gib(self) -> float | None:
         """Size in GiB of the file in its hub repository; None where the hub does not say."""

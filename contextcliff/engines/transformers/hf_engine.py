@@ -71,6 +71,7 @@ class Transformers:
     max_retries: NonNegativeInt = 0
     name: ClassVar[str] = "transformers"
     is_paid: ClassVar[bool] = True
+    window_batch: ClassVar[None] = None
     computes_here: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
