@@ -71,7 +71,7 @@ class Usage:
         """The generation with the count of its whole prompt; the built length where the server tells none."""
         if not generation.server_counted or not built_tokens:
             return generation
-        counted, cached = generation.prompt_tokens, generation.cached_tokens or 0
+        counted, cached = generation.prompt_tokens, (generation.cached_tokens or 0) + (generation.written_tokens or 0)
         if not cached and counted:
             self._rates.append(counted / built_tokens)
         elif cached > counted:
