@@ -102,5 +102,5 @@ def _key_path(group: str, location: Sequence[int | str]) -> str:
 
 def _known_keys(cls: type, group: str, location: Sequence[int | str]) -> list[str]:
     for part in location:
-        cls = get_type_hints(cls).get(str(part), cls)
+        cls = get_args(cls)[0] if isinstance(part, int) else get_type_hints(cls).get(part, cls)
     return [_key_path(group, (*location, field.name)) for field in fields(cls)] if is_dataclass(cls) else []

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from contextcliff.errors import ConfigError, ContextCliffError, RunError
 from contextcliff.hub import transport_errors
-from contextcliff.models.model import Price, Rope, dollars
+from contextcliff.models.model import Price, PriceTier, Rope, dollars
 from contextcliff.models.weights import Gguf
 
 _, CLIENT_ERROR = transport_errors()
@@ -96,9 +96,31 @@ def test_a_download_of_unknown_size_has_none(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_prices_are_for_a_million_tokens_and_cached_ones_have_their_own() -> None:
     price = Price(input=2.0, cached_input=0.5, output=8.0)
-    assert price.of(computed_tokens=1_000_000, cached_tokens=2_000_000, completion_tokens=500_000) == 2.0 + 1.0 + 4.0
-    assert Price(input=2.0, output=8.0).of(computed_tokens=0, cached_tokens=10**6, completion_tokens=0) == 2.0
-    assert Price(input=2.0).of(computed_tokens=1, cached_tokens=0, completion_tokens=0) is None
+    assert price.of(prompt_tokens=3_000_000, cached_tokens=2_000_000, completion_tokens=500_000) == 2.0 + 1.0 + 4.0
+    assert Price(input=2.0, output=8.0).of(prompt_tokens=10**6, cached_tokens=10**6, completion_tokens=0) == 2.0
+    assert Price(input=2.0).of(prompt_tokens=1, completion_tokens=0) is None
+
+
+@pytest.mark.parametrize(
+    ("prompt_tokens", "usd"), [(199_999, 0.3), (200_000, 0.3), (200_001, 0.6), (500_000, 0.6), (500_001, 1.1)]
+)
+def test_a_tier_prices_the_whole_request_of_a_longer_prompt(prompt_tokens: int, usd: float) -> None:
+    tiers = (PriceTier(above=500_000, input=9.0), PriceTier(above=200_000, input=4.0, output=200.0))
+    price = Price(input=2.0, cached_input=0.0, output=100.0, tiers=tiers)
+    cost = price.of(prompt_tokens=prompt_tokens, cached_tokens=prompt_tokens - 100_000, completion_tokens=1_000)
+    assert cost == pytest.approx(usd)
+
+
+def test_tokens_that_are_written_to_a_cache_have_a_price_of_their_own() -> None:
+    price = Price(input=2.0, cached_input=0.2, cache_write=2.5, output=0.0)
+    usd = [
+        price.of(prompt_tokens=1_000_000, cached_tokens=200_000, written_tokens=written, completion_tokens=0)
+        for written in (0, 300_000, 2_000_000, None)
+    ]
+    # As many as no cache saved where the server says more, or does not say how many.
+    assert usd == pytest.approx([1.64, 1.79, 2.04, 2.04])
+    cheap = Price(input=2.0, cache_write=0.5, output=0.0)
+    assert cheap.of(prompt_tokens=1_000_000, completion_tokens=0) == 2.0
 
 
 def test_positions_are_scaled_by_a_factor_and_a_way() -> None:

@@ -13,6 +13,7 @@ from contextcliff.actions.replay import replayed_blocks
 from contextcliff.analysis.search import block_key
 from contextcliff.annotation.judge import Ratings
 from contextcliff.errors import RunError
+from contextcliff.execution.budget import paid_for
 from contextcliff.execution.health import way_out
 from contextcliff.execution.store import Store
 from contextcliff.models.model import Price
@@ -236,5 +237,4 @@ def _took(generations: Iterable[Generation], price: Price) -> tuple[int, int, in
     prompt = sum(generation.prompt_tokens for generation in each_once)
     cached = sum(generation.cached_tokens or 0 for generation in each_once)
     completion = sum(generation.completion_tokens for generation in each_once)
-    usd = price.of(computed_tokens=prompt - cached, cached_tokens=cached, completion_tokens=completion)
-    return prompt, cached, completion, usd
+    return prompt, cached, completion, paid_for(each_once, price)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse_run import analyse_run
@@ -165,9 +166,12 @@ def _require_scoring(invocation: Invocation, recorded: Mapping[str, str], typed:
 
 def _price(parameters: Mapping[str, str], folder: Path) -> Price:
     given = {key.removeprefix(_PRICE): value for key, value in parameters.items() if key.startswith(_PRICE)}
+    known: dict[str, object] = {key: each for key, each in given.items() if each not in _NONE}
     try:
-        return TypeAdapter(Price).validate_python({key: each for key, each in given.items() if each not in _NONE})
-    except ValidationError as error:
+        if "tiers" in known:
+            known["tiers"] = literal_eval(given["tiers"])
+        return TypeAdapter(Price).validate_python(known)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError) as error:
         raise ConfigError(f"{KEY}={folder}: its manifest.json has a model.price that is none") from error
 
 

@@ -15,7 +15,7 @@ from contextcliff.actions.replay import replay_notes, with_replay
 from contextcliff.actions.required_cap import impossible_cap, tested_quantity, unreachable_cap
 from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.actions.run_manifest import manifest_of
-from contextcliff.annotation.ask_annotators import check_judge, requests_ahead
+from contextcliff.annotation.ask_annotators import check_judge, judge_meter, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, UnreachableError
 from contextcliff.execution.budget import answer_tokens
@@ -177,5 +177,5 @@ def _judge(invocation: Invocation, prepared: Prepared, store: Store) -> JudgePla
         requests=len(ahead),
         prompt_tokens=prompt,
         completion_tokens=completion,
-        usd=judge.model.price.of(computed_tokens=prompt, cached_tokens=0, completion_tokens=completion),
+        usd=judge_meter(judge, invocation.budget).worst(ahead).usd,
     )

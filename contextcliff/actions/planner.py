@@ -85,12 +85,16 @@ class Planner:
                 *beyond_memory(facts.cache, self._bins()),
             ),
             judge=judge,
-            least=None if self.ahead is None else self._size(load_of(self.missing, invocation.sampling)),
+            least=None if self.ahead is None else self._size(self._least),
             most=None if self.ahead is None else self._size(self.ahead.most),
             memory_gib=memory,
             memory_cap_tokens=None if facts.cache is None or memory is None else memory_cap(facts.cache, memory),
             search=None if self.ahead is None else self._course(self.ahead),
         )
+
+    @cached_property
+    def _least(self) -> Load:
+        return load_of(self.missing, self.invocation.sampling, self.invocation.model.price)
 
     @cached_property
     def _ordinary(self) -> Sequence[Sample]:
@@ -106,7 +110,7 @@ class Planner:
         if self.ahead is not None:
             return self.ahead.expected(lambda _: SCORE)
         to_send = Counter(self._binned[item.sample.sample_id] for item in self.missing if item.sample.is_ordinary)
-        return dict(to_send), load_of(self.missing, self.invocation.sampling)
+        return dict(to_send), self._least
 
     @property
     def _load(self) -> Load:
@@ -153,11 +157,7 @@ class Planner:
         )
 
     def _usd(self, load: Load) -> float | None:
-        return self.invocation.model.price.of(
-            computed_tokens=round(load.computed_tokens),
-            cached_tokens=round(load.cached_tokens),
-            completion_tokens=round(load.completion_tokens),
-        )
+        return load.usd if self.invocation.model.price.is_known else None
 
     def _judge(self, load: Load) -> JudgePlan | None:
         if self.judge is None or self.ahead is None:
@@ -193,7 +193,7 @@ class Planner:
                 meter,
                 self.missing,
                 self.ahead,
-                beside=_cost(self._judge(load_of(self.missing, self.invocation.sampling))),
+                beside=_cost(self._judge(self._least)),
             )
         except RunError as error:
             return (str(error),)

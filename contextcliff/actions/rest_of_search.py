@@ -13,6 +13,7 @@ from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.sample import Sample
 
@@ -27,6 +28,10 @@ class Load:
     cached_tokens: float
     """The part of `prompt_tokens` that a prefix cache can save."""
     completion_tokens: float
+    usd: float
+    """With what a prefix cache can save; 0 where no price is known."""
+    worst_usd: float
+    """The same where no cache saves any."""
 
     @property
     def computed_tokens(self) -> float:
@@ -37,28 +42,42 @@ class Load:
         return Load(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
 
 
-_FIELDS = ("samples", "controls", "prompt_tokens", "cached_tokens", "completion_tokens")
+_COUNTS = ("samples", "controls", "prompt_tokens", "cached_tokens", "completion_tokens")
+_FIELDS = (*_COUNTS, "usd", "worst_usd")
 
 
-def load_of(planned: Sequence[PlannedSample], sampling: Sampling) -> Load:
+def load_of(planned: Sequence[PlannedSample], sampling: Sampling, price: Price) -> Load:
     """That of samples and controls which are sent in this order."""
     samples = [item.sample for item in planned]
     ordinary = sum(sample.is_ordinary for sample in samples)
+    cached = shared_tokens(samples)
+
+    def usd(saved: Sequence[int]) -> float:
+        each = zip(samples, saved, strict=True)
+        return sum(_usd(price, one.built_tokens, tokens, answer_tokens([one], sampling)) for one, tokens in each)
+
     return Load(
         samples=ordinary,
         controls=len(samples) - ordinary,
         prompt_tokens=sum(sample.built_tokens for sample in samples),
-        cached_tokens=shared_tokens(samples),
+        cached_tokens=sum(cached),
         completion_tokens=answer_tokens(samples, sampling),
+        usd=usd(cached),
+        worst_usd=usd([0] * len(samples)),
     )
 
 
+def _usd(price: Price, prompt: float, cached: float, completion: float) -> float:
+    return price.of(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion) or 0.0
+
+
 def load_of_blocks(
-    blocks: Mapping[int, float], built: Sequence[PlannedSample], *, block: int, sampling: Sampling
+    blocks: Mapping[int, float], built: Sequence[PlannedSample], *, block: int, sampling: Sampling, price: Price
 ) -> Load:
     """That of so many blocks of `block` samples at each length.
 
-    `built` are whole blocks of some lengths. A block of a length between two of them takes what lies between theirs.
+    `built` are whole blocks of some lengths. A block of a length between two of them takes what lies between theirs,
+    and all of it costs what the longest prompt of the length does.
     """
     import numpy as np
 
@@ -66,13 +85,19 @@ def load_of_blocks(
     for item, asked in with_what_they_go(built):
         at_length[asked.context_tokens].append(item)
     lengths = sorted(at_length)
-    loads = [load_of(_by_block(at_length[length]), sampling) for length in lengths]
+    loads = [load_of(_by_block(at_length[length]), sampling, price) for length in lengths]
+    each = {name: [getattr(load, name) * block / load.samples for load in loads] for name in _COUNTS}
+    longest = [max(item.sample.built_tokens for item in at_length[length]) for length in lengths]
 
-    def total(name: str) -> float:
-        each = [getattr(load, name) * block / load.samples for load in loads]
-        return sum(count * float(np.interp(length, lengths, each)) for length, count in blocks.items())
+    def one(length: int) -> Load:
+        counts = {name: float(np.interp(length, lengths, each[name])) for name in _COUNTS}
+        rates = price.at(float(np.interp(length, lengths, longest)))
+        _, _, prompt, cached, completion = counts.values()
+        usd, worst = (_usd(rates, prompt, saved, completion) for saved in (cached, 0.0))
+        return Load(**counts, usd=usd, worst_usd=worst)
 
-    return Load(**{name: total(name) for name in _FIELDS})
+    ones = [(count, one(length)) for length, count in blocks.items()]
+    return Load(**{name: sum(count * getattr(load, name) for count, load in ones) for name in _FIELDS})
 
 
 def with_what_they_go(planned: Sequence[PlannedSample]) -> list[tuple[PlannedSample, Sample]]:
@@ -141,12 +166,13 @@ class SearchAhead:
     def _load(self, blocks: Mapping[int, float]) -> Load:
         """That of the blocks of the search, and of those that are replayed beside them, which go without controls."""
         built, block, sampling = self.prepared.planned, self.search.plan.block, self.invocation.sampling
-        own = load_of_blocks(blocks, built, block=block, sampling=sampling)
+        price = self.invocation.model.price
+        own = load_of_blocks(blocks, built, block=block, sampling=sampling, price=price)
         beside = self._beside(blocks)
         if not beside:
             return own
         ordinary = [item for item in built if item.sample.is_ordinary]
-        return own + load_of_blocks(beside, ordinary, block=block, sampling=sampling)
+        return own + load_of_blocks(beside, ordinary, block=block, sampling=sampling, price=price)
 
 
 def search_ahead(

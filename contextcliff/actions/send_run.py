@@ -279,9 +279,9 @@ def _worst(meter: Meter, missing: Sequence[PlannedSample], ahead: SearchAhead | 
     """Most that the run can take, and its judge, of which `judging` is known; a search can ask more than is planned."""
     if ahead is None:
         return meter.worst(missing) + judging
-    most = ahead.most
-    prompt, completion = round(most.prompt_tokens), round(most.completion_tokens)
-    return meter.cost(prompt, completion) + judging.times(ahead.share(most))
+    most, known = ahead.most, ahead.invocation.model.price.is_known
+    tokens = round(most.prompt_tokens) + round(most.completion_tokens)
+    return Cost(tokens=tokens, usd=most.worst_usd if known else None) + judging.times(ahead.share(most))
 
 
 def _worst_of_judge(invocation: Invocation, planned: Sequence[PlannedSample], prepared: Prepared, store: Store) -> Cost:

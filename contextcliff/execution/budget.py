@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import fsum
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.store import PlannedSample
@@ -61,6 +62,21 @@ def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
     return sum(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in samples)
 
 
+def paid_for(generations: Iterable[Generation], price: Price) -> float | None:
+    """What they cost together in US dollars; None where a price is unknown."""
+    each = [
+        price.of(
+            prompt_tokens=generation.prompt_tokens,
+            cached_tokens=generation.cached_tokens or 0,
+            written_tokens=generation.written_tokens,
+            completion_tokens=generation.completion_tokens,
+        )
+        or 0.0
+        for generation in generations
+    ]
+    return fsum(each) if price.is_known else None
+
+
 class Meter:
     """Counts what was spent and what is in flight at its worst: no cache, and every answer as long as it may be."""
 
@@ -98,15 +114,9 @@ class Meter:
 
     def worst(self, planned: Iterable[PlannedSample]) -> Cost:
         """Most that samples can cost."""
-        items = list(planned)
-        prompt = sum(item.sample.built_tokens for item in items)
-        completion = answer_tokens((item.sample for item in items), self._sampling)
-        return self.cost(prompt, completion)
-
-    def cost(self, prompt_tokens: int, completion_tokens: int) -> Cost:
-        """That of so many tokens, where no cache saves any."""
-        usd = self._price.of(computed_tokens=prompt_tokens, cached_tokens=0, completion_tokens=completion_tokens)
-        return Cost(tokens=prompt_tokens + completion_tokens, usd=usd)
+        each = [(item.sample.built_tokens, answer_tokens([item.sample], self._sampling)) for item in planned]
+        usd = [self._price.of(prompt_tokens=prompt, completion_tokens=answer) or 0.0 for prompt, answer in each]
+        return Cost(tokens=sum(map(sum, each)), usd=fsum(usd) if self._price.is_known else None)
 
     def refuse_beyond(
         self, planned: Iterable[PlannedSample], *, beside: Cost = NOTHING, what: str = "this run"
@@ -157,11 +167,6 @@ class Meter:
         self._under_way -= 1
         if generation is None:
             return
-        worst, cached = self.worst([planned]), generation.cached_tokens or 0
-        usd = self._price.of(
-            computed_tokens=generation.prompt_tokens - cached,
-            cached_tokens=cached,
-            completion_tokens=generation.completion_tokens,
-        )
+        worst, usd = self.worst([planned]), paid_for([generation], self._price)
         self._spent_tokens += generation.prompt_tokens + generation.completion_tokens - worst.tokens
         self._spent_usd += (usd or 0.0) - (worst.usd or 0.0)

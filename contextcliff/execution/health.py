@@ -21,7 +21,8 @@ _REMEDIES: Mapping[str, str] = {
     "overflow": "ask for shorter prompts, or start the server with a longer window",
     "truncated": "ask for shorter prompts, or start the server with a longer context",
     "too_large": "lower sampling.max_tokens",
-    "bad_request": "look at the server's log, and at what is sent beside the prompt: sampling, model.extra_body",
+    "bad_request": "look at the server's log, and at what is sent beside the prompt: model.extra_body, sampling "
+    "(engine.sampler_names=null sends the temperature alone)",
     "unauthorized": "set the right key, and name its variable with engine.api_key_env",
     "forbidden": "may this key use the model?",
     "not_found": "does the server have model.name, and is engine.base_url right?",

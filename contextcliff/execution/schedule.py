@@ -41,12 +41,12 @@ def _rank(piece: Words | Passage) -> tuple[int, str, int, int]:
     return (1, piece.document_id, piece.start, piece.end)
 
 
-def shared_tokens(samples: Sequence[Sample]) -> int:
-    """Prompt tokens that a cache of the last prompt can save when samples are sent in this order (an estimate).
+def shared_tokens(samples: Sequence[Sample]) -> list[int]:
+    """Tokens of each prompt that a cache of the last one can save when samples are sent in this order (an estimate).
 
     Counted on the recipes: equal leading pieces, and the common beginning of the first that differs.
     """
-    return sum(_shared(earlier, later) for earlier, later in pairwise(map(_outline, samples)))
+    return [0, *(_shared(earlier, later) for earlier, later in pairwise(map(_outline, samples)))][: len(samples)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from typing import Annotated, Any, Literal
 
@@ -14,6 +15,18 @@ from contextcliff.settings import Name, NonNegativeFloat, PositiveFloat, Positiv
 _CENT_DIGITS = 2
 _SIGNIFICANT_DIGITS = 3
 _TOKENS_PER_PRICE = 1e6
+_PRICED = ("input", "cached_input", "cache_write", "output")
+
+
+@settings
+class PriceTier:
+    """What a whole request costs whose prompt is longer than `above` tokens; None: what it costs below."""
+
+    above: PositiveInt
+    input: NonNegativeFloat | None = None
+    cached_input: NonNegativeFloat | None = None
+    cache_write: NonNegativeFloat | None = None
+    output: NonNegativeFloat | None = None
 
 
 @settings
@@ -22,19 +35,52 @@ class Price:
 
     input: NonNegativeFloat | None = None
     cached_input: NonNegativeFloat | None = None
+    """None: as much as input."""
+    cache_write: NonNegativeFloat | None = None
+    """Of prompt tokens that the provider writes to its cache, in place of `input`. None: as much as input."""
     output: NonNegativeFloat | None = None
+    tiers: tuple[PriceTier, ...] = ()
 
     @property
     def is_known(self) -> bool:
         """Whether input and output both have a price, so that a cost can be computed."""
         return self.input is not None and self.output is not None
 
-    def of(self, *, computed_tokens: int, cached_tokens: int, completion_tokens: int) -> float | None:
-        """Cost in US dollars; None where a price is unknown. Cached tokens without a price cost as much as input."""
-        if self.input is None or self.output is None:
+    def at(self, prompt_tokens: float) -> Price:
+        """The prices of a request with a prompt of so many tokens, without tiers."""
+        if not self.tiers:
+            return self
+        reached = sorted((tier for tier in self.tiers if prompt_tokens > tier.above), key=lambda tier: tier.above)
+        own = {name: usd for tier in reached for name in _PRICED if (usd := getattr(tier, name)) is not None}
+        return replace(self, tiers=(), **own)
+
+    def of(
+        self,
+        *,
+        prompt_tokens: float,
+        completion_tokens: float,
+        cached_tokens: float = 0,
+        written_tokens: float | None = None,
+    ) -> float | None:
+        """Cost of one request in US dollars; None where a price is unknown.
+
+        Where nobody says how many of its tokens were written to a cache, those that none saved cost the dearer of
+        `input` and `cache_write`.
+        """
+        price = self.at(prompt_tokens)
+        if not self.is_known or price.input is None or price.output is None:
             return None
-        cached = self.input if self.cached_input is None else self.cached_input
-        dollars_per_million = computed_tokens * self.input + cached_tokens * cached + completion_tokens * self.output
+        cached = price.input if price.cached_input is None else price.cached_input
+        write = price.input if price.cache_write is None else price.cache_write
+        computed = prompt_tokens - cached_tokens
+        is_untold = written_tokens is None and write > price.input
+        written = computed if is_untold else min(written_tokens or 0, computed)
+        dollars_per_million = (
+            (computed - written) * price.input
+            + written * write
+            + cached_tokens * cached
+            + completion_tokens * price.output
+        )
         return dollars_per_million / _TOKENS_PER_PRICE
 
 

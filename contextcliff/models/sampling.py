@@ -37,6 +37,12 @@ class Sampling:
         """The same samplers with `max_tokens=tokens`; unchanged where `tokens` is None."""
         return self if tokens is None else replace(self, max_tokens=tokens)
 
-    def beyond_openai(self) -> dict[str, float | int]:
-        """The samplers for which the OpenAI protocol has no field, by the names of this class."""
-        return {"top_k": self.top_k, "min_p": self.min_p, "repetition_penalty": self.repetition_penalty}
+    def beside_temperature(self, seed: int) -> dict[str, float | int]:
+        """The other samplers by the names of this class, with `seed` where all requests share none."""
+        return {
+            "top_p": self.top_p,
+            "seed": seed if self.seed is None else self.seed,
+            "top_k": self.top_k,
+            "min_p": self.min_p,
+            "repetition_penalty": self.repetition_penalty,
+        }

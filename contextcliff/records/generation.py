@@ -44,6 +44,8 @@ class Generation:
     """False where the server reports no usage: `prompt_tokens` is then the built length."""
     streamed: bool = True
     """False where the answer came in one piece: `ttft_ms` is then the time of the whole of it."""
+    written_tokens: int | None = None
+    """The part of `prompt_tokens` that the provider wrote to its cache; None if it does not say."""
     refused: bool = False
     """Whether the server sent the text as a refusal."""
     attention_entropy: tuple[float, ...] = ()

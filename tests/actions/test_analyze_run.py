@@ -156,9 +156,13 @@ def test_a_key_that_would_ask_something_else_is_refused(one: tuple[Path, str], t
 def test_what_asks_the_same_is_no_other_question(one: tuple[Path, str]) -> None:
     folder, name = one
     run(folder, *ANALYZE, f"run={name}", "task=niah", "task.lengths=[512,1024]", "engine.concurrency=2")
-    run(folder, *ANALYZE, f"run={name}", "model.price.input=2", "model.price.output=1", "budget.usd=1")
+    tier = "model.price.tiers=[{above: 700, input: 20}]"
+    run(folder, *ANALYZE, f"run={name}", "model.price.input=2", "model.price.output=1", tier, "budget.usd=1")
     assert folders(folder) == [name]
-    assert report(folder, name)["usage"]["usd"] > 0
+    usage = report(folder, name)["usage"]
+    assert 10 * usage["prompt_tokens"] / 1e6 < usage["usd"] < 20 * usage["prompt_tokens"] / 1e6
+    run(folder, *ANALYZE, f"run={name}")  # with the price of the folder
+    assert report(folder, name)["usage"]["usd"] == usage["usd"]
 
 
 def test_a_folder_whose_store_is_not_there_says_so_and_names_the_way_out(one: tuple[Path, str]) -> None:

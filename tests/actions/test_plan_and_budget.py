@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,10 @@ from typing import Any
 import pytest
 
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
-from contextcliff.execution.budget import Budget, Meter, OverBudgetError
+from contextcliff.execution.budget import Budget, Meter, OverBudgetError, paid_for
 from contextcliff.execution.schedule import in_prefix_order, shared_tokens
 from contextcliff.execution.store import PlannedSample
-from contextcliff.models.model import Price
+from contextcliff.models.model import Price, PriceTier
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from tests.commands import QUIET, SIMULATED, contextcliff, reports
@@ -79,7 +80,7 @@ def test_what_a_cache_saves_is_what_neighbours_share() -> None:
             (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
         )
         by_text += later.built_tokens * common / len(other)
-    assert shared_tokens(ordered) == pytest.approx(by_text, rel=0.05)
+    assert sum(shared_tokens(ordered)) == pytest.approx(by_text, rel=0.05)
 
 
 def test_a_run_beyond_its_budget_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
@@ -177,6 +178,28 @@ def test_the_limit_itself_is_allowed() -> None:
             meter(**less).refuse_beyond(PLANNED)
 
 
+TIERED = Price(input=1e6, output=1e6, tiers=(PriceTier(above=250, input=3e6),))
+
+
+def test_a_budget_is_refused_by_the_price_of_the_tier_that_its_prompts_reach() -> None:
+    short = [PlannedSample(sample=each, prompt_sha256="", key="") for each in build(niah(lengths=[200], trials=2))]
+    tokens, cheap = (sum(item.sample.built_tokens for item in items) for items in (PLANNED, short))
+    answers = 10 * (len(PLANNED) + len(short))
+    usd = 3 * tokens + cheap + answers
+    enough, less = (Meter(Budget(usd=each), TIERED, sampling=Sampling(max_tokens=10)) for each in (usd, usd - 1))
+    enough.refuse_beyond([*PLANNED, *short])
+    with pytest.raises(OverBudgetError):
+        less.refuse_beyond([*PLANNED, *short])
+
+
+def test_each_answer_is_paid_for_by_its_own_tier_and_what_its_prompt_wrote_to_the_cache() -> None:
+    price = replace(TIERED, cached_input=0.0, cache_write=2e6)
+    read, written = replace(costing(300), cached_tokens=100, written_tokens=0), replace(costing(200), written_tokens=50)
+    assert paid_for([read, written, costing(200)], price) == 3 * 200 + (150 + 2 * 50) + 2 * 200
+    metered = Meter(Budget(usd=1e4), price, sampling=Sampling(max_tokens=10))
+    assert metered.worst(PLANNED[:1]).usd == 3 * PLANNED[0].sample.built_tokens + 10
+
+
 def test_a_simulated_model_costs_nothing_but_by_prices_that_are_given_by_hand(tmp_path: Path) -> None:
     few = ("task.lengths=[512]", "task.depths=[0.5]", "task.trials=1", "model=gpt", "tokenizer=server")
     assert contextcliff(*SIMULATED, *few, "output_dir=preset", cwd=tmp_path).returncode == 0
@@ -214,6 +237,34 @@ def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: P
     assert plan["usd"] > 0
     assert "no tokenizer can be loaded here: tokens are estimated" in plan["notes"]
     assert any(note.startswith("the run will stop at once: engine.api_key_env: ") for note in plan["notes"])
+
+
+def test_a_plan_of_a_preset_is_priced_by_what_each_prompt_reaches(tmp_path: Path) -> None:
+    fixed = ("engine=gemini", "model=gemini", "task.lengths=[400,800]", "task.depths=[0.5]", "task.trials=1")
+    _, plain = planned(tmp_path, *fixed)
+    computed = plain["prompt_tokens"] - plain["cached_prompt_tokens"]
+    flat = 0.3 * computed + 0.03 * plain["cached_prompt_tokens"] + 2.5 * plain["completion_tokens"]
+    assert plain["usd"] == pytest.approx(flat / 1e6)
+    usd = {}
+    for above in (1, 600, 10_000):
+        tier = f"model.price.tiers=[{{above: {above}, input: 3, cached_input: 0.3, output: 25}}]"
+        usd[above] = planned(tmp_path, *fixed, tier)[1]["usd"]
+    assert usd[1] == pytest.approx(10 * flat / 1e6)
+    assert usd[10_000] == pytest.approx(flat / 1e6)
+    assert 0.6 * usd[1] < usd[600] < 0.8 * usd[1]
+
+
+@pytest.mark.parametrize(
+    ("tier", "told"),
+    [
+        ("{above: 5, inpt: 1}", "model.price.tiers[0].inpt: unknown key; did you mean model.price.tiers[0].input?"),
+        ("{above: 0}", "model.price.tiers[0].above=0: must be greater than 0"),
+        ("{input: 1}", "model.price.tiers[0].above: missing; give model.price.tiers[0].above=VALUE"),
+    ],
+)
+def test_a_tier_that_is_none_is_one_line(tier: str, told: str, tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, f"model.price.tiers=[{tier}]", "action=plan", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"error: {told}\n")
 
 
 def test_a_tokenizer_that_is_asked_for_and_not_to_be_had_is_an_error(tmp_path: Path) -> None:

@@ -614,6 +614,22 @@ def test_a_prompt_is_freed_with_its_answer_and_waits_for_no_search_for_garbage()
 
 
 @pytest.mark.parametrize(
+    ("more", "written"),
+    [
+        ({"prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 60}}, 60),
+        ({"prompt_tokens_details": {"cached_tokens": 0}, "cache_creation_input_tokens": 50}, 50),
+        ({"prompt_tokens_details": {"cache_write_tokens": "many"}}, None),
+        ({}, None),
+    ],
+)
+def test_tokens_written_to_a_cache_are_counted(more: Mapping[str, object], written: int | None) -> None:
+    choice = {"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 73, **more}
+    with served(status(200, {"model": "m", "choices": [choice], "usage": usage})) as (address, _):
+        assert ask(address).written_tokens == written
+
+
+@pytest.mark.parametrize(
     ("usage", "reasoning_tokens", "completion_tokens"),
     [
         ({"prompt_tokens": 70, "total_tokens": 118}, 48, 48),

@@ -168,6 +168,21 @@ def test_every_sampler_goes_out_under_the_servers_name(tmp_path: Path, tokenizer
     assert sent["chat_template_kwargs"] == {"enable_thinking": False}
 
 
+def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none(tmp_path: Path, tokenizer: str) -> None:
+    refuses = dict.fromkeys(("seed", "top_p", "top_k", "min_p", "repetition_penalty"), "Bad Request")
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
+        refused = run(server, tmp_path, tokenizer)
+        server.bodies.clear()
+        done = run(server, tmp_path, tokenizer, "engine.sampler_names=null")
+    assert refused.returncode == 1, refused.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    fields = {"model", "messages", "stream", "stream_options", "temperature", "max_tokens"}
+    assert {name for body in server.bodies for name in body} == fields
+    (report,) = reports(tmp_path)
+    assert report["counts"]["completed"] == 8
+    assert "not sent, engine.sampler_names=null: min_p, repetition_penalty, seed, top_k, top_p" in report["server"]
+
+
 def test_a_length_beyond_the_detected_window_is_refused_before_anything_is_sent(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 700}])) as server:
         done = run(server, tmp_path, tokenizer)
@@ -201,10 +216,10 @@ def test_a_server_that_ignores_streaming_is_read_and_said(tmp_path: Path, tokeni
 
 @pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://mine.openai.azure.com/openai/v1"])
 def test_openais_own_hosts_are_sent_no_sampler_that_they_do_not_have(url: str) -> None:
-    names = {"top_k": "top_k", "min_p": "min_p"}
-    assert OpenAICompatible(preset="openai", base_url=url, sampler_names=names).samplers_sent == {}
+    names, its_own = {"top_k": "top_k", "min_p": "min_p"}, {"top_p": "top_p", "seed": "seed"}
+    assert OpenAICompatible(preset="openai", base_url=url, sampler_names=names).samplers_sent == its_own
     other = OpenAICompatible(preset="openai", base_url="http://127.0.0.1:8000", sampler_names=names)
-    assert other.samplers_sent == names
+    assert other.samplers_sent == {**its_own, **names}
 
 
 def test_a_server_that_cuts_prompts_in_silence_is_caught(tmp_path: Path, tokenizer: str) -> None:

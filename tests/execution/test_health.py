@@ -69,8 +69,9 @@ def test_refusals_without_an_answer_between_end_the_run_with_the_servers_words()
         health.refused(EngineFault("bad_request", "400 - no such thing"))
     assert str(told.value) == (
         "25 requests were refused and none was answered between them, the last with bad_request: 400 - no such thing; "
-        "look at the server's log, and at what is sent beside the prompt: sampling, model.extra_body; what was "
-        "answered is kept, and action=analyze reports it"
+        "look at the server's log, and at what is sent beside the prompt: model.extra_body, sampling "
+        "(engine.sampler_names=null sends the temperature alone); what was answered is kept, and "
+        "action=analyze reports it"
     )
 
 

@@ -19,7 +19,7 @@ from contextcliff.engines.openai.http import async_client
 from contextcliff.errors import EngineFault
 from contextcliff.records.sample import Prompt
 
-LEFT_OUT = ("ttft_ms", "latency_ms", "attention_entropy")
+LEFT_OUT = ("ttft_ms", "latency_ms", "attention_entropy", "written_tokens")
 USAGE = {"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 73}
 CACHED = {**USAGE, "prompt_tokens_details": {"cached_tokens": 64, "audio_tokens": 0}}
 THOUGHT = {**CACHED, "completion_tokens_details": {"reasoning_tokens": 2}}

@@ -129,11 +129,15 @@ def _generation(request: Request, received: _Received) -> Generation:
     if not pieces or not (said.finish_reason or received.is_whole):
         raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
     prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
-    cached_tokens = count_at(object_at(usage, "prompt_tokens_details"), "cached_tokens")
+    details = object_at(usage, "prompt_tokens_details")
+    cached_tokens, written_tokens = count_at(details, "cached_tokens"), count_at(details, "cache_write_tokens")
+    if written_tokens is None:  # LiteLLM, of Anthropic's models
+        written_tokens = count_at(usage, "cache_creation_input_tokens")
     reasoning_tokens = count_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens")
-    # Gemini counts thoughts in the total alone; what a cache saved may be counted so too.
+    # Gemini counts thoughts in the total alone; what a cache saved or was given may be counted so too.
     beside = (count_at(usage, "total_tokens") or 0) - (prompt_tokens or 0) - (completion_tokens or 0)
-    if reasoning_tokens is None and prompt_tokens and beside > 0 and beside != cached_tokens:
+    in_cache = (cached_tokens or 0) + (written_tokens or 0)
+    if reasoning_tokens is None and prompt_tokens and beside > 0 and beside != in_cache:
         reasoning_tokens, completion_tokens = beside, (completion_tokens or 0) + beside
     is_silent = not (said.text or said.reasoning or completion_tokens)
     if (failure := engine_fault(said.finish_reason, is_silent=is_silent)) is not None:
@@ -150,6 +154,7 @@ def _generation(request: Request, received: _Received) -> Generation:
         prompt_tokens=request.built_tokens if prompt_tokens is None else prompt_tokens,
         completion_tokens=completion_tokens,
         cached_tokens=cached_tokens,
+        written_tokens=written_tokens,
         ttft_ms=(first_s - received.started_s) * _MS_PER_S,
         latency_ms=(received.ended_s - received.started_s) * _MS_PER_S,
         served_model=received.served_model,

@@ -60,11 +60,12 @@ class OpenAICompatible:
     max_retries: NonNegativeInt = 5
     requests_per_minute: PositiveFloat | None = None
     seconds_between_requests: NonNegativeFloat = 0.0
-    sampler_names: Mapping[str, str] = Field(default_factory=dict)
+    sampler_names: Mapping[str, str] | None = Field(default_factory=dict)
     """Our samplers beyond the OpenAI protocol, by the names of this kind of server.
 
     A sampler that is absent here is not sent, and the report says so. Providers that are known to accept none beyond
-    the protocol are sent none.
+    the protocol are sent none. None: `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed`
+    either, for a server that refuses or misreads them.
     """
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
@@ -86,9 +87,12 @@ class OpenAICompatible:
 
     @property
     def samplers_sent(self) -> Mapping[str, str]:
-        """The samplers beyond the OpenAI protocol that this host is sent: our name to the server's."""
+        """The samplers that this host is sent beside `temperature`: our name to the server's."""
+        if self.sampler_names is None:
+            return {}
         provider = provider_of(self.address.host)
-        return self.sampler_names if provider is None or provider.takes_samplers else {}
+        beyond = self.sampler_names if provider is None or provider.takes_samplers else {}
+        return {"top_p": "top_p", "seed": "seed", **beyond}
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """Server or the command that starts it, model, policy, and the fields that are sent beside the prompt."""

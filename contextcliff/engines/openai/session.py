@@ -71,7 +71,7 @@ class Usage:
         """The generation with the count of its whole prompt; the built length where the server tells none."""
         if not generation.server_counted or not built_tokens:
             return generation
-        counted, cached = generation.prompt_tokens, generation.cached_tokens or 0
+        counted, cached = generation.prompt_tokens, (generation.cached_tokens or 0) + (generation.written_tokens or 0)
         if not cached and counted:
             self._rates.append(counted / built_tokens)
         elif cached > counted:
@@ -101,7 +101,7 @@ class OpenAISession:
     api: Api
     timeout_s: float
     sampler_names: Mapping[str, str]
-    """The samplers beyond the OpenAI protocol that are sent: our name to the server's."""
+    """The samplers that are sent beside `temperature`: our name to the server's."""
     max_tokens_name: str
     uncached_fields: Mapping[str, str | int | bool] = field(default_factory=dict)
     """What forbids the server to reuse the beginning of an earlier prompt; `{nonce}` is a new text in each request."""
@@ -120,8 +120,9 @@ class OpenAISession:
         lines = list(self.facts.lines())
         if self.key.login:
             lines.append("asked with the user and password of engine.base_url, and no API key")
-        if unsent := sorted(set(Sampling().beyond_openai()) - set(self.sampler_names)):
-            lines.append(f"not sent, this kind of server has no such sampler: {', '.join(unsent)}")
+        if unsent := sorted(set(Sampling().beside_temperature(0)) - set(self.sampler_names)):
+            why = "this kind of server has no such sampler" if self.sampler_names else "engine.sampler_names=null"
+            lines.append(f"not sent, {why}: {', '.join(unsent)}")
         lines += [*self.policy_lines, *self.dialect.concessions()]
         if self.usage.leaves_out_cached:
             lines.append("prompt_tokens leaves out cached_tokens: both are added")
@@ -182,13 +183,11 @@ class OpenAISession:
 
     def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
         names = self.sampler_names
-        samplers = {names[name]: value for name, value in sampling.beyond_openai().items() if name in names}
+        given = sampling.beside_temperature(sample.seed)
         return {
             "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
             self.max_tokens_name: sampling.generated_tokens,
-            "seed": sample.seed if sampling.seed is None else sampling.seed,
-            **samplers,
+            **{names[name]: value for name, value in given.items() if name in names},
             # No other request has the nonce, that of an earlier run neither: the server may remember it.
             **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.uncached_fields.items()},
             **self.model.extra_body,
