@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
@@ -62,6 +62,11 @@ class _Plain:
     run: GivenPath | None
 
 
+@settings
+class _OfEveryDataset:
+    control_tokens: Literal["spell", "keep"] = "spell"
+
+
 def build_invocation(
     config: DictConfig, overrides: Sequence[str], *, options: Mapping[str, str | None] | None = None
 ) -> Invocation:
@@ -90,6 +95,7 @@ def build_invocation(
     for section, prefix in ((values, ""), (judging, "judge.")):
         _forget_unpaid_prices(section, prefix=prefix, named=named)
     shown = cast(dict[str, Any], _as_shown(values))
+    of_dataset = cast(_OfEveryDataset, _taken_out(_OfEveryDataset, values.get("dataset"), group="dataset"))
     groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
     if plain.run is not None and not isinstance(groups["action"], Analyze):
         raise ConfigError(f"run={plain.run}: names a stored run to analyse; add action=analyze, or leave it out")
@@ -132,6 +138,7 @@ def build_invocation(
         seed=plain.seed,
         search=plain.search,
         beyond_window=plain.beyond_window,
+        control_tokens=of_dataset.control_tokens,
         output_dir=_writable(plain.output_dir),
         parameters={**chosen, **{key: str(value) for key, value in _flattened(shown)}},
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
@@ -171,6 +178,12 @@ def _told_by_weights(section: object, *, prefix: str, named: Set[str]) -> Mappin
     if typed and not named & {f"{prefix}model.hub", f"{prefix}model", f"model@{prefix}model"}:
         model["hub"] = None  # the default model's
     return {f"{prefix}model.{key}": str(window) if key == "context_window" else as_typed(name) for key in told}
+
+
+def _taken_out(cls: type, node: object, *, group: str) -> object:
+    """Build a settings class from its keys among those of a group, which loses them."""
+    names = [name for name in get_type_hints(cls) if isinstance(node, dict) and name in node]
+    return build(cls, {name: cast(dict[str, object], node).pop(name) for name in names}, group=group)
 
 
 def _forget_unpaid_prices(section: object, *, prefix: str, named: Collection[str]) -> None:

@@ -78,6 +78,8 @@ class Invocation:
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
     beyond_window: Literal["refuse", "fit"] = "refuse"
     """Whether lengths that the window can't hold end the command, or are left out."""
+    control_tokens: Literal["spell", "keep"] = "spell"
+    """Whether the model's control tokens in texts, questions and needles are written as text, or sent as such."""
     published: tuple[PublishedCurve, ...] = ()
     """What others have published, to be drawn behind the scores."""
     run_folder: Path | None = None
@@ -134,12 +136,13 @@ class Invocation:
         respondent = Respondent(
             identity=self.engine.identity(self.model, self.kv_policy), sampling=self.sampling, label=self.label
         )
-        dataset = self.dataset.identity()
+        kept = {} if self.control_tokens == "spell" else {"control_tokens": self.control_tokens}
+        dataset = {**self.dataset.identity(), **kept}
         fingerprint = digest_of(
             dict(respondent.identity),
             asdict(self.sampling),
             dict(self.task.identity()),
-            dict(dataset),
+            dataset,
             [type(self.tokenizer).__name__, self.tokenizer.name],
             [self.model.name, self.model.context_window],
             self.seed,
@@ -157,10 +160,10 @@ class Invocation:
         )
         return Identity(
             respondent=respondent,
-            family=digest_of(dict(respondent.identity), asdict(self.sampling), self.label, dict(dataset)),
+            family=digest_of(dict(respondent.identity), asdict(self.sampling), self.label, dataset),
             fingerprint=fingerprint,
             run_id="-".join(folder_name(part) for part in parts if part),
-            text_identity=digest_of(dict(dataset)),
+            text_identity=digest_of(dataset),
         )
 
 

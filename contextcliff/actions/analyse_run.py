@@ -49,6 +49,7 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     answered.
     """
     from contextcliff.analysis.analyse import analyse, study_of
+    from contextcliff.analysis.notes import notes_of_control_tokens
     from contextcliff.findings.finding import findings_with
 
     require_an_answer(annotated.outcomes)
@@ -56,8 +57,10 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     study = study_of(annotated.scored, invocation.analysis, facts, controls=annotated.controls)
     replayed = _replayed(annotated, study.scored)
     controls = _without_those_of(replayed, annotated)
+    analysis, stored = analyse(study, findings_with(invocation.task.findings)), annotated.run.facts
+    marks = notes_of_control_tokens(stored.control_tokens, kept=stored.keeps_control_tokens)
     return Analysed(
-        analysis=analyse(study, findings_with(invocation.task.findings)),
+        analysis=replace(analysis, notes=(*analysis.notes, *marks)),
         counts=_counts(annotated, study.scored, store, reused=reused, replayed=replayed, controls=controls),
         scored=study.scored,
         controls=controls,

@@ -13,7 +13,7 @@ from contextcliff.actions.prepare_run import Prepared, stored_before
 from contextcliff.actions.required_cap import best_case_of
 from contextcliff.actions.rest_of_search import SCORE, Load, SearchAhead, load_of, refuse_beyond
 from contextcliff.analysis.forecast import BestCase, chance_to_clear, chance_to_pass
-from contextcliff.analysis.notes import beyond_trained
+from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
 from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
@@ -78,6 +78,7 @@ class Planner:
                 *first_notes,
                 *facts.notes,
                 *map(str, beyond_trained(facts.positions, facts.context_window)),
+                *map(str, notes_of_control_tokens(facts.control_tokens, kept=facts.keeps_control_tokens)),
                 *unpriced(self._usd(load), judge),
                 *notes_of(invocation, self.rates, self.download),
                 *(no_chances(best_case_of(invocation, self.prepared)) if self.ahead is None else ()),

@@ -19,6 +19,7 @@ from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.tasks.task import Blocks, Materials, TaskPlan, first_blocks
+from contextcliff.text.control_tokens import ControlTokens
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
 
@@ -101,7 +102,10 @@ def prepare(
         estimate=estimate,
         on_note=missed.append,
     )
-    tokenizer = invocation.tokenizer.choose(sources)
+    tokenizer, task = invocation.tokenizer.choose(sources), invocation.task
+    marks = ControlTokens.of(corpus, task, (tokenizer, *([] if own is tokenizer else [own])))
+    if marks.counts and invocation.control_tokens == "spell":
+        corpus, task = marks.spelt(corpus), marks.spelt_in(task)
     plan = invocation.task.search_plan(context_budget, refine=invocation.search == "refine")
     if plan is None:
         invocation.analysis.require_no_search()
@@ -120,9 +124,9 @@ def prepare(
     )
     search = None
     if plan is None or rule is None:
-        built = invocation.task.build(materials)
+        built = task.build(materials)
     else:
-        search = PreparedSearch(plan=plan, rule=rule, blocks=invocation.task.blocks(materials))
+        search = PreparedSearch(plan=plan, rule=rule, blocks=task.blocks(materials))
         built = first_blocks(search.blocks, plan.lengths, materials.first_blocks)
     run = StoredRun(
         run_id=identity.run_id,
@@ -162,6 +166,8 @@ def prepare(
             ),
             positions=positions_of(invocation.model.rope, served.positions),
             own_tokenizer=sources.is_own(tokenizer),
+            control_tokens=marks.counts or None,
+            keeps_control_tokens=bool(marks.counts) and invocation.control_tokens == "keep",
         ),
     )
     return Prepared(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from contextcliff.analysis.bins import Group
@@ -30,6 +30,8 @@ _CONFIDENCE = 0.95
 """At which served models are told apart, whatever the cap is tested at."""
 _MODELS, _NAME = 5, 80
 """Most served models that are named and tested, and most characters of a name: a server may say anything."""
+_MOST_TOKENS = 4
+"""Control tokens that a note names."""
 _WAYS_OUT = {
     "aborted": Note("the engine gave answers up: see the server's log"),
     "no_tokens": Note("the engine generated nothing: see the server's log and its window"),
@@ -157,6 +159,24 @@ def beyond_trained(positions: Positions | None, window: int) -> Iterator[Note]:
             trained=positions.trained_tokens,
             scaled=Note(", scaled by {factor:g}", factor=positions.factor) if positions.factor is not None else "",
         )
+
+
+def notes_of_control_tokens(counts: Mapping[str, int] | None, *, kept: bool) -> tuple[Note, ...]:
+    """What became of the model's control tokens that stand in the texts: `counts` of each, None for none."""
+    if not counts:
+        return ()
+    n, shown = sum(counts.values()), sorted(counts, key=lambda token: -counts[token])
+    named = [*shown[:_MOST_TOKENS], *(["…"] if len(shown) > _MOST_TOKENS else [])]
+    if kept:
+        return (Note(
+            "{n:control tokens} of the model's own {n:stands/stand} in the texts ({named}) and {n:was/were} sent as "
+            "such: the user's turn may end there; dataset.control_tokens=spell makes text of {n:it/them}",
+            n=n, named=named,
+        ),)  # fmt: skip
+    return (MethodNote(
+        "{n:control tokens} of the model's own {n:stands/stand} in the texts ({named}) and {n:was/were} sent as text, "
+        "with a blank after the first sign; dataset.control_tokens=keep sends {n:it/them} as such", n=n, named=named,
+    ),)  # fmt: skip
 
 
 def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> Iterator[Note]:

@@ -360,7 +360,7 @@ _sample = TypeAdapter(Sample)
 _generation = TypeAdapter(Generation)
 _document = TypeAdapter(Document)
 _LINES = ("notes", "server")
-_OBJECTS = ("audit", "search", "replay", "cache", "positions")
+_OBJECTS = ("audit", "search", "replay", "cache", "positions", "control_tokens")
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 
 

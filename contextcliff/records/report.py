@@ -65,6 +65,10 @@ class RunFacts:
     """The positions that the model was trained on; None where nothing is known of them."""
     own_tokenizer: bool = False
     """Whether the model's own tokenizer counted the prompts; False also in runs of early versions."""
+    control_tokens: Mapping[str, int] | None = field(default=None, hash=False)
+    """How often each control token of the model stands in the texts; None: none does."""
+    keeps_control_tokens: bool = False
+    """Whether they were sent as such, and not written as text."""
 
 
 SCHEMA_VERSION = 1

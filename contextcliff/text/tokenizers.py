@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,14 @@ class HubTokenizer:
         )
         return self._count(framed)
 
+    def control_tokens(self, texts: Iterable[str]) -> Collection[str]:  # noqa: ARG002 - all are known
+        """The special tokens, and those that were added and that the chat template writes."""
+        template = str(self.tokenizer.chat_template or "")
+        added = getattr(self.tokenizer, "added_tokens_decoder", {}).values()
+        written = [str(each) for each in added if each.special or str(each) in template]
+        # What is one sign, or blank behind it, can't be broken by a blank.
+        return {each for each in (*self.tokenizer.all_special_tokens, *written) if each[1:].strip()}
+
     def _count(self, text: str) -> int:
         return len(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
@@ -132,6 +140,10 @@ class TiktokenTokenizer:
     def count_prompt(self, prompt: Prompt) -> int:
         count_tokens = plain_tokens if self.plain else framed_tokens
         return count_tokens(prompt, lambda text: len(self.encoding.encode_ordinary(text)))
+
+    def control_tokens(self, texts: Iterable[str]) -> Collection[str]:  # noqa: ARG002 - all are known
+        """The special tokens."""
+        return self.encoding.special_tokens_set
 
 
 def tiktoken_tokenizer(name: str, *, plain: bool = False) -> TiktokenTokenizer:

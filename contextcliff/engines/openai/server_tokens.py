@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal, TypeVar
@@ -15,6 +16,7 @@ from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_json import MOST_COUNTED, count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
+from contextcliff.text.control_tokens import like_tokens
 from contextcliff.text.tokens import (
     Tokenizer,
     counted_starts,
@@ -61,6 +63,7 @@ _MOST_SPECIAL_TOKENS = 16
 _MARK = "contextcliff"
 _CHECKS = 3
 _PARAGRAPH = "\n\n"
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>")
 
 
 @dataclass(kw_only=True, slots=True)
@@ -95,6 +98,10 @@ class ChatFrame:
             return asked
         return framed
 
+    def empty(self) -> str:
+        """What the template writes around a message."""
+        return self._asked(Prompt(user=_MARK))
+
     def _asked(self, prompt: Prompt) -> str:
         path, arguments = "/apply-template", dict(self.server.template_arguments)
         request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
@@ -122,8 +129,18 @@ class LlamaServerTokenizer:
         self.has_estimated = True
         return counted_starts(text, lambda block: len(self._pieces(block)))
 
-    def _pieces(self, text: str) -> Sequence[str | Sequence[int]]:
-        answer = self.server.post("/tokenize", {"content": text, "add_special": False, "with_pieces": True})
+    def control_tokens(self, texts: Iterable[str]) -> Collection[str]:
+        """What is one token in a prompt and not in plain text, or stands in the chat template."""
+        asked = like_tokens(texts)
+        if not asked:
+            return ()
+        in_prompts, in_texts = (self._pieces("\n".join(asked), special=special) for special in (True, False))
+        framed = self._frame.empty() if self.server.api == "chat" else ""
+        return [each for each in asked if each in in_prompts and (each not in in_texts or each in framed)]
+
+    def _pieces(self, text: str, *, special: bool = True) -> Sequence[str | Sequence[int]]:
+        body = {"content": text, "add_special": False, "parse_special": special, "with_pieces": True}
+        answer = self.server.post("/tokenize", body)
         return self.server.found("/tokenize", _pieces(answer))
 
     def counts(self, texts: Sequence[str]) -> Sequence[int]:
@@ -163,6 +180,23 @@ class VllmTokenizer:
         arguments = dict(self.server.template_arguments)
         conversation = {"messages": messages(prompt), "add_generation_prompt": True}
         return self._count({**conversation, "chat_template_kwargs": arguments})
+
+    def control_tokens(self, texts: Iterable[str]) -> Collection[str]:
+        """What is one token, and no plain tag as of HTML or one that the chat template writes.
+
+        Empty for a server that tells no tokens.
+        """
+        asked = like_tokens(texts)
+        if not asked:
+            return ()
+        single = self._tokens({"prompt": "\n".join(asked), "add_special_tokens": False})
+        alone = {"messages": messages(Prompt(user=_MARK)), "chat_template_kwargs": dict(self.server.template_arguments)}
+        framed = self._tokens(alone) if single and self.server.api == "chat" else ()
+        return [each for each in asked if each in single and (each in framed or not _TAG.fullmatch(each))]
+
+    def _tokens(self, body: Mapping[str, object]) -> Sequence[object]:
+        answer = self.server.post("/tokenize", {"model": self.server.model, **body, "return_token_strs": True})
+        return list_at(answer, "token_strs")
 
     def _count(self, body: Mapping[str, object], *, most: int = MOST_COUNTED) -> int:
         answer = self.server.post("/tokenize", {"model": self.server.model, **body})
