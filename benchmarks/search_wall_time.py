@@ -31,9 +31,8 @@ from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.engines.engine import Session
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner
+from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import Scorer, recall
-from contextcliff.execution.sending import send_listed
 from contextcliff.execution.store import PlannedSample, Store
 
 DELAY_MS = 1000
