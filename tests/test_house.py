@@ -22,14 +22,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 58_368,
-    "modules of contextcliff/ without __init__.py": 359,
-    "lines of the largest module": 438,
-    "lines of tests/": 41_137,
-    "data records": 503,
-    "modules of ours that --help imports": 16,
-    "modules of ours that a niah run imports": 198,
-    "modules of ours that action=plan imports": 169,
+    "lines of contextcliff/": 55_414,
+    "modules of contextcliff/ without __init__.py": 305,
+    "lines of the largest module": 436,
+    "lines of tests/": 41_745,
+    "data records": 469,
+    "modules of ours that --help imports": 15,
+    "modules of ours that a niah run imports": 178,
+    "modules of ours that action=plan imports": 152,
     "import circles": 0,
     "methods of other libraries that are replaced": 0,
 }

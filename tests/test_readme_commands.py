@@ -14,6 +14,7 @@ from omegaconf import OmegaConf
 
 from tests.commands import QUIET, contextcliff, contextcliff_process
 from tests.compositions import built, composed, jobs_of
+from tests.kv.sliding_model import sliding_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/recipes.md")
@@ -134,8 +135,17 @@ COMPOSED = [
 ]
 
 
-@pytest.mark.parametrize("command", COMPOSED, ids=str)
-def test_every_key_option_value_and_length_is_right(command: Command) -> None:
+EXAMPLES = [Command(shown) for shown in re.findall(r"python -m (contextcliff(?: [a-z]\S*=\S+)+)", text_of(HELP))]
+
+
+@pytest.mark.parametrize("command", [*COMPOSED, *EXAMPLES], ids=str)
+def test_every_key_option_value_and_length_is_right(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "~/models/my.gguf" in command.shown:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        (tmp_path / "models").mkdir()
+        sliding_model(tmp_path / "models" / "my.gguf", window=512)
     for job in jobs_of(*command.arguments):
         invocation = built(*without_keys_of_other_jobs(job))
         budget = invocation.context_budget()
@@ -182,11 +192,3 @@ def test_a_folder_of_options_of_ones_own_is_read_by_the_command_that_is_shown(tm
     done = contextcliff(*command.arguments, "--cfg", "job", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "label: mine" in done.stdout
-
-
-EXAMPLES = [Command(shown) for shown in re.findall(r"python -m (contextcliff(?: [a-z]\S*=\S+)+)", text_of(HELP))]
-
-
-@pytest.mark.parametrize("command", EXAMPLES, ids=str)
-def test_the_examples_of_the_help_are_right(command: Command) -> None:
-    test_every_key_option_value_and_length_is_right(command)

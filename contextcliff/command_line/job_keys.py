@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hints
 
 from omegaconf import DictConfig, OmegaConf, open_dict
 
@@ -77,7 +77,8 @@ def _leads_into_open(node: object, path: Sequence[str]) -> bool:
         if not isinstance(node, dict):
             return False
         kinds = get_type_hints(cls) if (cls := _class_of(node)) else {}
-        if get_origin(kinds.get(name)) is Mapping:
+        kind = kinds.get(name)
+        if Mapping in (get_origin(kind), *map(get_origin, get_args(kind))):  # by itself, or where it may be null
             return True
         node = node.get(name)
     return False
