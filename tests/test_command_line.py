@@ -52,6 +52,7 @@ def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> N
     assert loaded.isdisjoint({*HEAVY, "pydantic"})
 
 
+@pytest.mark.slow
 def test_a_user_without_a_home_and_a_name_runs_and_tracks(tmp_path: Path) -> None:
     code = "import pwd; pwd.getpwuid = {}.__getitem__; from contextcliff.__main__ import main; main()"
     small = ("engine=simulated", "reporting.console=none", "task.lengths=[512]", "task.trials=1", "task.depths=[0.5]")

@@ -93,6 +93,7 @@ def test_a_full_disk_leaves_the_leaderboard_whole_and_is_one_line_at_the_end(
     assert files() == whole
 
 
+@pytest.mark.slow
 def test_a_leaderboard_that_cant_be_written_is_one_line_of_the_command(tmp_path: Path) -> None:
     sweep = (*SIMULATED, "tracking=none", "task=repeat", "task.lengths=[128]", "task.trials=1,2")
     assert contextcliff(*sweep, cwd=tmp_path).returncode == 0

@@ -125,6 +125,7 @@ def test_a_job_that_fails_leaves_the_others_and_says_why(tmp_path: Path) -> None
     assert [run.info.status for run in children(tmp_path)] == ["FINISHED"]
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_sweep_has_one_total(tmp_path: Path) -> None:
     done = contextcliff("action=plan", *CARD, *SHORT, "tracking=none", cwd=tmp_path)
     assert done.returncode == 0

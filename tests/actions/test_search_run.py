@@ -61,6 +61,7 @@ def test_any_concurrency_and_any_speculation_give_the_same_samples_and_decisions
     assert len(seen[0][2]) == seen[0][1]["planned"]
 
 
+@pytest.mark.slow
 def test_a_run_repeated_sends_nothing_and_says_the_same(tmp_path: Path) -> None:
     first = reported(tmp_path, *CLIFF)
     before = generations(tmp_path)

@@ -79,6 +79,7 @@ def test_one_file_for_several_models_is_refused(tmp_path: Path) -> None:
     assert "would each run these weights" in line_of("experiment=small_vs_large", path)
 
 
+@pytest.mark.slow
 def test_a_run_goes_by_the_file_and_says_a_window_above_the_trained_one(tmp_path: Path) -> None:
     file = sliding_model(tmp_path / "tiny.gguf", window=512)
     command = (f"model.gguf.path={file}", "model.context_window=65536", "tracking=none", "reporting.html=false")

@@ -58,7 +58,7 @@ def covered(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize("name", OF_SCORES)
-@pytest.mark.parametrize("lengths", [5, 12])
+@pytest.mark.parametrize("lengths", [5, pytest.param(12, marks=pytest.mark.slow)])
 def test_no_legend_covers_an_axes(full: Report, name: str, lengths: int) -> None:
     report = relaid(full, lengths=[int(1024 * 2 ** (i / 2)) for i in range(lengths)])
     assert covered(OF_SCORES[name](report)) == []

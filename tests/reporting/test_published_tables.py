@@ -55,6 +55,7 @@ def test_the_shipped_tables_say_where_and_when_they_were_read() -> None:
         assert len(by_default(table)) <= 9
 
 
+@pytest.mark.slow
 def test_rulers_rows_give_rulers_effective_lengths_by_our_rule_but_for_six_that_others_measured() -> None:
     table = read_table("ruler", shown="ruler")
     assert len(table.rows) == 45

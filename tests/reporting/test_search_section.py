@@ -33,6 +33,7 @@ def page_of(report: Report) -> str:
     return render_markdown(report, figures=())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", [(), (512,), tuple(range(500, 15_500, 500))], ids=["five", "one", "thirty"])
 def test_the_figure_is_legible_with_any_number_of_lengths(lengths: tuple[int, ...]) -> None:
     figure = drawn(search_report(*lengths, cliff_at=13_000), "search_evidence")

@@ -131,6 +131,7 @@ rules = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(rules, min_size=1, max_size=8))
 def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> None:
     asked = [{"task.word_list": "None", **rule} for rule in asked]

@@ -105,6 +105,7 @@ def test_a_place_to_stop_at_is_no_place_before_a_dash_or_lower_case_even_between
     assert parts_sentences("He left.\n\nShe stayed.", 8)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / NOVELS[0]).is_file(), reason=WHY_SHARED)
 @pytest.mark.parametrize("novel", NOVELS)
 def test_no_sentence_of_a_novel_begins_with_a_dash_or_in_lower_case_or_after_a_title(novel: str) -> None:

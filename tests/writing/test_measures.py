@@ -343,6 +343,7 @@ def test_rouge_l_is_googles(words: list[str], reference: list[str]) -> None:
     assert rouge_l(words, reference) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_a_prompt_of_three_quarters_of_a_million_words_takes_seconds_and_rouge_l_milliseconds(story: str) -> None:
     words = Random(1).choices(fresh(20_000), k=750_000)
     began = time.process_time()
