@@ -68,9 +68,6 @@ def test_a_text_is_cut_by_what_is_shown_of_it() -> None:
     assert one_line("\x1b" * 100, longest=10) == r"\x1b\x1b\x…"
 
 
-# ---------------------------------------------------------------- a server
-
-
 def test_an_error_body(tmp_path: Path, asked: tuple[str, ...]) -> None:
     message = {"error": {"message": ALL}}
     with serving(FakeServer(listing=(500, message))) as server:
@@ -111,9 +108,6 @@ def redirecting(location: bytes) -> Iterator[str]:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         listening.close()
-
-
-# ---------------------------------------------------------------- a folder
 
 
 def test_a_folders_name(tmp_path: Path) -> None:

@@ -46,9 +46,6 @@ def one(made: Path, tmp_path: Path) -> tuple[Path, str]:
     return tmp_path / "work", name
 
 
-# ---------------------------------------------------------------- what it takes over
-
-
 def test_a_folder_stands_for_the_overrides_that_its_run_was_recorded_with(one: tuple[Path, str]) -> None:
     folder, name = one
     before = report(folder, name)
@@ -128,9 +125,6 @@ def test_a_runs_id_in_mlflow_names_it(one: tuple[Path, str]) -> None:
         shutil.rmtree(folder / "outputs" / "contextcliff" / gone)
     run(folder, *ANALYZE, f"run={tracked_id}", *tracked, "analysis.threshold=0.7")
     assert [report(folder, each)["safe_cap"]["threshold"] for each in folders(folder)] == [0.7]
-
-
-# ---------------------------------------------------------------- what it refuses
 
 
 @pytest.mark.parametrize(

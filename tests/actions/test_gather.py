@@ -79,9 +79,6 @@ def machines(made: Path, tmp_path: Path) -> Path:
     return tmp_path / "machines"
 
 
-# ---------------------------------------------------------------- stores
-
-
 def test_the_answers_and_runs_of_other_output_folders_come_into_this_one(machines: Path) -> None:
     here = machines / "here"
     told = run(here, *GATHER, f"action.stores=[{machines}/a/outputs,../b/outputs]")
@@ -197,9 +194,6 @@ def test_a_gather_that_was_killed_can_be_repeated(machines: Path, writes: int) -
     assert answers(machines / "here") == answers(machines / "whole")
 
 
-# ---------------------------------------------------------------- a folder of somebody else
-
-
 def test_links_and_hidden_files_of_another_folder_are_not_followed_and_not_copied(machines: Path) -> None:
     (machines / "secret").write_text("mine", encoding="utf-8")
     foreign = machines / "a" / "outputs" / "contextcliff"
@@ -272,9 +266,6 @@ def test_a_newer_store_is_refused_in_one_line(machines: Path) -> None:
         "error: action.stores: ../b/outputs/state.db: was written by a newer ContextCliff (layout 9, this one knows 3)"
     )
     assert folders(machines / "here") == []
-
-
-# ---------------------------------------------------------------- the tracker
 
 
 @pytest.mark.slow

@@ -29,9 +29,6 @@ def uploads(folder: Path, stage: str = "active") -> list[tuple[str, str]]:
     return [(str(name), str(threshold)) for name, threshold in rows]
 
 
-# ---------------------------------------------------------------- what a report replaces
-
-
 @pytest.mark.slow
 def test_a_judges_key_is_in_no_report(tmp_path: Path) -> None:
     judge = ("judge=llm", "engine@judge.engine=openai", "judge.model.name=j", "action=analyze")
@@ -57,9 +54,6 @@ def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp
     run(tmp_path, *TRACKED, "action=analyze")
     assert uploads(tmp_path) == both
     assert uploads(tmp_path, "deleted") == both
-
-
-# ---------------------------------------------------------------- what is compared
 
 
 @pytest.fixture
@@ -146,9 +140,6 @@ def test_a_name_is_for_one_comparison(tmp_path: Path) -> None:
         "error: action.name=caches: outputs/contextcliff/comparisons/caches holds a comparison of other runs; choose "
         "another name, or remove that folder\n"
     )
-
-
-# ---------------------------------------------------------------- what can't be read
 
 
 def newer(folder: Path, name: str) -> Path:

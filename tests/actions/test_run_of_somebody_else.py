@@ -148,9 +148,6 @@ def test_the_rule_of_a_baseline_of_somebody_else_is_held_to_the_same(sent: Path)
     assert not [each for each in again.overrides if each.startswith(("engine", "tracking"))]
 
 
-# ---------------------------------------------------------------- what an analysis does
-
-
 @contextmanager
 def listening() -> Iterator[tuple[str, list[str]]]:
     """The address of a server, and what was sent there."""

@@ -128,9 +128,6 @@ def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("state.db"))
 
 
-# ---------------------------------------------------------------- embeddings
-
-
 def hashed(text: str) -> list[float]:
     """A vector that depends on the text alone."""
     return [byte / 255 for byte in sha256(text.encode()).digest()[:8]]
@@ -188,9 +185,6 @@ def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp
     (report,) = reports(tmp_path)
     assert report["counts"]["completed"] == 2
     assert set(report["writing"]["unmeasured"]) == COHERENCE
-
-
-# ---------------------------------------------------------------- bad input
 
 
 def test_a_text_shorter_than_the_smallest_context_names_both_numbers(tmp_path: Path) -> None:

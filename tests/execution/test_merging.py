@@ -59,9 +59,6 @@ def changed(folder: Path, *statements: str) -> Path:
     return folder
 
 
-# ---------------------------------------------------------------- what a merge gives
-
-
 def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_path: Path) -> None:
     kept(tmp_path / "there", 0, 1)
     with Store(tmp_path / "there") as store:
@@ -148,9 +145,6 @@ def test_stores_that_are_gathered_in_any_order_and_again_give_the_same_answers(t
         assert rows(into) == before
         assert {(one.new_runs, one.new_generations) for one in again} == {(0, 0)}
     assert found == [[f"key-{number}" for number in range(8)]] * 6
-
-
-# ---------------------------------------------------------------- what is refused, and that nothing is half merged
 
 
 def refused(tmp_path: Path) -> str:

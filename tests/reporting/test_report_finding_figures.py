@@ -38,9 +38,6 @@ def marked(axes: Axes) -> list[float]:
     return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
 
 
-# ---------------------------------------------------------------- decay
-
-
 def test_the_fitted_curve_is_half_of_its_start_at_the_half_life(full: Report) -> None:
     line = curve(drawn(full, "decay_curve").axes[0], style="-")
     assert line is not None
@@ -89,17 +86,11 @@ def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(full: Report
     assert not has_decay(edited(full, bins=silent))
 
 
-# ---------------------------------------------------------------- facets
-
-
 def test_long_names_that_differ_at_their_ends_still_differ(full: Report, facet_rows: MakeFacets) -> None:
     said = words(drawn(edited(full, facets=facet_rows(facets=1, value="v" * 200)), "facets"))
     names = [text for text in said if text.startswith("vvv")]
     assert len(set(names)) == 3
     assert max(map(len, names)) <= 32
-
-
-# ---------------------------------------------------------------- legibility
 
 
 @pytest.mark.parametrize(

@@ -111,8 +111,6 @@ def test_texts_are_cut_so_that_a_page_of_ten_thousand_long_answers_stays_small()
     assert page_samples(long[:10], excerpts={}, prompts={}).cut_after is None
 
 
-# ---------------------------------------------------------------- the evidence's surroundings
-
 TEXT = "".join(f"Sentence {number} of the book. " for number in range(200))
 BOOK = Document(document_id="book", title="A book", text=TEXT)
 

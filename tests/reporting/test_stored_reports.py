@@ -50,9 +50,6 @@ def rule_in(folder: Path) -> Mapping[str, str]:
     return read_report(folder / "report.json").run.judged_by
 
 
-# ---------------------------------------------------------------- what can be read
-
-
 def test_a_report_of_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
     file = saved(simulated(), tmp_path, schema=2) / "report.json"
     told = "is of schema 2, this ContextCliff reads 1: upgrade, or make it anew with action=analyze"
@@ -94,9 +91,6 @@ def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
     (tmp_path / "broken" / "report.json").write_text("{")
     told = told_passed_over(stored_reports(tmp_path).passed_over)
     assert told.startswith(f"left out: 2 reports, the first of them {tmp_path}/broken/report.json can't be read")
-
-
-# ---------------------------------------------------------------- where a report goes
 
 
 def test_the_first_rule_has_the_runs_own_folder_and_another_one_a_folder_beside_it(tmp_path: Path) -> None:
@@ -143,9 +137,6 @@ def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> N
     distinct = {tuple(sorted(rule.items())) for rule in asked}
     assert len(kept) == len(distinct)
     assert {tuple(sorted(rule.items())) for rule in kept} == distinct
-
-
-# ---------------------------------------------------------------- figures of several runs
 
 
 def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_path: Path) -> None:

@@ -169,9 +169,6 @@ def test_a_model_that_runs_here_has_the_load_of_the_machine(
     assert points(tracker, run, key)
 
 
-# ---------------------------------------------------------------- the command line
-
-
 def test_a_server_that_cannot_be_reached_is_a_warning_within_seconds_and_the_run_goes_on(tmp_path: Path) -> None:
     began = time.monotonic()
     done = contextcliff(

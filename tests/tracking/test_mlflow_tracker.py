@@ -62,9 +62,6 @@ def deleted_runs_of(tracker: MLflowTracker) -> list[Run]:
     return list(client_of(tracker).search_runs([experiment_of(tracker)], run_view_type=ViewType.DELETED_ONLY))
 
 
-# ---------------------------------------------------------------- what a run holds
-
-
 def test_a_report_becomes_one_finished_run_named_after_it(tracker: MLflowTracker, tmp_path: Path) -> None:
     place = tracker.log(tracked(tmp_path))
     (run,) = runs_of(tracker)
@@ -121,9 +118,6 @@ def test_the_samples_are_a_table_that_the_ui_shows(tracker: MLflowTracker, tmp_p
     ]
 
 
-# ---------------------------------------------------------------- doing it twice
-
-
 def test_other_results_of_the_same_run_supersede_the_older_ones(tracker: MLflowTracker, tmp_path: Path) -> None:
     tracker.log(tracked(tmp_path, report(partial=True)))
     tracker.log(tracked(tmp_path, report(partial=False)))
@@ -174,9 +168,6 @@ def test_an_interrupted_upload_is_left_failed(
     with pytest.raises(KeyboardInterrupt):
         tracker.log(tracked(tmp_path))
     assert [run.info.status for run in runs_of(tracker)] == ["FAILED"]
-
-
-# ---------------------------------------------------------------- what can be broken
 
 
 def fails(uri: str, folder: Path) -> tuple[str, float]:
@@ -254,12 +245,6 @@ def test_a_password_in_the_uri_is_never_shown(tmp_path: Path) -> None:
     line, took = fails(secret.uri, tmp_path)
     assert "hunter2" not in line + secret.ui_command()
     assert took < 10
-
-
-# ---------------------------------------------------------------- a server
-
-
-# ---------------------------------------------------------------- what is left as it was
 
 
 def test_nothing_of_the_process_is_changed(
@@ -369,9 +354,6 @@ def test_of_a_model_that_two_jobs_make_at_once_the_first_is_kept(
         inputs = client_of(tracker).get_run(run.info.run_id).inputs
         assert inputs is not None
         assert [each.model_id for each in inputs.model_inputs] == [model.model_id]
-
-
-# ---------------------------------------------------------------- settings and the way to look
 
 
 @pytest.mark.parametrize(

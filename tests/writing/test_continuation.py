@@ -136,9 +136,6 @@ def score(text: str, *, completion_tokens: int = 256, sample: Sample | None = No
     return continuation().score(sample or samples()[0], answer, AGAINST_THE_STORY)
 
 
-# ---------------------------------------------------------------- the prompt
-
-
 @pytest.mark.slow
 @settings(max_examples=40)
 @given(
@@ -285,9 +282,6 @@ def test_coherence_is_scored_where_every_sentence_has_a_vector() -> None:
     assert task.score(sample, answer, replace(AGAINST_THE_STORY, vectors=vectors)) == plain
 
 
-# ---------------------------------------------------------------- bad input
-
-
 @pytest.mark.parametrize(
     ("changes", "text", "told"),
     [
@@ -309,9 +303,6 @@ def test_a_word_list_that_can_not_be_read_is_refused_at_once(tmp_path: Path) -> 
     (tmp_path / "binary.txt").write_bytes(b"\xff\xfe\x00\x81")
     with pytest.raises(ConfigError, match=r"is no UTF-8 text"):
         continuation(word_list=str(tmp_path / "binary.txt"))
-
-
-# ---------------------------------------------------------------- the score
 
 
 def test_the_authors_own_words_score_high_and_a_loop_scores_low() -> None:

@@ -127,9 +127,6 @@ def test_the_levels_say_why_rounds_are_not_healthy_and_count_each_once() -> None
     assert level.tested_low == pytest.approx(stats.beta.ppf(0.05, 8, 6))  # 8 of 13: the unscored one counts against
 
 
-# ---------------------------------------------------------------- what is said
-
-
 def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_the_same() -> None:
     found = study([each for length in LENGTHS for each in rounds(length, 3)])
     said = judged([each for length in LENGTHS for each in rounds(length, 3)])
@@ -141,8 +138,6 @@ def test_too_few_rounds_say_what_would_settle_it_and_the_reason_of_the_cap_says_
     assert said.settling_rounds == 9
     assert "about 9 rounds a length are likely to" in str(said.verdict)
 
-
-# ---------------------------------------------------------------- simulations
 
 RUNS = 2_000
 TIERS = 3

@@ -179,9 +179,6 @@ def test_measures_that_come_together_by_hand(found: dict[str, float], expected: 
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-# ---------------------------------------------------------------- words, sentences and lists
-
-
 @pytest.mark.parametrize(
     ("text", "sentences", "words"),
     [
@@ -288,9 +285,6 @@ def test_no_fragment_of_a_word_breaks_the_lookup(pieces: list[str]) -> None:
         assert is_familiar(word, dale_chall().words) in (True, False)
 
 
-# ---------------------------------------------------------------- laws
-
-
 @given(WORDS, st.randoms(use_true_random=False))
 def test_the_order_of_words_is_nothing_to_diversity(words: list[str], random: Random) -> None:
     shuffled = random.sample(words, len(words))
@@ -365,9 +359,6 @@ def test_drift_is_a_share_of_characters_and_no_page_of_a_novel_drifts(story: str
 @given(arrays(np.float64, (5, 3), elements=st.floats(-1e200, 1e200)))
 def test_every_cosine_is_finite_and_in_range(vectors: np.ndarray) -> None:
     assert all(np.isfinite(value) and -1 - 1e-9 <= value <= 2 + 1e-9 for value in coherence(vectors).values())
-
-
-# ---------------------------------------------------------------- all measures of one text
 
 
 WITHOUT_EMBEDDINGS = {name for name, measure in BY_NAME.items() if not measure.embeds} - {"shortfall"}

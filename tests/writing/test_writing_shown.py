@@ -48,9 +48,6 @@ def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: 
         assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
 
 
-# ---------------------------------------------------------------- the axis of lengths
-
-
 def test_tables_sentences_and_healthy_rounds_are_by_measured_prompts(cliff: Report) -> None:
     writing = writing_in(with_writing(cliff, make_rounds(rounds=8)))
     shown = as_shown(writing)
@@ -61,9 +58,6 @@ def test_tables_sentences_and_healthy_rounds_are_by_measured_prompts(cliff: Repo
     assert as_shown(shown) == shown
     assert f"{PROMPTS[-1]:,} tokens" in str(writing.verdict)
     assert not any(f"{tokens:,}" in str(writing.verdict) for tokens in TIERS)
-
-
-# ---------------------------------------------------------------- figures
 
 
 def figures_of(report: Report) -> list[Figure]:
