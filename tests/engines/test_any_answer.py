@@ -64,33 +64,10 @@ TRIED: dict[str, object] = {"/props": PROPS, "/api/extra/true_max_context_length
 MARKS = {'"@deep@"': "[" * 1_000 + "]" * 1_000, '"@digits@"': "1" * 5_000, '"@shallow@"': "[" * 150 + "]" * 150}
 """Texts in the place of values that Python can't write as JSON."""
 NUMBERS = [True, -1, 0, 5, 10**9, 2**31, 10**30, 1.5, 1e308, float("nan"), float("inf"), "@digits@"]
-TEXTS = [
-    "",
-    "x",
-    "stop",
-    "length",
-    "error",
-    "tool_calls",
-    "content_filter",
-    "\ud800",
-    "a\udfffb",
-    "\x00\x1b[31m",
-    "\ufeff",
-]
-NESTED: list[object] = [
-    None,
-    [],
-    {},
-    [5],
-    [[]],
-    [{}],
-    [None],
-    {"a": 5},
-    [-1, 300],
-    {"message": "\ud800"},
-    "@deep@",
-    "@shallow@",
-]
+ENDS = ["stop", "length", "error", "tool_calls", "content_filter"]
+TEXTS = ["", "x", *ENDS, "\ud800", "a\udfffb", "\x00\x1b[31m", "\ufeff"]
+PARTS: list[object] = [[], {}, [5], [[]], [{}], [None], {"a": 5}, [-1, 300], {"message": "\ud800"}]
+NESTED: list[object] = [None, *PARTS, "@deep@", "@shallow@"]
 HOSTILE = st.sampled_from([*NUMBERS, *TEXTS, *NESTED])
 
 

@@ -68,7 +68,7 @@ def status(code: int, body: object, **headers: str) -> Answer:
     return answer
 
 
-def stream(*events: object, pause_s: float = 0.0) -> Answer:
+def stream(*events: object, pause_s: float = 0.0, lingers_s: float = 0.0) -> Answer:
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
         handler.send_header("Content-Type", "text/event-stream")
@@ -78,6 +78,7 @@ def stream(*events: object, pause_s: float = 0.0) -> Answer:
             handler.wfile.write(f"data: {data}\n\n".encode())
             handler.wfile.flush()
             time.sleep(pause_s)
+        time.sleep(lingers_s)
 
     return answer
 
@@ -112,6 +113,15 @@ USAGE = {
     "prompt_tokens_details": {"cached_tokens": 60},
 }
 WHOLE = (chunk("12"), chunk("34"), chunk(finish="stop", usage=USAGE), "[DONE]")
+
+
+def in_one_piece(usage: Mapping[str, object], content: str | None = "12", finish: str = "stop") -> dict[str, object]:
+    choice = {"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": finish}
+    named = {"id": "1", "object": "chat.completion", "created": 1, "model": "served"}
+    return {**named, "choices": [choice], "usage": usage}
+
+
+WHOLE_ANSWER = in_one_piece(USAGE)
 
 
 def ask(address: str, *, request: Request = REQUEST, timeout_s: float = 5.0) -> Generation:
@@ -166,16 +176,13 @@ def test_a_cancelled_request_has_its_answer_if_only_the_end_of_the_connection_is
             may_end.set()
 
 
-def test_a_whole_answer_is_kept_though_its_stream_never_ends() -> None:
-    may_end = threading.Event()
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        stream(*WHOLE[:-1])(handler)
-        may_end.wait(10)
-
+def answered(answer: Answer, *, timeout_s: float = 5.0) -> Generation:
     with served(answer) as (address, _):
-        assert ask(address, timeout_s=0.2).text == "1234"
-        may_end.set()
+        return ask(address, timeout_s=timeout_s)
+
+
+def test_a_whole_answer_is_kept_though_its_stream_never_ends() -> None:
+    assert answered(stream(*WHOLE[:-1], lingers_s=1.0), timeout_s=0.2).text == "1234"
 
 
 def fault(answer: Answer, *, timeout_s: float = 5.0) -> EngineFault:
@@ -185,8 +192,7 @@ def fault(answer: Answer, *, timeout_s: float = 5.0) -> EngineFault:
 
 
 def test_text_usage_and_times_come_from_the_stream() -> None:
-    with served(stream(*WHOLE, pause_s=0.05)) as (address, _):
-        generation = ask(address)
+    generation = answered(stream(*WHOLE, pause_s=0.05))
     assert (generation.text, generation.finish_reason, generation.served_model) == ("1234", "stop", "served")
     assert (generation.prompt_tokens, generation.completion_tokens, generation.cached_tokens) == (70, 3, 60)
     assert 0.0 < generation.ttft_ms < generation.latency_ms
@@ -279,9 +285,12 @@ def test_a_prompt_that_is_too_long_is_an_overflow_in_any_servers_words(
     assert (engine_fault.kind, named_window(engine_fault.detail)) == ("overflow", window)
 
 
-@pytest.mark.parametrize(("code", "kind", "fatal"), [(403, "forbidden", True), (422, "bad_request", False)])
-def test_a_refusal_is_the_runs_fault_or_the_prompts(code: int, kind: str, fatal: bool) -> None:
-    engine_fault = fault(status(code, {"error": {"message": "no"}}))
+@pytest.mark.parametrize(
+    ("code", "message", "kind", "fatal"),
+    [(403, "no", "forbidden", True), (422, "no", "bad_request", False), (200, "out of credits", "quota", True)],
+)
+def test_a_refusal_is_the_runs_fault_or_the_prompts(code: int, message: str, kind: str, fatal: bool) -> None:
+    engine_fault = fault(status(code, {"error": {"message": message}}))
     assert (engine_fault.kind, engine_fault.retryable, engine_fault.fatal) == (kind, False, fatal)
 
 
@@ -313,20 +322,10 @@ def test_a_filter_that_speaks_up_in_the_stream_is_no_broken_stream() -> None:
     assert (engine_fault.kind, engine_fault.retryable) == ("content_filter", False)
 
 
-def lingering(*events: object) -> Answer:
-    """A server that ends its answer and keeps the connection."""
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        stream(*events)(handler)
-        time.sleep(2.0)
-
-    return answer
-
-
 @pytest.mark.parametrize(
     ("answer", "finish_reason", "prompt_tokens"),
     [
-        (lingering(*WHOLE), "stop", 70),
+        (stream(*WHOLE, lingers_s=2.0), "stop", 70),
         (stream(chunk("12"), chunk("34", finish="stop"), "[DONE]"), "stop", 71),
         (stream(chunk("12"), chunk("34", finish="stop")), "stop", 71),
         (stream(chunk("12"), chunk("34"), chunk(usage=USAGE), "[DONE]"), "", 70),
@@ -334,13 +333,9 @@ def lingering(*events: object) -> Answer:
     ],
 )
 def test_a_complete_answer_is_kept(answer: Answer, finish_reason: str, prompt_tokens: int) -> None:
-    with served(answer) as (address, _):
-        generation = ask(address, timeout_s=1.0)
-    assert (generation.text, generation.finish_reason, generation.prompt_tokens) == (
-        "1234",
-        finish_reason,
-        prompt_tokens,
-    )
+    generation = answered(answer, timeout_s=1.0)
+    assert (generation.text, generation.finish_reason) == ("1234", finish_reason)
+    assert generation.prompt_tokens == prompt_tokens
     assert generation.server_counted is (prompt_tokens == 70)
     assert generation.latency_ms < 500.0
 
@@ -357,38 +352,15 @@ def test_a_closed_port_is_a_connection_fault() -> None:
 
 
 def test_an_answer_without_a_stream_is_one_piece() -> None:
-    whole = {
-        "id": "1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "served",
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"}],
-        "usage": USAGE,
-    }
-    with served(status(200, whole)) as (address, bodies):
+    with served(status(200, WHOLE_ANSWER)) as (address, bodies):
         generation = ask(address, request=replace(REQUEST, streams=False))
     assert (generation.text, generation.prompt_tokens, generation.finish_reason) == ("12", 70, "stop")
     assert generation.ttft_ms == pytest.approx(generation.latency_ms, rel=0.5)
     assert "stream_options" not in bodies[0]
 
 
-WHOLE_ANSWER = {
-    "id": "1",
-    "object": "chat.completion",
-    "created": 1,
-    "model": "served",
-    "choices": [{"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"}],
-    "usage": USAGE,
-}
-
-
 PARTS = (chunk("12"), chunk(finish="stop", usage=USAGE))
 EVENTS = "".join(f"data: {json.dumps(event)}\n\n" for event in PARTS).encode()
-
-
-def test_a_spent_quota_that_comes_as_an_answer_ends_the_run() -> None:
-    engine_fault = fault(status(200, {"error": {"message": "out of credits"}}))
-    assert (engine_fault.kind, engine_fault.fatal) == ("quota", True)
 
 
 def test_silence_inside_an_answer_in_one_piece_is_a_timeout() -> None:
@@ -405,14 +377,12 @@ def test_silence_inside_an_answer_in_one_piece_is_a_timeout() -> None:
     assert (engine_fault.kind, engine_fault.retryable) == ("timeout", True)
 
 
+COMPLETION = {"id": "1", "object": "text_completion", "created": 1, "model": "served"}
+
+
 def test_base_models_are_asked_with_plain_text() -> None:
-    event = {"id": "1", "object": "text_completion", "created": 1, "model": "base"}
-    body = {
-        **event,
-        "choices": [{"index": 0, "text": "12", "finish_reason": "length", "logprobs": None}],
-        "usage": USAGE,
-    }
-    with served(stream(body, "[DONE]")) as (address, bodies):
+    choice = {"index": 0, "text": "12", "finish_reason": "length", "logprobs": None}
+    with served(stream({**COMPLETION, "choices": [choice], "usage": USAGE}, "[DONE]")) as (address, bodies):
         generation = ask(address, request=replace(REQUEST, api="completions"))
     assert (generation.text, generation.finish_reason) == ("12", "length")
     assert bodies[0]["prompt"] == "Be brief.\n\nWhat is it?"
@@ -451,8 +421,7 @@ def test_an_answer_is_cut_off_by_its_size_when_it_is_decompressed() -> None:
     ],
 )
 def test_an_answer_is_read_whatever_its_head_says_of_it(head: dict[str, str], body: bytes) -> None:
-    with served(raw(body, **head)) as (address, _):
-        assert ask(address).text == "12"
+    assert answered(raw(body, **head)).text == "12"
 
 
 @pytest.mark.parametrize("code", [200, 500])
@@ -466,8 +435,7 @@ def said_by(*deltas: Mapping[str, object], last: dict[str, object] | None = None
     """Text and reasoning of an answer in these deltas."""
     events = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop", **(last or {})}], "usage": USAGE}
-    with served(stream(*events, end, "[DONE]")) as (address, _):
-        generation = ask(address)
+    generation = answered(stream(*events, end, "[DONE]"))
     return generation.text, generation.reasoning
 
 
@@ -511,8 +479,7 @@ MESSAGES = [
 def test_a_content_in_parts_is_the_text_of_its_parts(message: dict[str, object], text: str, reasoning: str) -> None:
     assert said_by(message) == (text, reasoning)
     whole = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": USAGE}
-    with served(status(200, whole)) as (address, _):
-        generation = ask(address)
+    generation = answered(status(200, whole))
     assert (generation.text, generation.reasoning) == (text, reasoning)
 
 
@@ -520,8 +487,7 @@ def test_a_content_in_parts_is_the_text_of_its_parts(message: dict[str, object],
     "message", [{"content": None, "refusal": "I won't."}, {"content": [{"type": "refusal", "refusal": "I won't."}]}]
 )
 def test_a_refusal_is_the_text_and_marked(message: dict[str, object]) -> None:
-    with served(stream({"choices": [{"delta": message}]}, *PARTS[1:])) as (address, _):
-        generation = ask(address)
+    generation = answered(stream({"choices": [{"delta": message}]}, *PARTS[1:]))
     assert (generation.text, generation.refused) == ("I won't.", True)
 
 
@@ -543,8 +509,7 @@ CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments
 )
 def test_how_an_answer_ended_is_a_text(message: dict[str, object], finish_reason: object, kept: str) -> None:
     events = {"choices": [{"delta": message}]}, {"choices": [{"delta": {}, "finish_reason": finish_reason}]}
-    with served(stream(*events, {"usage": USAGE})) as (address, _):
-        assert ask(address).finish_reason == kept
+    assert answered(stream(*events, {"usage": USAGE})).finish_reason == kept
 
 
 NOTHING = {"prompt_tokens": 70, "completion_tokens": 0}
@@ -569,8 +534,7 @@ def test_a_failure_of_the_engine_is_no_answer(
 
 @pytest.mark.parametrize("finish_reason", ["stop", "content_filter"])
 def test_an_answer_that_ends_at_once_is_the_models_or_the_filters(finish_reason: str) -> None:
-    with served(stream(chunk(None, finish_reason, usage=NOTHING), "[DONE]")) as (address, _):
-        generation = ask(address)
+    generation = answered(stream(chunk(None, finish_reason, usage=NOTHING), "[DONE]"))
     assert (generation.text, generation.completion_tokens, generation.finish_reason) == ("", 0, finish_reason)
 
 
@@ -588,10 +552,8 @@ def test_the_turns_of_a_conversation_are_messages_of_their_own() -> None:
 
 
 def test_a_base_model_gets_a_conversation_as_one_text() -> None:
-    said = {"id": "1", "object": "text_completion", "created": 1, "model": "served"}
-    events = [{**said, "choices": [{"index": 0, "text": " An owl.", "finish_reason": "stop"}]},
-              {**said, "choices": [], "usage": USAGE}, "[DONE]"]  # fmt: skip
-    with served(stream(*events)) as (address, bodies):
+    said = {**COMPLETION, "choices": [{"index": 0, "text": " An owl.", "finish_reason": "stop"}]}
+    with served(stream(said, {**COMPLETION, "choices": [], "usage": USAGE}, "[DONE]")) as (address, bodies):
         assert ask(address, request=replace(TURNS, api="completions")).text == " An owl."
     assert bodies[0]["prompt"] == "User: What is it?\n\nAssistant: A wren.\n\nUser: And now?\n\nAssistant:"
 
@@ -623,34 +585,21 @@ def test_a_prompt_is_freed_with_its_answer_and_waits_for_no_search_for_garbage()
     ],
 )
 def test_tokens_written_to_a_cache_are_counted(more: Mapping[str, object], written: int | None) -> None:
-    choice = {"index": 0, "message": {"role": "assistant", "content": "12"}, "finish_reason": "stop"}
     usage = {"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 73, **more}
-    with served(status(200, {"model": "m", "choices": [choice], "usage": usage})) as (address, _):
-        assert ask(address).written_tokens == written
+    assert answered(status(200, in_one_piece(usage))).written_tokens == written
 
 
 @pytest.mark.parametrize(
     ("usage", "reasoning_tokens", "completion_tokens"),
     [
-        ({"prompt_tokens": 70, "total_tokens": 118}, 48, 48),
-        ({"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 121}, 48, 51),
-        ({"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 73}, None, 3),
-        (
-            {
-                "prompt_tokens": 70,
-                "completion_tokens": 3,
-                "total_tokens": 473,
-                "prompt_tokens_details": {"cached_tokens": 400},
-            },
-            None,
-            3,
-        ),
+        ({"total_tokens": 118}, 48, 48),
+        ({"completion_tokens": 3, "total_tokens": 121}, 48, 51),
+        ({"completion_tokens": 3, "total_tokens": 73}, None, 3),
+        ({"completion_tokens": 3, "total_tokens": 473, "prompt_tokens_details": {"cached_tokens": 400}}, None, 3),
     ],
 )
 def test_thoughts_that_only_the_total_counts_are_reasoning(
     usage: Mapping[str, object], reasoning_tokens: int | None, completion_tokens: int
 ) -> None:
-    choice = {"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "length"}
-    with served(status(200, {"model": "m", "choices": [choice], "usage": usage})) as (address, _):
-        generation = ask(address)
+    generation = answered(status(200, in_one_piece({"prompt_tokens": 70, **usage}, None, "length")))
     assert (generation.reasoning_tokens, generation.completion_tokens) == (reasoning_tokens, completion_tokens)
