@@ -217,6 +217,11 @@ def _waited_for(child: int, *, timeout_s: float) -> int:
         time.sleep(0.01)
 
 
+def of_server(address: str, tokenizer: str) -> tuple[str, ...]:
+    """The overrides of a server and of the tokenizer that counts for it."""
+    return ("engine=vllm", f"engine.base_url='{address}'", "tokenizer=huggingface", f"tokenizer.name={tokenizer}")
+
+
 def reports(folder: Path) -> list[dict[str, Any]]:
     """Every `report.json` below a folder, by run id; each keeps to the published schema."""
     found = [valid_report(file.read_text(encoding="utf-8")) for file in folder.rglob("report.json")]
@@ -231,6 +236,7 @@ def samples(folder: Path) -> list[dict[str, Any]]:
 
 def run(folder: Path, *overrides: str) -> str:
     """What a command prints that ends well and complains of nothing."""
+    folder.mkdir(exist_ok=True)
     ended = contextcliff(*overrides, cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout
@@ -238,7 +244,6 @@ def run(folder: Path, *overrides: str) -> str:
 
 def reported(folder: Path, *overrides: str) -> dict[str, Any]:
     """The report of the one run of a folder, after a command that ends well."""
-    folder.mkdir(exist_ok=True)
     run(folder, *overrides)
     (report,) = reports(folder)
     return report

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.reporting import data_files, run_folders
-from tests.commands import QUIET, SIMULATED, contextcliff
+from tests.commands import QUIET, SIMULATED, contextcliff, folders, run
 from tests.execution.test_store import edited
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
@@ -22,17 +22,6 @@ ANALYZE = ("action=analyze", *QUIET)
 TRACKED = ("engine=simulated", "reporting.progress=false", "reporting.console=none", "reporting.figures=false", *ASKED)
 CREATED = "2026-01-01T00:00:00+00:00"
 GATHER = ("action=gather", "tracking=none")
-
-
-def run(folder: Path, *overrides: str) -> str:
-    folder.mkdir(exist_ok=True)
-    ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    return ended.stdout
-
-
-def folders(folder: Path, experiment: str = "contextcliff") -> list[str]:
-    return sorted(file.parent.name for file in (folder / "outputs" / experiment).glob("*/report.json"))
 
 
 def answers(folder: Path) -> int:

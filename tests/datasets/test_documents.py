@@ -43,19 +43,15 @@ def refusal(dataset: Documents) -> str:
 
 
 def test_each_question_is_asked_of_the_file_that_it_names(folder: Path) -> None:
-    path = json_lines(
-        folder.parent / "questions.jsonl",
-        [
-            {
-                "document": "a.txt",
-                "id": "q",
-                "question": "When?",
-                "answers": ["May"],
-                "evidence": ["in May"],
-                "sea": "calm",
-            }
-        ],
-    )
+    row = {
+        "document": "a.txt",
+        "id": "q",
+        "question": "When?",
+        "answers": ["May"],
+        "evidence": ["in May"],
+        "sea": "calm",
+    }
+    path = json_lines(folder.parent / "questions.jsonl", [row])
     corpus = Documents(path=str(folder), questions=path, metadata=("sea",)).corpus(tokens=1, seed=0)
     assert [document.document_id for document in corpus.documents] == ["a.txt", "b.HTML", "c.pdf"]
     (question,) = corpus.questions
@@ -71,17 +67,14 @@ def test_what_can_not_be_read_is_left_out_and_named(folder: Path) -> None:
     )
 
 
-def test_a_question_on_what_can_not_be_read_is_refused(folder: Path) -> None:
-    path = questions(folder, "a.txt", "locked.pdf")
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("locked.pdf", ", which is encrypted"), ("d.txt", ", and dataset.path={folder} has no such document")],
+)
+def test_a_question_on_what_is_not_read_is_refused(folder: Path, name: str, told: str) -> None:
+    path = questions(folder, "a.txt", name)
     assert refusal(Documents(path=str(folder), questions=path)) == (
-        f"dataset.questions={path}: line 2: asks about locked.pdf, which is encrypted"
-    )
-
-
-def test_a_question_on_an_absent_document_is_refused(folder: Path) -> None:
-    path = questions(folder, "d.txt")
-    assert refusal(Documents(path=str(folder), questions=path)) == (
-        f"dataset.questions={path}: line 1: asks about d.txt, and dataset.path={folder} has no such document"
+        f"dataset.questions={path}: line 2: asks about {name}{told.format(folder=folder)}"
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.errors import EngineFault
-from tests.commands import QUIET, contextcliff, reports
+from tests.commands import QUIET, contextcliff, of_server, reports
 from tests.engines.fake_server import FakeServer, serving
 
 MODELS = [{"id": "m", "max_model_len": 1024}]
@@ -106,18 +106,8 @@ def test_a_bound_that_is_refused_has_another_in_its_place(bound: str, refusal: s
 
 def asking(server: FakeServer, tokenizer: str) -> tuple[str, ...]:
     """The overrides of sixteen samples, one after the other."""
-    return (
-        "engine=vllm",
-        f"engine.base_url={server.address}",
-        "engine.concurrency=1",
-        "tokenizer=huggingface",
-        f"tokenizer.name={tokenizer}",
-        "model=served",
-        "task.lengths=[300,600]",
-        "task.depths=[0.0,1.0]",
-        "task.trials=4",
-        *QUIET,
-    )
+    few = ("task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=4")
+    return (*of_server(server.address, tokenizer), "model=served", "engine.concurrency=1", *few, *QUIET)
 
 
 def run(server: FakeServer, folder: Path, tokenizer: str) -> tuple[int, str]:

@@ -19,7 +19,7 @@ from contextcliff.engines.openai.server_access import (
     variables_for,
 )
 from contextcliff.errors import ConfigError
-from tests.commands import QUIET, contextcliff
+from tests.commands import QUIET, contextcliff, of_server
 from tests.engines.fake_server import FakeServer, serving
 
 LOGIN = "user:p@ss/w0rd #1"
@@ -125,17 +125,8 @@ def test_a_password_that_a_server_echoes_is_hidden_in_every_form(echo: str) -> N
 
 
 def run(url: str, folder: Path, tokenizer: str, *overrides: str) -> subprocess.CompletedProcess[str]:
-    return contextcliff(
-        "engine=vllm",
-        f"engine.base_url='{url}'",
-        "tokenizer=huggingface",
-        f"tokenizer.name={tokenizer}",
-        "reporting.progress=false",
-        *SMALL,
-        *overrides,
-        cwd=folder,
-        env=NO_KEYS,
-    )
+    asked = (*of_server(url, tokenizer), "reporting.progress=false", *SMALL, *overrides)
+    return contextcliff(*asked, cwd=folder, env=NO_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from contextcliff.engines.openai.openai_compatible import OpenAICompatible
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES, ApiKey, address_of, api_key
 from contextcliff.engines.openai.session import Pace
 from contextcliff.errors import ConfigError
-from tests.commands import QUIET, contextcliff, reports, samples
+from tests.commands import QUIET, contextcliff, of_server, reports, samples
 from tests.engines.fake_server import FakeServer, serving
 
 KEY = "sk-very-secret-0123456789"
@@ -34,18 +34,8 @@ SMALL = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "tas
 def run(
     server: FakeServer, folder: Path, tokenizer: str, *overrides: str, **env: str
 ) -> subprocess.CompletedProcess[str]:
-    return contextcliff(
-        "engine=vllm",
-        f"engine.base_url={server.address}",
-        "engine.max_retries=1",
-        "tokenizer=huggingface",
-        f"tokenizer.name={tokenizer}",
-        *QUIET,
-        *SMALL,
-        *overrides,
-        cwd=folder,
-        env={**NO_KEYS, **env},
-    )
+    asked = (*of_server(server.address, tokenizer), "engine.max_retries=1", *QUIET, *SMALL, *overrides)
+    return contextcliff(*asked, cwd=folder, env={**NO_KEYS, **env})
 
 
 def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, str | None]:
@@ -71,15 +61,25 @@ def test_addresses_work_with_and_without_v1(given: str, meant: str) -> None:
     assert address_of(given).url == meant
 
 
-def test_the_one_model_and_its_window_are_taken_from_the_list() -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}])) as server:
-        assert detected(server) == ("m", 4096, None)
+LLAMA_CPP = {"/props": {"default_generation_settings": {"n_ctx": 2048}}}
+KOBOLDCPP = {"/api/extra/true_max_context_length": {"value": 8192}}
 
 
-def test_the_window_of_llama_cpp_comes_from_its_props() -> None:
-    props = {"default_generation_settings": {"n_ctx": 2048}}
-    with serving(FakeServer(routes={"/props": props})) as server:
-        assert detected(server) == ("only-model", 2048, "llama_server")
+@pytest.mark.parametrize(
+    ("server", "model", "window", "counter"),
+    [
+        (FakeServer(models=[{"id": "m", "max_model_len": 4096}]), "m", 4096, None),
+        (FakeServer(routes=LLAMA_CPP), "only-model", 2048, "llama_server"),
+        (FakeServer(routes=KOBOLDCPP), "only-model", 8192, None),
+        (FakeServer(counts="/tokenize"), "only-model", 1024, "vllm"),
+        (FakeServer(routes=KOBOLDCPP, counts="/api/extra/tokencount"), "only-model", 8192, "koboldcpp"),
+    ],
+)
+def test_a_servers_model_window_and_counter_of_tokens_are_detected(
+    server: FakeServer, model: str, window: int, counter: str | None
+) -> None:
+    with serving(server):
+        assert detected(server) == (model, window, counter)
 
 
 @pytest.mark.parametrize(
@@ -96,19 +96,6 @@ def test_llama_cpps_fallback_template_is_reported(template: str | None, reported
     with serving(FakeServer(routes={"/props": props})) as server, client(timeout_s=5) as http:
         facts = detect(http, address_of(server.address).url, ApiKey(value=""), name=None)
     assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is reported
-
-
-def test_the_window_of_koboldcpp_comes_from_its_own_route() -> None:
-    with serving(FakeServer(routes={"/api/extra/true_max_context_length": {"value": 8192}})) as server:
-        assert detected(server) == ("only-model", 8192, None)
-
-
-def test_the_token_counters_of_vllm_and_koboldcpp_are_found() -> None:
-    with serving(FakeServer(counts="/tokenize")) as server:
-        assert detected(server) == ("only-model", 1024, "vllm")
-    routes = {"/api/extra/true_max_context_length": {"value": 8192}}
-    with serving(FakeServer(routes=routes, counts="/api/extra/tokencount")) as server:
-        assert detected(server) == ("only-model", 8192, "koboldcpp")
 
 
 @pytest.mark.slow
@@ -135,18 +122,17 @@ def test_prompts_are_cut_by_the_servers_own_count(preset: str, server: FakeServe
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
 
 
-def test_several_models_and_no_name_are_listed() -> None:
-    with serving(FakeServer(models=[{"id": "a"}, {"id": "b"}])) as server, pytest.raises(ConfigError) as raised:
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("ab", "model.name: the server has several models; choose one with model.name=NAME: a, b"),
+        ("", "engine.base_url={address}/v1: lists no model; name the one to use with model.name=NAME"),
+    ],
+)
+def test_a_list_of_other_than_one_model_asks_for_a_name(names: str, told: str) -> None:
+    with serving(FakeServer(models=[{"id": name} for name in names])) as server, pytest.raises(ConfigError) as raised:
         detected(server)
-    assert str(raised.value) == ("model.name: the server has several models; choose one with model.name=NAME: a, b")
-
-
-def test_an_empty_list_asks_for_a_name() -> None:
-    with serving(FakeServer(models=[])) as server, pytest.raises(ConfigError) as raised:
-        detected(server)
-    assert str(raised.value) == (
-        f"engine.base_url={server.address}/v1: lists no model; name the one to use with model.name=NAME"
-    )
+    assert str(raised.value) == told.format(address=server.address)
 
 
 @pytest.mark.slow
@@ -192,26 +178,33 @@ def test_a_length_beyond_the_detected_window_is_refused_before_anything_is_sent(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_server_refuses_is_left_out_and_said(tmp_path: Path, tokenizer: str) -> None:
-    refuses = {"min_p": "Unrecognized field: min_p", "stream_options": "stream_options is not supported"}
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
-        done = run(server, tmp_path, tokenizer)
-    assert (done.returncode, done.stderr) == (0, "")
-    (report,) = reports(tmp_path)
-    assert report["counts"]["completed"] == 8
-    assert report["counts"]["errors"] == {}
-    assert "min_p is refused and left out: the server's own default holds" in report["server"]
-    assert "stream_options is refused: token counts are the tokenizer's" in report["server"]
+REFUSES = {"min_p": "Unrecognized field: min_p", "stream_options": "stream_options is not supported"}
 
 
-def test_a_server_that_ignores_streaming_is_read_and_said(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], ignores_stream=True)) as server:
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        (FakeServer(refuses=REFUSES), (
+            "min_p is refused and left out: the server's own default holds",
+            "stream_options is refused: token counts are the tokenizer's",
+        )),
+        (FakeServer(ignores_stream=True), (
+            "stream is ignored: the time to first token is the time of the whole answer",
+        )),
+    ],
+    ids=["refused fields", "no stream"],
+)  # fmt: skip
+def test_what_a_server_lacks_is_left_out_and_said(
+    server: FakeServer, said: tuple[str, ...], tmp_path: Path, tokenizer: str
+) -> None:
+    server.models = [{"id": "m", "max_model_len": 1024}]
+    with serving(server):
         done = run(server, tmp_path, tokenizer)
     assert (done.returncode, done.stderr) == (0, "")
+    assert server.refuses or len(server.bodies) == 8
     (report,) = reports(tmp_path)
     assert (report["counts"]["completed"], report["successes"], report["counts"]["errors"]) == (8, 8, {})
-    assert "stream is ignored: the time to first token is the time of the whole answer" in report["server"]
-    assert len(server.bodies) == 8
+    assert set(said) <= set(report["server"])
 
 
 @pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://mine.openai.azure.com/openai/v1"])
@@ -258,16 +251,8 @@ def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: s
 @pytest.mark.slow
 def test_a_key_reaches_nothing_that_a_run_leaves(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], key=KEY)) as server:
-        done = contextcliff(
-            "engine=vllm",
-            f"engine.base_url={server.address}",
-            "engine.api_key_env=MY_KEY",
-            "tokenizer=huggingface",
-            f"tokenizer.name={tokenizer}",
-            *SMALL,
-            cwd=tmp_path,
-            env={**NO_KEYS, "MY_KEY": KEY},
-        )
+        asked = (*of_server(server.address, tokenizer), "engine.api_key_env=MY_KEY", *SMALL)
+        done = contextcliff(*asked, cwd=tmp_path, env={**NO_KEYS, "MY_KEY": KEY})
     assert done.returncode == 0
     assert KEY not in done.stdout + done.stderr
     files = [file for file in tmp_path.rglob("*") if file.is_file()]

@@ -9,7 +9,7 @@ import pytest
 
 from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.records.generation import Generation
-from tests.commands import QUIET, contextcliff, reports, samples
+from tests.commands import QUIET, contextcliff, of_server, reports, samples
 from tests.engines.fake_server import NUMBER, FakeServer, serving
 from tests.engines.test_exchange import USAGE, ask, chunk, served, status, stream
 
@@ -162,19 +162,8 @@ class Thinking(FakeServer):
 
 def run(server: FakeServer, folder: Path, tokenizer: str, *overrides: str) -> dict[str, object]:
     with serving(server):
-        done = contextcliff(
-            "engine=vllm",
-            f"engine.base_url={server.address}",
-            "tokenizer=huggingface",
-            f"tokenizer.name={tokenizer}",
-            "model=served",
-            "task.lengths=[300,600]",
-            "task.depths=[0.0,1.0]",
-            "task.trials=12",
-            *QUIET,
-            *overrides,
-            cwd=folder,
-        )
+        few = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=12")
+        done = contextcliff(*of_server(server.address, tokenizer), *few, *QUIET, *overrides, cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
     (report,) = reports(folder)
     return report

@@ -10,7 +10,7 @@ import pytest
 
 from contextcliff.actions.naming import _named
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
-from tests.commands import QUIET, contextcliff, reports
+from tests.commands import QUIET, contextcliff, of_server, reports
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
@@ -26,18 +26,8 @@ def server() -> FakeServer:
 def run(
     server: FakeServer, folder: Path, tokenizer: str, *overrides: str, quiet: tuple[str, ...] = QUIET
 ) -> subprocess.CompletedProcess[str]:
-    return contextcliff(
-        "engine=vllm",
-        f"engine.base_url={server.address}",
-        "model=served",
-        "tokenizer=huggingface",
-        f"tokenizer.name={tokenizer}",
-        *quiet,
-        *SMALL,
-        *overrides,
-        cwd=folder,
-        env=NO_KEYS,
-    )
+    asked = (*of_server(server.address, tokenizer), "model=served", *quiet, *SMALL, *overrides)
+    return contextcliff(*asked, cwd=folder, env=NO_KEYS)
 
 
 def serve(server: FakeServer, name: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
-from tests.commands import QUIET, contextcliff, reports
+from tests.commands import QUIET, contextcliff, of_server, reports
 from tests.engines.fake_server import FakeServer, serving
 
 KEY = "sk-very-secret-0123456789"
@@ -20,19 +20,8 @@ ASKS_FOR_THE_KEY = "is the API key right? Set it in the environment, and name it
 def run(
     server: FakeServer, folder: Path, tokenizer: str, *overrides: str, **env: str
 ) -> subprocess.CompletedProcess[str]:
-    return contextcliff(
-        "engine=vllm",
-        f"engine.base_url={server.address}",
-        "engine.max_retries=0",
-        "model=served",
-        "tokenizer=huggingface",
-        f"tokenizer.name={tokenizer}",
-        *QUIET,
-        *SMALL,
-        *overrides,
-        cwd=folder,
-        env={**ENV, **env},
-    )
+    asked = (*of_server(server.address, tokenizer), "engine.max_retries=0", "model=served", *QUIET, *SMALL)
+    return contextcliff(*asked, *overrides, cwd=folder, env={**ENV, **env})
 
 
 def says(message: str) -> dict[str, object]:
