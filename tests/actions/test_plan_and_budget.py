@@ -54,15 +54,8 @@ def test_a_plan_says_what_a_run_then_sends(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.llm
 def test_a_plan_on_the_embedded_model_knows_its_cache_and_its_tokens(tmp_path: Path) -> None:
-    done = contextcliff(
-        *QUIET,
-        "action=plan",
-        "task.lengths=[512,7992]",
-        "kv_policy=q8_0",
-        "task.trials=1",
-        "task.depths=[0.5]",
-        cwd=tmp_path,
-    )
+    asked = ("task.lengths=[512,7992]", "kv_policy=q8_0", "task.trials=1", "task.depths=[0.5]")
+    done = contextcliff(*QUIET, "action=plan", *asked, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     planned = plan(tmp_path)
     # 30 layers, 3 heads of 64 values each for keys and for values, 8.5 bits a value.
@@ -105,15 +98,7 @@ def meter(**limits: float) -> Meter:
 
 
 def costing(tokens: int) -> Generation:
-    return Generation(
-        text="9",
-        finish_reason="stop",
-        prompt_tokens=tokens,
-        completion_tokens=0,
-        cached_tokens=0,
-        ttft_ms=1,
-        latency_ms=2,
-    )
+    return replace(said("9"), prompt_tokens=tokens, completion_tokens=0)
 
 
 def one_by_one(metered: Meter, generation: Callable[[PlannedSample], Generation | None]) -> int:
@@ -127,16 +112,21 @@ def one_by_one(metered: Meter, generation: Callable[[PlannedSample], Generation 
     return sent
 
 
-def test_a_budget_that_real_counts_use_up_stops_the_run() -> None:
-    metered = meter(tokens=6 * 310)
-    assert one_by_one(metered, lambda item: costing(3 * item.sample.built_tokens)) == 2
-    assert metered.ran_out
-
-
-def test_a_budget_that_real_counts_leave_room_in_lasts() -> None:
-    metered = meter(tokens=3 * 320)
-    assert one_by_one(metered, lambda _: said("9")) == len(PLANNED)
-    assert not metered.ran_out
+@pytest.mark.parametrize(
+    ("tokens", "generation", "sent"),
+    [
+        (6 * 310, lambda item: costing(3 * item.sample.built_tokens), 2),
+        (3 * 320, lambda _: said("9"), len(PLANNED)),
+        (2 * 310, lambda _: None, 2),
+    ],
+    ids=["real counts use it up", "real counts leave room in it", "without an answer the worst is kept"],
+)
+def test_a_budget_runs_out_by_what_was_really_used(
+    tokens: int, generation: Callable[[PlannedSample], Generation | None], sent: int
+) -> None:
+    metered = meter(tokens=tokens)
+    assert one_by_one(metered, generation) == sent
+    assert metered.ran_out is (sent < len(PLANNED))
 
 
 def test_what_is_in_flight_counts_at_its_worst_and_may_give_some_of_it_back() -> None:
@@ -159,12 +149,6 @@ def test_when_the_time_is_over_nothing_more_is_sent() -> None:
     assert metered.reserve(PLANNED[0])
     now[0] = 60.0
     assert not metered.reserve(PLANNED[1])
-    assert metered.ran_out
-
-
-def test_a_sample_without_an_answer_keeps_its_worst() -> None:
-    metered = meter(tokens=2 * 310)
-    assert one_by_one(metered, lambda _: None) < len(PLANNED)
     assert metered.ran_out
 
 
@@ -204,14 +188,9 @@ def test_a_simulated_model_costs_nothing_but_by_prices_that_are_given_by_hand(tm
     few = ("task.lengths=[512]", "task.depths=[0.5]", "task.trials=1", "model=gpt", "tokenizer=server")
     assert contextcliff(*SIMULATED, *few, "output_dir=preset", cwd=tmp_path).returncode == 0
     assert contextcliff(*SIMULATED, *few, "model.price.output=1000", "output_dir=given", cwd=tmp_path).returncode == 0
-    costs = {
-        folder: json.loads(next((tmp_path / folder).glob("*/*/report.json")).read_text(encoding="utf-8"))["usage"][
-            "usd"
-        ]
-        for folder in ("preset", "given")
-    }
-    assert costs["preset"] is None
-    assert costs["given"] > 0
+    preset, given = (reports(tmp_path / folder)[0]["usage"]["usd"] for folder in ("preset", "given"))
+    assert preset is None
+    assert given > 0
 
 
 # Nothing answers behind this proxy: a request to a hosted service would fail, and be seen to.

@@ -43,15 +43,8 @@ def refusal(dataset: Documents) -> str:
 
 
 def test_each_question_is_asked_of_the_file_that_it_names(folder: Path) -> None:
-    row = {
-        "document": "a.txt",
-        "id": "q",
-        "question": "When?",
-        "answers": ["May"],
-        "evidence": ["in May"],
-        "sea": "calm",
-    }
-    path = json_lines(folder.parent / "questions.jsonl", [row])
+    asked = {"document": "a.txt", "id": "q", "question": "When?", "answers": ["May"], "sea": "calm"}
+    path = json_lines(folder.parent / "questions.jsonl", [{**asked, "evidence": ["in May"]}])
     corpus = Documents(path=str(folder), questions=path, metadata=("sea",)).corpus(tokens=1, seed=0)
     assert [document.document_id for document in corpus.documents] == ["a.txt", "b.HTML", "c.pdf"]
     (question,) = corpus.questions

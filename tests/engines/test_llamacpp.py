@@ -27,7 +27,8 @@ from contextcliff.models.weights import Gguf
 from contextcliff.records.sample import Prompt, render
 from contextcliff.text.tokens import token_counts
 from tests.commands import QUIET, contextcliff_process, reports, samples
-from tests.tasks.needles import FAMILY, TEXT, build, built, niah, shipped
+from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import FAMILY, TEXT, build, built, niah
 
 pytestmark = pytest.mark.llm
 

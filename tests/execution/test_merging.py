@@ -158,12 +158,23 @@ def refused(tmp_path: Path) -> str:
     return str(told.value).replace(f"{tmp_path}/", "")
 
 
-def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
-    changed(kept(tmp_path / "there", 1), "PRAGMA user_version = 9")
-    assert refused(tmp_path) == (
-        "there/state.db: was written by a newer ContextCliff (layout 9, this one knows 3); nothing was changed: take "
-        "that version (pip install -U contextcliff), or give another output_dir"
-    )
+NOT_OURS = "is none of ContextCliff's stores (it has v); leave it out"
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("PRAGMA user_version = 9", "was written by a newer ContextCliff (layout 9, this one knows 3); nothing was "
+            "changed: take that version (pip install -U contextcliff), or give another output_dir"),
+        ("UPDATE runs SET fingerprint = 'another'",
+            "its run run-a is another configuration than the one here; leave that store out"),
+        ("CREATE VIEW v AS SELECT * FROM runs", NOT_OURS),
+        ("CREATE TRIGGER v AFTER INSERT ON runs BEGIN DELETE FROM runs; END", NOT_OURS),
+    ],
+)  # fmt: skip
+def test_a_store_that_does_not_go_with_this_one_is_refused(tmp_path: Path, statement: str, told: str) -> None:
+    changed(kept(tmp_path / "there", 1), statement)
+    assert refused(tmp_path) == f"there/state.db: {told}"
 
 
 def test_a_store_from_before_versions_is_merged_and_left_as_it_is(tmp_path: Path) -> None:
@@ -216,25 +227,6 @@ def test_rows_that_no_run_of_ours_writes_are_refused(tmp_path: Path, statement: 
     told = refused(tmp_path)
     assert told.startswith("there/state.db: is damaged, or no database (a row can't be read: ")
     assert told.endswith("); nothing of it was taken: mend it there (sqlite3 FILE .recover), or leave it out")
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE VIEW v AS SELECT * FROM runs",
-        "CREATE TRIGGER v AFTER INSERT ON runs BEGIN DELETE FROM runs; END",
-    ],
-)
-def test_a_store_with_programs_in_it_is_refused(tmp_path: Path, statement: str) -> None:
-    changed(kept(tmp_path / "there", 1), statement)
-    assert refused(tmp_path) == "there/state.db: is none of ContextCliff's stores (it has v); leave it out"
-
-
-def test_a_run_that_is_another_configuration_here_is_refused(tmp_path: Path) -> None:
-    kept(tmp_path / "there", 1, run=replace(RUN, fingerprint="another"))
-    assert refused(tmp_path) == (
-        "there/state.db: its run run-a is another configuration than the one here; leave that store out"
-    )
 
 
 def test_a_merge_that_breaks_off_leaves_nothing_and_can_be_repeated(

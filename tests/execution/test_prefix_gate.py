@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,11 +48,15 @@ def test_those_of_an_equal_prompt_wait_until_the_first_has_ended_while_other_pro
     assert handed_out(leading) == "b4"
 
 
-def test_those_that_share_a_prefix_go_together_when_its_first_token_is_back() -> None:
+@pytest.mark.parametrize("streams", [True, False])
+def test_those_that_share_a_prefix_go_together_when_its_first_token_or_its_end_is_back(streams: bool) -> None:
     items = sharing("x", "y", "z")
     leading = gate(*items)
     assert handed_out(leading) == "x"
-    leading.answering(items[0])
+    if streams:
+        leading.answering(items[0])
+    else:
+        leading.ended(items[0], answered(items[0]))
     assert handed_out(leading) == "y z"
 
 
@@ -70,14 +75,6 @@ def test_a_prefix_is_waited_for_where_that_halves_what_is_left_to_compute() -> N
     assert handed_out(leading) == "little more deep"
     leading.answering(deep)
     assert handed_out(leading) == "deeper"
-
-
-def test_a_leader_that_never_streams_a_token_is_waited_for_until_it_has_ended() -> None:
-    items = sharing("x", "y", "z")
-    leading = gate(*items)
-    assert handed_out(leading) == "x"
-    leading.ended(items[0], answered(items[0]))
-    assert handed_out(leading) == "y z"
 
 
 def test_another_leads_where_the_first_fails_and_is_tried_again() -> None:

@@ -85,18 +85,9 @@ def runner_of(session: Scripted, store: Store, *, concurrency: int, **others: An
     )
 
 
-def execute(
-    session: Scripted,
-    folder: Path,
-    *,
-    concurrency: int = 3,
-    max_retries: int = 2,
-    tokens_in_flight: int | None = None,
-) -> list[Outcome]:
+def execute(session: Scripted, folder: Path, *, concurrency: int = 3, **others: Any) -> list[Outcome]:
     async def all_of_it(store: Store) -> list[Outcome]:
-        runner = runner_of(
-            session, store, concurrency=concurrency, max_retries=max_retries, tokens_in_flight=tokens_in_flight
-        )
+        runner = runner_of(session, store, concurrency=concurrency, **{"max_retries": 2, **others})
         outcomes = []
         async for outcome in runner.execute(FixedSource(PLANNED)):
             if outcome.generation is not None:

@@ -7,25 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.sequential import block_of, clustered_block, paired_block
+from contextcliff.statistics.sequential import Block, block_of, clustered_block, paired_block
 
 scores = st.floats(min_value=0.0, max_value=1.0)
 thresholds = st.floats(min_value=0.05, max_value=0.95)
 texts = st.lists(st.lists(scores, min_size=1, max_size=6), min_size=1, max_size=6)
 
 
-def test_gains_worked_by_hand() -> None:
-    block = block_of([1.0, 0.5, 0.0], 0.8)
-    assert block.above == pytest.approx((0.25, -0.375, -1.0))
-    assert block.below == pytest.approx((-1.0, 1.5, 4.0))
-    assert block.samples == 3
-
-
-def test_a_sample_without_a_score_counts_for_neither_side() -> None:
-    block = block_of([None], 0.8)
-    assert block.above == pytest.approx((-1.0,))
-    assert block.below == pytest.approx((-1.0,))
-    assert block.samples == 1
+@pytest.mark.parametrize(
+    ("block", "above", "below"),
+    [
+        (block_of([1.0, 0.5, 0.0], 0.8), (0.25, -0.375, -1.0), (-1.0, 1.5, 4.0)),
+        # A sample or a pair without a score counts for neither side.
+        (block_of([None], 0.8), (-1.0,), (-1.0,)),
+        (paired_block([(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)], 0.8), (0.25, -1.0, 1.25, 0.0),
+         (-0.2, 0.8, -1.0, 0.0)),
+        (paired_block([(None, 1.0), (1.0, None), (None, None)], 0.8), (-1.0, 0.25, -1.0), (-0.2, -1.0, -1.0)),
+    ],
+)  # fmt: skip
+def test_gains_worked_by_hand(block: Block, above: tuple[float, ...], below: tuple[float, ...]) -> None:
+    assert block.above == pytest.approx(above)
+    assert block.below == pytest.approx(below)
+    assert block.samples == len(above)
 
 
 def test_the_gain_of_a_text_is_that_of_its_mean_where_all_have_one_size() -> None:
@@ -52,18 +55,6 @@ def test_gains_of_texts_sum_to_a_multiple_of_the_difference_of_the_samples(
 def test_no_text_loses_more_than_its_stake(block: list[list[float]], threshold: float) -> None:
     gains = clustered_block(block, threshold)
     assert min(*gains.above, *gains.below) >= -1.0 - 1e-12
-
-
-def test_pairs_worked_by_hand() -> None:
-    block = paired_block([(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)], 0.8)
-    assert block.above == pytest.approx((0.25, -1.0, 1.25, 0.0))
-    assert block.below == pytest.approx((-0.2, 0.8, -1.0, 0.0))
-
-
-def test_a_pair_without_a_score_counts_for_neither_side() -> None:
-    block = paired_block([(None, 1.0), (1.0, None), (None, None)], 0.8)
-    assert block.above == pytest.approx((-1.0, 0.25, -1.0))
-    assert block.below == pytest.approx((-0.2, -1.0, -1.0))
 
 
 @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=9), st.floats(min_value=0.05, max_value=1.0))

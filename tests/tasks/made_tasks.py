@@ -17,10 +17,13 @@ WIDE = ContextBudget(context_window=200_000, answer_tokens=48)
 
 
 def shipped(option: str, **changes: Any) -> Any:
-    """The task of a YAML with other values of some keys."""
+    """The task of a YAML with other values of some keys; a mapping changes the keys of a section."""
     values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / f"{option}.yaml"))
+    values.pop("defaults", None)
     cls = _class_at(values.pop("_target_"), "task")
-    return TypeAdapter(cls).validate_python({**values, **changes})
+    for key, value in changes.items():
+        values[key] = {**values[key], **value} if isinstance(value, dict) else value
+    return TypeAdapter(cls).validate_python(values)
 
 
 def materials(corpus: Corpus | None = None, *, seed: int = 0) -> Materials:

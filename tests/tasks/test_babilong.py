@@ -19,7 +19,8 @@ from contextcliff.tasks.needles.babilong import LONGEST_COURSE, Babilong, course
 from contextcliff.tasks.needles.niah_semantic import names
 from contextcliff.tasks.task import ScoringContext
 from tests import compositions
-from tests.tasks.needles import TEXT, built, materials, prompt, said, shipped
+from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import TEXT, built, materials, prompt, said
 
 FACTS = st.sampled_from([1, 2, 3])
 

@@ -10,7 +10,7 @@ from contextcliff.records.corpus import Corpus
 from contextcliff.records.sample import Prompt
 from contextcliff.tasks.task import ContextBudget, Materials, Task, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
-from tests.tasks.needles import shipped
+from tests.tasks.made_tasks import shipped
 
 ROOM = ContextBudget(context_window=262_144, answer_tokens=48)
 DEPTHS = [0.05 + place / 10 for place in range(10)]

@@ -11,7 +11,8 @@ from contextcliff.tasks.needles.aggregation import score_count
 from contextcliff.tasks.needles.niah_semantic import names, needle_set
 from contextcliff.tasks.repeat import score_copy
 from contextcliff.tasks.task import ScoringContext
-from tests.tasks.needles import built, prompt, said, shipped
+from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import built, prompt, said
 
 
 def test_ten_needles_from_depth_0_40_stand_at_0_40_0_46_and_so_on_to_0_94() -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.needles.niah import Needle, score_static
 from contextcliff.tasks.needles.niah_multi import StaticNeedle
-from tests.tasks.needles import shipped
+from tests.tasks.made_tasks import shipped
 
 
 @pytest.mark.parametrize("option", ["niah_static", "niah_static_ja"])

@@ -9,10 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
-from pydantic import TypeAdapter
 
-from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Prompt, Recipe, Sample, render
 from contextcliff.tasks.conversations.mrcr import Mrcr, copied_ratio, score_copied
@@ -20,6 +17,7 @@ from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces,
 from contextcliff.tasks.task import ContextBudget, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
+from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import built, materials
 
 ROOM = ContextBudget(context_window=200_000, answer_tokens=48)
@@ -27,9 +25,9 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "
 
 
 def mrcr(**changes: Any) -> Mrcr:
-    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "mrcr.yaml"))
-    values.pop("_target_")
-    return TypeAdapter(Mrcr).validate_python({**values, **changes})
+    task = shipped("mrcr", **changes)
+    assert isinstance(task, Mrcr)
+    return task
 
 
 def plan(task: Mrcr, *, seed: int = 0, tokenizer: Tokenizer | None = None) -> TaskPlan:

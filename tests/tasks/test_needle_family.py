@@ -13,7 +13,8 @@ from contextcliff.tasks.needles.planter import Made, planting_notes
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from tests.make import scored_sample
-from tests.tasks.needles import OPTIONS, TEXT, TEXTS, built, materials, prompt, said, shipped
+from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import OPTIONS, TEXT, TEXTS, built, materials, prompt, said
 
 LENGTHS = (400, 777, 1_500)
 HIDING = [option for option in OPTIONS if option != "repeat"]

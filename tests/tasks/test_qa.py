@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
-from pydantic import TypeAdapter
 
-from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Words, render
@@ -19,15 +16,16 @@ from contextcliff.tasks.questions.length_bins import draw
 from contextcliff.tasks.questions.qa import Qa
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
+from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import said
 
 ROOM = ContextBudget(context_window=4_096, answer_tokens=48)
 
 
 def qa(**changes: Any) -> Qa:
-    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "qa.yaml"))
-    del values["_target_"]
-    return TypeAdapter(Qa).validate_python({**values, "min_context_tokens": 0, "min_samples": 1, **changes})
+    task = shipped("qa", **{"min_context_tokens": 0, "min_samples": 1, **changes})
+    assert isinstance(task, Qa)
+    return task
 
 
 def document(name: str, words: int) -> Document:
@@ -111,22 +109,21 @@ def test_short_documents_are_dropped_below_the_minimum() -> None:
 
 
 def test_levels_can_be_asked_for() -> None:
-    with pytest.raises(ConfigError, match=r"task.levels=\[2\]: no question of the dataset has such a level"):
-        built(qa(levels=[2]), corpus(50, 400))
     assert len(built(qa(levels=[2], repeats=1), corpus(50, 400, level=2)).samples) == 4
 
 
-def test_a_dataset_that_does_not_span_the_range_is_refused_with_what_it_spans() -> None:
-    with pytest.raises(
-        ConfigError,
-        match=r"task.max_context_tokens=3,000: the dataset spans \d+ to \d+ tokens in 2 lengths, so it can't show",
-    ):
-        built(qa(max_context_tokens=3_000), corpus(50, 400))
-
-
-def test_where_every_document_is_too_long_there_is_an_error() -> None:
-    with pytest.raises(ConfigError, match=r"none of its documents fits between task.min_context_tokens=0 and the 3,8"):
-        built(qa(), corpus(9_000))
+@pytest.mark.parametrize(
+    ("changes", "sizes", "told"),
+    [
+        ({"levels": [2]}, (50, 400), r"task.levels=\[2\]: no question of the dataset has such a level"),
+        ({"max_context_tokens": 3_000}, (50, 400),
+         r"task.max_context_tokens=3,000: the dataset spans \d+ to \d+ tokens in 2 lengths, so it can't show"),
+        ({}, (9_000,), r"none of its documents fits between task.min_context_tokens=0 and the 3,8"),
+    ],
+)  # fmt: skip
+def test_what_a_dataset_can_not_give_is_refused(changes: dict[str, Any], sizes: tuple[int, ...], told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        built(qa(**changes), corpus(*sizes))
 
 
 def test_controls_ask_the_evidence_alone_and_the_question_without_its_document() -> None:

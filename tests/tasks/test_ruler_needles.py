@@ -18,7 +18,8 @@ from contextcliff.records.sample import Sample, render
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext
 from contextcliff.text.tokenizers import WordTokenizer
 from tests import compositions
-from tests.tasks.needles import said, shipped
+from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import said
 
 LONGEST = 3_000
 ROOM = ContextBudget(context_window=8_192, answer_tokens=48)
@@ -143,38 +144,30 @@ def test_a_chain_of_five_variables_stands_in_its_order_and_all_of_them_are_asked
 NAMES = ("ABCDE", "FGHIJ", "KLMNO", "PQRST", "UVWXY")
 
 
+VALUES = ("1111111", "2222222", "3333333", "4444444")
+
+
 @pytest.mark.parametrize(
-    ("answer", "value", "failure"),
+    ("option", "answers", "answer", "value", "failure"),
     [
-        ("ABCDE, FGHIJ, KLMNO, PQRST, UVWXY", 1.0, None),
-        ("abcde fghij klmno pqrst uvwxy and ZZZZZ", 1.0, None),
-        ("ABCDE, FGHIJ and KLMNO.", 0.6, "partial"),
-        ("ABCDEF, XFGHIJ", 0.0, "missing"),
-        ("", 0.0, "empty"),
+        ("ruler_vt", NAMES, "ABCDE, FGHIJ, KLMNO, PQRST, UVWXY", 1.0, None),
+        ("ruler_vt", NAMES, "abcde fghij klmno pqrst uvwxy and ZZZZZ", 1.0, None),
+        ("ruler_vt", NAMES, "ABCDE, FGHIJ and KLMNO.", 0.6, "partial"),
+        ("ruler_vt", NAMES, "ABCDEF, XFGHIJ", 0.0, "missing"),
+        ("ruler_vt", NAMES, "", 0.0, "empty"),
+        ("ruler_niah_multivalue", VALUES, "1111111, 2222222, 3333333 and 4444444", 1.0, None),
+        ("ruler_niah_multivalue", VALUES, "1111111,2222222,3333333,4444444,5555555", 1.0, None),
+        ("ruler_niah_multivalue", VALUES, "2222222; 1,111,111; 9999999", 0.5, "partial"),
+        ("ruler_niah_multivalue", VALUES, "11111112 2222222", 0.25, "partial"),
+        ("ruler_niah_multivalue", VALUES, "I don't know", 0.0, "refusal"),
     ],
 )
-def test_variables_are_worth_the_share_that_is_named_whole(answer: str, value: float, failure: str | None) -> None:
-    task, _, _ = blocks_of("ruler_vt")
-    sample = replace(samples_of("ruler_vt")[0][0], answers=NAMES)
-    score = task.score(sample, said(answer), ScoringContext())
+def test_names_and_values_are_worth_the_share_that_is_named_whole(
+    option: str, answers: tuple[str, ...], answer: str, value: float, failure: str | None
+) -> None:
+    task, _, _ = blocks_of(option)
+    score = task.score(replace(samples_of(option)[0][0], answers=answers), said(answer), ScoringContext())
     assert (score.value, score.failure) == (pytest.approx(value), failure)
-
-
-@pytest.mark.parametrize(
-    ("answer", "value", "failure"),
-    [
-        ("1111111, 2222222, 3333333 and 4444444", 1.0, None),
-        ("1111111,2222222,3333333,4444444,5555555", 1.0, None),
-        ("2222222; 1,111,111; 9999999", 0.5, "partial"),
-        ("11111112 2222222", 0.25, "partial"),
-        ("I don't know", 0.0, "refusal"),
-    ],
-)
-def test_values_are_worth_the_share_that_is_named_whole(answer: str, value: float, failure: str | None) -> None:
-    task, _, _ = blocks_of("ruler_niah_multivalue")
-    sample = replace(samples_of("ruler_niah_multivalue")[0][0], answers=("1111111", "2222222", "3333333", "4444444"))
-    score = task.score(sample, said(answer), ScoringContext())
-    assert (score.value, score.failure) == (value, failure)
 
 
 @pytest.mark.parametrize(

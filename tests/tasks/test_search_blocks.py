@@ -15,7 +15,8 @@ from contextcliff.tasks.grid import DesignedLengths
 from contextcliff.tasks.task import ContextBudget, Materials
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
-from tests.tasks.needles import OPTIONS, ROOM, TEXTS, niah, prompt, shipped
+from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import OPTIONS, ROOM, TEXTS, niah, prompt
 
 PLANTED = [option for option in OPTIONS if option != "repeat"]
 FINITE = tuple(replace(document, endless=False) for document in TEXTS)

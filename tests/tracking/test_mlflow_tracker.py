@@ -74,6 +74,8 @@ def test_a_report_becomes_one_finished_run_named_after_it(tracker: MLflowTracker
     assert run.data.metrics["safe_cap_tokens"] == 1024
     assert run.info.run_id in place
     assert "\n" not in place
+    assert tracker.log(tracked(tmp_path)) == place  # the same results are kept once
+    assert len(runs_of(tracker)) == 1
 
 
 def test_a_metric_has_one_point_for_each_length_at_its_tokens(tracker: MLflowTracker, tmp_path: Path) -> None:
@@ -424,9 +426,3 @@ def test_no_tracker_keeps_nothing_and_takes_no_key(tmp_path: Path) -> None:
     assert tracker.ui_command() is None
     with pytest.raises(ValueError, match="uri"):
         NoTracker(uri="x")  # type: ignore[call-arg]  # what is tested
-
-
-def test_the_same_results_are_kept_once(tracker: MLflowTracker, tmp_path: Path) -> None:
-    first = tracker.log(tracked(tmp_path))
-    assert tracker.log(tracked(tmp_path)) == first
-    assert len(runs_of(tracker)) == 1

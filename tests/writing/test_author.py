@@ -14,19 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.writing.author_norms import (
-    Norm,
-    disjoint_windows,
-    norms_of,
-    windows,
-    z_scores,
-)
-from contextcliff.writing.measures.measure import (
-    BY_NAME,
-    CLASSIC_COMPOSITE,
-    COMPOSITE,
-    Z,
-)
+from contextcliff.writing.author_norms import Norm, disjoint_windows, norms_of, windows, z_scores
+from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, Z
 from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import author_distance, calibrated, classic, judge_prose, with_coherence
 from contextcliff.writing.task.continuation_scoring import author_limit, author_parts, limit_of
@@ -176,7 +165,7 @@ POINT = 60_000
 PAGE = 4_500
 
 
-def judged(text: str, document: str, *, point: int = POINT) -> dict[str, float]:
+def judged(text: str, document: str, *, point: int = POINT, shortfall: float | None = None) -> dict[str, float]:
     return judge_prose(
         text,
         prompt=document[:point],
@@ -184,6 +173,7 @@ def judged(text: str, document: str, *, point: int = POINT) -> dict[str, float]:
         document=document,
         language="en",
         word_list=dale_chall(),
+        shortfall=shortfall,
     )
 
 
@@ -233,11 +223,7 @@ def test_coherence_is_added_and_enters_the_composites(story: str) -> None:
 
 def test_a_text_that_is_missing_in_part_is_told_and_counts(story: str) -> None:
     page = story[POINT : POINT + PAGE]
-    whole, half, none = (
-        judge_prose(page, prompt=story[:POINT], reference=page, document=story, language="en",
-                    word_list=dale_chall(), shortfall=share)
-        for share in (0.0, 0.5, 1.0)
-    )  # fmt: skip
+    whole, half, none = (judged(page, story, shortfall=share) for share in (0.0, 0.5, 1.0))
     assert [found["shortfall"] for found in (whole, half, none)] == [0.0, 0.5, 1.0]
     assert [round(found["z.shortfall"], 9) for found in (whole, half, none)] == [0.0, 5.0, 10.0]
     quality = 1.0 - whole["composite"] / 100.0

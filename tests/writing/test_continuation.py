@@ -12,10 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from omegaconf import OmegaConf
-from pydantic import TypeAdapter
 
-from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Score
@@ -26,6 +23,7 @@ from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.task.continuation_contexts import context_tiers
 from contextcliff.writing.task.continuation_scoring import prompt_text
+from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import said
 
 
@@ -104,9 +102,9 @@ TOKENIZER = WordTokenizer()
 
 
 def continuation(**changes: Any) -> Continuation:
-    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "task" / "continuation.yaml"))
-    del values["_target_"]
-    return TypeAdapter(Continuation).validate_python({**values, "max_tokens": 256, "rounds": 2, **changes})
+    task = shipped("continuation", **{"max_tokens": 256, "rounds": 2, **changes})
+    assert isinstance(task, Continuation)
+    return task
 
 
 def built(
