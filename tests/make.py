@@ -242,17 +242,13 @@ def searched(
     blocks: dict[BlockKey, object] = {}
     while len(blocks) < most_asked and (wanted := follow(plan, rule, complete_blocks(samples, plan)).wanted):
         for key in wanted:
-            block = [
-                _in_block(scored_sample(key.context_tokens, score_at(key.context_tokens, depth), depth=depth), key)
-                for depth in depths
-            ]
+            block = []
+            for depth in depths:
+                made = scored_sample(key.context_tokens, score_at(key.context_tokens, depth), depth=depth)
+                block.append(replace(made, sample=replace(made.sample, block=key.index, trial=key.index)))
             samples += block
             blocks[key] = block_scores(block)
     return samples
-
-
-def _in_block(item: ScoredSample, key: BlockKey) -> ScoredSample:
-    return replace(item, sample=replace(item.sample, block=key.index, trial=key.index))
 
 
 def analysed_search(

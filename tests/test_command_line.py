@@ -11,18 +11,7 @@ import pytest
 
 from tests.commands import SIMULATED, contextcliff, contextcliff_process, reports
 
-HEAVY = (
-    "mlflow",
-    "jinja2",
-    "matplotlib",
-    "openai",
-    "xllamacpp",
-    "pandas",
-    "scipy",
-    "numpy",
-    "statsmodels",
-    "transformers",
-)
+HEAVY = "mlflow jinja2 matplotlib openai xllamacpp pandas scipy numpy statsmodels transformers".split()
 
 
 def loaded_by(code: str, *, whole: bool = False) -> set[str]:

@@ -76,14 +76,8 @@ def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
 def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
     first, second = ids(folder, "niah")
     place = f"outputs/contextcliff/{second}"
-    run(
-        folder,
-        *COMPARE,
-        "task=niah",
-        f"action.baseline={first}",
-        f"action.candidates=[{place},{place}/report.json]",
-        "action.name=picked",
-    )
+    asked = (f"action.baseline={first}", f"action.candidates=[{place},{place}/report.json]")
+    run(folder, *COMPARE, "task=niah", *asked, "action.name=picked")
     assert [one["run_id"] for one in comparison(folder, "picked")["runs"]] == [first, second]
 
 

@@ -77,10 +77,8 @@ def test_beyond_twelve_words_the_rarest_are_other() -> None:
 
 
 def test_a_facet_of_whole_scores_in_a_run_of_fractions_is_no_binomial_sample() -> None:
-    samples = [
-        *having(fractional({500: [1.0] * 12}), hops=1),
-        *having(fractional({500: [0.5, 0.7] * 6}), hops=2),
-    ]
+    whole, parts = fractional({500: [1.0] * 12}), fractional({500: [0.5, 0.7] * 6})
+    samples = [*having(whole, hops=1), *having(parts, hops=2)]
     first = rows(samples)[0]
     assert first.ci_low != wilson(12, 12, 0.95)[0]
 
@@ -107,11 +105,7 @@ def test_facets_of_natural_lengths_keep_the_bins_of_the_run(designed: bool) -> N
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.lists(
-        st.tuples(st.integers(0, 30), st.sampled_from([0.0, 0.5, 1.0, None])),
-        min_size=1,
-        max_size=40,
-    ),
+    st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 0.5, 1.0, None])), min_size=1, max_size=40),
     st.integers(),
 )
 def test_ranges_part_the_samples_in_order_whatever_theirs_is(items: list[tuple[int, float | None]], seed: int) -> None:

@@ -18,14 +18,13 @@ from contextcliff.documents import reader as module
 from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reader import DocumentReader
 from contextcliff.errors import ConfigError
-from tests.documents.test_reading import open_document
+from tests.documents.test_reading import open_document, word_file
 
-docx = pytest.importorskip("docx", reason="the extra docs-in is not installed")
+pytest.importorskip("docx", reason="the extra docs-in is not installed")
 pytest.importorskip("pypdfium2", reason="the extra docs-in is not installed")
 
 BOXES = 60
 """Text boxes in text boxes, which were read 2^60 times."""
-W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
 def nested(before: str, text: str, after: str) -> str:
@@ -33,15 +32,8 @@ def nested(before: str, text: str, after: str) -> str:
 
 
 def word_boxes() -> bytes:
-    empty, made = io.BytesIO(), io.BytesIO()
-    docx.Document().save(empty)
-    body = nested("<w:p><w:r><w:txbxContent>", "<w:p><w:r><w:t>x</w:t></w:r></w:p>", "</w:txbxContent></w:r></w:p>")
-    page = f'<w:document xmlns:w="{W}"><w:body>{body}</w:body></w:document>'
-    with zipfile.ZipFile(empty) as source, zipfile.ZipFile(made, "w") as target:
-        for name in source.namelist():
-            is_text = name == "word/document.xml"
-            target.writestr(name, page if is_text else source.read(name))
-    return made.getvalue()
+    box = "<w:p><w:r><w:txbxContent>", "</w:txbxContent></w:r></w:p>"
+    return word_file(nested(box[0], "<w:p><w:r><w:t>x</w:t></w:r></w:p>", box[1]))
 
 
 def book(page: str, *, times: int = 1) -> bytes:

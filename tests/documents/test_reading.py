@@ -27,6 +27,12 @@ DOCUMENTS = SHARED / "documents"
 shared = pytest.mark.skipif(not DOCUMENTS.is_dir(), reason=WHY_SHARED)
 
 
+def read(folder: Path, name: str, data: bytes) -> str:
+    """The text of a file of these bytes."""
+    (folder / name).write_bytes(data)
+    return read_document(folder / name)
+
+
 def bare(text: str) -> str:
     """What the kinds of file have in common: one sort of dash, one sort of blank."""
     return " ".join(text.replace("—", "--").split())
@@ -165,16 +171,14 @@ def word_file(body: str) -> bytes:
 
 
 def test_word_files_are_read_as_they_look_when_all_changes_are_accepted(tmp_path: Path) -> None:
-    (tmp_path / "a.docx").write_bytes(
-        word_file(
-            "<w:p><w:r><w:t>One</w:t><w:tab/><w:t>two</w:t><w:br/><w:t>three</w:t></w:r>"
-            "<w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:ins><w:r><w:t>!</w:t></w:r></w:ins></w:p>"
-            "<w:sdt><w:sdtContent><w:p><w:r><w:t>Controlled</w:t></w:r></w:p></w:sdtContent></w:sdt>"
-            "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:tbl><w:tr><w:tc><w:p><w:r><w:t>b</w:t>"
-            "</w:r></w:p></w:tc></w:tr></w:tbl><w:p/></w:tc></w:tr></w:tbl>"
-        )
+    made = word_file(
+        "<w:p><w:r><w:t>One</w:t><w:tab/><w:t>two</w:t><w:br/><w:t>three</w:t></w:r>"
+        "<w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:ins><w:r><w:t>!</w:t></w:r></w:ins></w:p>"
+        "<w:sdt><w:sdtContent><w:p><w:r><w:t>Controlled</w:t></w:r></w:p></w:sdtContent></w:sdt>"
+        "<w:tbl><w:tr><w:tc><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc><w:tc><w:tbl><w:tr><w:tc><w:p><w:r><w:t>b</w:t>"
+        "</w:r></w:p></w:tc></w:tr></w:tbl><w:p/></w:tc></w:tr></w:tbl>"
     )
-    assert read_document(tmp_path / "a.docx") == "One two\nthree!\n\nControlled\n\na | b"
+    assert read(tmp_path, "a.docx", made) == "One two\nthree!\n\nControlled\n\na | b"
 
 
 def open_document(body: str, *, manifest: str = "<m/>") -> bytes:
@@ -195,24 +199,22 @@ def open_document(body: str, *, manifest: str = "<m/>") -> bytes:
 
 
 def test_open_document_files_are_read_as_they_look_when_all_changes_are_accepted(tmp_path: Path) -> None:
-    (tmp_path / "a.odt").write_bytes(
-        open_document(
-            "<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p></text:deletion>"
-            "</text:changed-region></text:tracked-changes><text:table-of-content><text:p>Contents</text:p>"
-            "</text:table-of-content><text:h>A Head</text:h>"
-            "<text:p>One<text:tab/>two<text:line-break/><text:span>th<text:change/>ree</text:span>\n   <text:s/>"
-            "four<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>a note</text:p>"
-            "</text:note-body></text:note>!<office:annotation><text:p>remark</text:p></office:annotation><!-- no -->"
-            "<draw:frame><draw:text-box><text:p>Boxed</text:p></draw:text-box></draw:frame></text:p><text:p/>"
-            "<text:section><text:list><text:list-item><text:p>an item</text:p></text:list-item></text:list>"
-            "</text:section><text:p><text:ruby><text:ruby-base>字</text:ruby-base><text:ruby-text>じ</text:ruby-text>"
-            "</text:ruby>だ</text:p><table:table><table:table-header-rows><table:table-row><table:table-cell>"
-            "<text:p>a</text:p><text:p>b</text:p></table:table-cell><table:table-cell><text:p>c</text:p></table:table-cell></table:table-row>"
-            "</table:table-header-rows><table:table-row><table:table-cell><text:p>d</text:p></table:table-cell>"
-            "<table:covered-table-cell/></table:table-row></table:table>"
-        )
+    made = open_document(
+        "<text:tracked-changes><text:changed-region><text:deletion><text:p>deleted</text:p></text:deletion>"
+        "</text:changed-region></text:tracked-changes><text:table-of-content><text:p>Contents</text:p>"
+        "</text:table-of-content><text:h>A Head</text:h>"
+        "<text:p>One<text:tab/>two<text:line-break/><text:span>th<text:change/>ree</text:span>\n   <text:s/>"
+        "four<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>a note</text:p>"
+        "</text:note-body></text:note>!<office:annotation><text:p>remark</text:p></office:annotation><!-- no -->"
+        "<draw:frame><draw:text-box><text:p>Boxed</text:p></draw:text-box></draw:frame></text:p><text:p/>"
+        "<text:section><text:list><text:list-item><text:p>an item</text:p></text:list-item></text:list>"
+        "</text:section><text:p><text:ruby><text:ruby-base>字</text:ruby-base><text:ruby-text>じ</text:ruby-text>"
+        "</text:ruby>だ</text:p><table:table><table:table-header-rows><table:table-row><table:table-cell>"
+        "<text:p>a</text:p><text:p>b</text:p></table:table-cell><table:table-cell><text:p>c</text:p></table:table-cell></table:table-row>"
+        "</table:table-header-rows><table:table-row><table:table-cell><text:p>d</text:p></table:table-cell>"
+        "<table:covered-table-cell/></table:table-row></table:table>"
     )
-    assert read_document(tmp_path / "a.odt") == (
+    assert read(tmp_path, "a.odt", made) == (
         "A Head\n\nOne two\nthree  four!\n\nBoxed\n\nan item\n\n字だ\n\na b | c\nd"
     )
 
@@ -232,16 +234,14 @@ RTF = r"""{\rtf1\ansi\ansicpg1252\deff0\uc1
 
 
 def test_rich_text_is_read_as_it_looks_when_all_changes_are_accepted(tmp_path: Path) -> None:
-    (tmp_path / "a.rtf").write_bytes(RTF.encode("ascii"))
-    assert read_document(tmp_path / "a.rtf") == (
+    assert read(tmp_path, "a.rtf", RTF.encode("ascii")) == (
         "A Head\n\nCafé “naïve”\xa0— one\ntwo 銀河, 😀. A \\par of braces {}.\n\n日本linked\n\nthe end of it’\n\n"
         "a b | c\nd |\n\nAfter."
     )
 
 
 def test_bytes_that_a_program_wrote_against_the_rules_are_of_the_declared_code_page(tmp_path: Path) -> None:
-    (tmp_path / "a.rtf").write_bytes(r"{\rtf1\ansi\ansicpg1251 Да.\par}".encode("cp1251"))
-    assert read_document(tmp_path / "a.rtf") == "Да."
+    assert read(tmp_path, "a.rtf", r"{\rtf1\ansi\ansicpg1251 Да.\par}".encode("cp1251")) == "Да."
 
 
 @shared
@@ -279,15 +279,12 @@ def test_a_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
         "nav.xhtml": "<p>Contents</p>",
         "a.xhtml": "<p>Second page.</p>",
     }
-    (tmp_path / "a.epub").write_bytes(book(pages, locked="fonts/x.otf"))
-    assert read_document(tmp_path / "a.epub") == "First page.\n\nSecond page."
+    assert read(tmp_path, "a.epub", book(pages, locked="fonts/x.otf")) == "First page.\n\nSecond page."
 
 
 def test_markdown_and_text_stay_as_they_are_written_but_for_comments(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("# Head\r\n\n\n- <!-- not\nthis -->a <!-- open", newline="")
-    (tmp_path / "a.txt").write_text("\ufeffOne.\n \n\n  Two.\n", encoding="utf-8")
-    assert read_document(tmp_path / "a.md") == "# Head\n\n- a <!-- open"
-    assert read_document(tmp_path / "a.txt") == "One.\n\n  Two."
+    assert read(tmp_path, "a.md", b"# Head\r\n\n\n- <!-- not\nthis -->a <!-- open") == "# Head\n\n- a <!-- open"
+    assert read(tmp_path, "a.txt", "\ufeffOne.\n \n\n  Two.\n".encode()) == "One.\n\n  Two."
 
 
 BOMB = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaaaa'>" + "".join(
@@ -356,15 +353,13 @@ def test_entities_of_a_book_do_not_expand(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"{" * 200_000, rb"\bin99999999999 ", b"{\\field{\\*\\fldinst " * 20_000])
 def test_malformed_rich_text_is_read_quickly(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 It rained." + data)
-    assert read_document(tmp_path / "a.rtf").startswith("It rained.")
+    assert read(tmp_path, "a.rtf", rb"{\rtf1 It rained." + data).startswith("It rained.")
 
 
 def test_rich_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office_text, "_MAX_BYTES", 1_000)
-    (tmp_path / "a.rtf").write_bytes(rb"{\rtf1 " + b"It rained. " * 100 + b"}")
     with pytest.raises(UnreadableError, match="is longer than 64 MiB without its pictures"):
-        read_document(tmp_path / "a.rtf")
+        read(tmp_path, "a.rtf", rb"{\rtf1 " + b"It rained. " * 100 + b"}")
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:

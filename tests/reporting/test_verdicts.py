@@ -49,14 +49,8 @@ NONE = DecidedRun(run=run_of("other"), decision=None, why_none="since no sample 
 @pytest.mark.parametrize(
     ("candidate", "sentence"),
     [
-        (
-            decided(WORSE),
-            "q4_0 is worse than none: -25.0 points on average (-32.0 to -18.0), 160 pairs",
-        ),
-        (
-            decided(BETTER),
-            "q4_0 is better than none: +25.0 points on average (+18.0 to +32.0), 160 pairs",
-        ),
+        (decided(WORSE), "q4_0 is worse than none: -25.0 points on average (-32.0 to -18.0), 160 pairs"),
+        (decided(BETTER), "q4_0 is better than none: +25.0 points on average (+18.0 to +32.0), 160 pairs"),
         (
             decided(EQUAL),
             "q4_0 is not worse than none by 5 points or more: 0.0 points on average (-3.0 to +3.0), 280 pairs",
