@@ -15,12 +15,8 @@ from tests.engines.fake_server import FakeServer, serving
 ORDINALS = ("first", "second")
 QUESTION = re.compile(r"reply with (\w+)\. .* repeat the (\w+) (.*) that you wrote")
 FEW = (
-    "model=served",
-    "task=mrcr",
-    "task.lengths=[1024,2048]",
-    "task.trials=2",
+    *("model=served", "model.context_window=4096", "task=mrcr", "task.lengths=[1024,2048]", "task.trials=2"),
     "task.save_contexts=true",
-    "model.context_window=4096",
 )
 
 

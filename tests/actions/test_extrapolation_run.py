@@ -5,24 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, reported
 from tests.execution.test_store import edited
 
-RUN = (
-    *SIMULATED,
-    "dataset=synthetic",
-    "engine.cliff_tokens=1100",
-    "task.lengths=[512,1024,1280,2048]",
-    "task.trials=4",
-)
+FEW = ("task.lengths=[512,1024,1280,2048]", "task.trials=4")
+RUN = (*SIMULATED, "dataset=synthetic", "engine.cliff_tokens=1100", *FEW)
 TRAINED = "model.rope.trained_tokens=1024"
 
 
 def run(folder: Path, *overrides: str) -> dict[str, Any]:
-    done = contextcliff(*RUN, *overrides, cwd=folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    (report,) = reports(folder)
-    return report
+    return reported(folder, *RUN, *overrides)
 
 
 def test_without_the_trained_positions_nothing_is_found_and_they_can_be_given_afterwards(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.actions.test_run import kept
+from tests.actions.test_search_run import WINDOW, FallingShort
 from tests.actions.test_stopped_run import ended, once, started
 from tests.commands import QUIET, SIMULATED, contextcliff, reports
 from tests.compositions import built
@@ -190,16 +191,6 @@ def test_a_budget_that_runs_out_in_the_replay_leaves_the_cap_and_a_new_one_goes_
     report = run(other, *like)
     assert (judged(report), report["partial"]) == (judged(whole), False)
     assert prompts(other, report) == prompts(folder, whole)
-
-
-WINDOW = [{"id": "m", "max_model_len": 4096}]
-
-
-class FallingShort(FakeServer):
-    """Finds nothing in prompts that are longer than a page."""
-
-    def answer(self, prompt: str) -> str:
-        return "I do not know." if len(prompt) > 2200 else FakeServer.answer(self, prompt)
 
 
 def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:

@@ -19,16 +19,18 @@ from tests.make import curve, scored_sample
 PACKAGE = Path(calibrating.__file__).parents[2]
 
 
-def test_a_length_at_the_limit_of_a_relative_threshold_is_shown_above_it() -> None:
-    shortest, longer = summarise(group(curve({500: (5, 5), 1_000: (1, 1)}), designed_lengths=True, bins=1), 0.9)
-    threshold = RelativeThreshold(share=0.1, confidence=0.9, baseline=shortest, members=(shortest,))
-    assert threshold.is_shown_above(longer)  # 1 of 1 against a tenth of a sure baseline: p = 0.1
-
-
-def test_a_length_at_the_limit_of_a_relative_threshold_is_shown_below_it() -> None:
-    shortest, longer = summarise(group(curve({500: (9, 9), 1_000: (0, 1)}), designed_lengths=True, bins=1), 0.9)
-    threshold = RelativeThreshold(share=1.0, confidence=0.9, baseline=shortest, members=(shortest,))
-    assert threshold.is_shown_below(longer)  # 0 of 1 against 9 of 9 is Fisher's p = 0.1
+@pytest.mark.parametrize(
+    ("right", "longer_right", "share"),
+    [
+        (5, 1, 0.1),  # 1 of 1 against a tenth of a sure baseline: p = 0.1
+        (9, 0, 1.0),  # 0 of 1 against 9 of 9 is Fisher's p = 0.1
+    ],
+)
+def test_a_length_at_the_limit_of_a_relative_threshold_is_shown(right: int, longer_right: int, share: float) -> None:
+    samples = curve({500: (right, right), 1_000: (longer_right, 1)})
+    shortest, longer = summarise(group(samples, designed_lengths=True, bins=1), 0.9)
+    threshold = RelativeThreshold(share=share, confidence=0.9, baseline=shortest, members=(shortest,))
+    assert threshold.is_shown_above(longer) if longer_right else threshold.is_shown_below(longer)
 
 
 def test_a_position_pattern_at_the_limit_has_its_name(monkeypatch: pytest.MonkeyPatch) -> None:

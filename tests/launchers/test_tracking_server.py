@@ -26,14 +26,8 @@ pytestmark = [
 ]
 RAY = ("hydra/launcher=ray", "+hydra.launcher.ray.init.num_cpus=2", "+hydra.launcher.ray.init.include_dashboard=false")
 SWEEP = (
-    *(
-        "engine=simulated",
-        "dataset=synthetic",
-        "model=smollm2,qwen3_4b",
-        "task=niah,tracing",
-        "task.lengths=[512,1024]",
-    ),
-    *("reporting.console=none", "reporting.dpi=50"),
+    *("engine=simulated", "dataset=synthetic", "model=smollm2,qwen3_4b", "task=niah,tracing"),
+    *("task.lengths=[512,1024]", "reporting.console=none", "reporting.dpi=50"),
 )
 
 

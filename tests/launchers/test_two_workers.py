@@ -30,14 +30,8 @@ LAUNCHERS = {
     ),
 }
 SWEEP = (
-    *(
-        "engine=simulated",
-        "dataset=synthetic",
-        "model=smollm2,qwen3_4b",
-        "task=niah,tracing",
-        "task.lengths=[512,1024]",
-    ),
-    *("reporting.figures=false", "reporting.console=none"),
+    *("engine=simulated", "dataset=synthetic", "model=smollm2,qwen3_4b", "task=niah,tracing"),
+    *("task.lengths=[512,1024]", "reporting.figures=false", "reporting.console=none"),
 )
 pytestmark = pytest.mark.slow
 

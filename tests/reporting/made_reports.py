@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+
+from rich.console import Console
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.findings.answer_measures import AnswerMeasure, AnswerMeasures, MeasuredLength, MeasureName
 from contextcliff.records.report import Counts, Report
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, PartResult
+from contextcliff.reporting.comparison.comparison_output import render_comparison
 from contextcliff.reporting.run_names import facts_of
 from tests.make import analysed_search, coin, plan_of, searched
 from tests.simulated_reports import CLIFF, Law, simulated
@@ -30,6 +35,13 @@ def run_of(name: str, law: Law = CLIFF) -> ComparedRun:
 
 def compared(*runs: ComparedRun, parts: Sequence[PartResult] = ()) -> Comparison:
     return Comparison(name="c", runs=runs, parts=tuple(parts), notes=("a note",), decided=())
+
+
+def printed(comparison: Comparison, *, width: int = 80) -> str:
+    """What the console shows of a comparison."""
+    stream = io.StringIO()
+    render_comparison(comparison, console=Console(file=stream, width=width, color_system=None), folder=Path("c"))
+    return stream.getvalue()
 
 
 CLIFF_AT = 3_000

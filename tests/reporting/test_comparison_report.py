@@ -9,27 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from contextcliff.findings.finding import Line, Lines
 from contextcliff.reporting.comparison import comparison
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
-    Comparison,
     ComparisonPart,
     DecidedRun,
     PartResult,
     parts_with,
 )
-from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
-from tests.reporting.made_reports import compared, run_of
+from contextcliff.reporting.comparison.comparison_output import write_comparison
+from tests.reporting.made_reports import compared, printed, run_of
 from tests.simulated_reports import FLAT
-
-
-def printed(comparison: Comparison) -> str:
-    stream = io.StringIO()
-    render_comparison(comparison, console=Console(file=stream, width=80, color_system=None), folder=Path("c"))
-    return stream.getvalue()
 
 
 class LuckComparison(ComparisonPart):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from contextcliff.analysis.paired import decide
 from contextcliff.records.comparison import Matching, PairedDecision
 from contextcliff.reporting.comparison.comparison import Comparison, DecidedRun
-from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
+from contextcliff.reporting.comparison.comparison_output import write_comparison
 from contextcliff.reporting.comparison.verdicts import (
     answer,
     forest_figure,
@@ -25,7 +23,7 @@ from contextcliff.reporting.comparison.verdicts import (
 )
 from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
 from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.made_reports import run_of
+from tests.reporting.made_reports import printed, run_of
 
 WORSE = everywhere(worse=12, better=2, right=26)
 BETTER = everywhere(worse=2, better=12, right=26)
@@ -142,12 +140,6 @@ def compared(*candidates: DecidedRun) -> Comparison:
     base = run_of("none")
     runs = (base, *(each.run for each in candidates))
     return Comparison(name="c", runs=runs, parts=(), notes=(), decided=candidates)
-
-
-def printed(comparison: Comparison, *, width: int = 80) -> str:
-    stream = io.StringIO()
-    render_comparison(comparison, console=Console(file=stream, width=width, color_system=None), folder=Path("c"))
-    return stream.getvalue()
 
 
 @pytest.mark.parametrize("n", [1, 8])

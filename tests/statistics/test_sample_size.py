@@ -28,20 +28,13 @@ def test_fewest_samples_for_a_perfect_score(threshold: float, fewest: int | None
     assert fewest_all_right(threshold, 0.95) == fewest
 
 
-@pytest.mark.parametrize("rate", [0.9, 0.95, 0.99])
-def test_the_first_size_with_80_percent_power_above(rate: float) -> None:
-    n = to_show_above(rate, 0.8, 0.95)
+@pytest.mark.parametrize("rate", [0.9, 0.95, 0.99, 0.1, 0.5, 0.6])
+def test_the_first_size_with_80_percent_power(rate: float) -> None:
+    to_show, power = (to_show_above, power_above) if rate > 0.8 else (to_show_below, power_below)
+    n = to_show(rate, 0.8, 0.95)
     assert n is not None
-    assert power_above(n, rate, 0.8) >= 0.8
-    assert all(power_above(m, rate, 0.8) < 0.8 for m in range(1, n))
-
-
-@pytest.mark.parametrize("rate", [0.1, 0.5, 0.6])
-def test_the_first_size_with_80_percent_power_below(rate: float) -> None:
-    n = to_show_below(rate, 0.8, 0.95)
-    assert n is not None
-    assert power_below(n, rate, 0.8) >= 0.8
-    assert all(power_below(m, rate, 0.8) < 0.8 for m in range(1, n))
+    assert power(n, rate, 0.8) >= 0.8
+    assert all(power(m, rate, 0.8) < 0.8 for m in range(1, n))
 
 
 def test_a_share_of_the_baseline_takes_more_than_a_fixed_threshold() -> None:

@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from rich.console import Console
 
 from contextcliff.findings.finding import Table
 from contextcliff.records.comparison import ScoredPair
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, parts_with
-from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
+from contextcliff.reporting.comparison.comparison_output import write_comparison
 from contextcliff.reporting.run_names import facts_of
 from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.contest import WritingSide
@@ -27,7 +26,9 @@ from contextcliff.writing.paired import (
     differences_sentence,
     measure_differences,
 )
+from tests.reporting import made_reports
 from tests.reporting.figure_texts import words
+from tests.reporting.made_reports import printed
 from tests.simulated_reports import CLIFF, edited, simulated
 from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
@@ -200,11 +201,7 @@ def run_of(place: int, name: str, *, coherence: bool = False) -> ComparedRun:
 
 def silent_run(name: str) -> ComparedRun:
     """A run of ours without prose."""
-    report = simulated(CLIFF)
-    lengths = tuple(each.asked_tokens for each in report.analysis.bins)
-    return ComparedRun(
-        name=name, facts=facts_of(report), source="there", parameters={}, lengths=lengths, report=report, findings={}
-    )
+    return replace(made_reports.run_of(name), parameters={}, findings={})
 
 
 def compared(names: list[str], *, silent: str | None = None, coherence: bool = False) -> Comparison:
@@ -268,7 +265,6 @@ def test_nothing_of_a_name_is_obeyed(written: Path) -> None:
 
 
 def test_the_console_has_the_core_measures_within_80_columns() -> None:
-    stream, comparison = io.StringIO(), compared(["one · " + "x" * 90, "two"], silent="three")
-    render_comparison(comparison, console=Console(file=stream, width=80, color_system=None), folder=Path("c"))
-    assert all(len(line) <= 80 for line in stream.getvalue().splitlines())
-    assert "Cloze score (lower is better)" in " ".join(stream.getvalue().split())
+    shown = printed(compared(["one · " + "x" * 90, "two"], silent="three"))
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "Cloze score (lower is better)" in " ".join(shown.split())
