@@ -52,9 +52,7 @@ _OFTEN_IMPORTED = (
 def _warm_up() -> None:
     """Do once what every command line does first, so that every fork of this process has it done.
 
-    Modules are imported, Hydra's plugins are listed, its grammars know the usual overrides, the header of the embedded
-    model's file is read, a figure has been drawn, and the tables of the measures of prose are loaded. Nothing is left
-    behind but what is in memory: no file, no signal handler, no variable of the environment.
+    Nothing is left behind but what is in memory: no file, no signal handler, no variable of the environment.
     """
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
@@ -189,9 +187,7 @@ def _leave_the_disk_its_time() -> None:
 
 
 def _ask_for_the_mode_where_one_is_set() -> None:
-    """Let Hydra compose once: to learn whether a job sweeps it composes everything once before, and only experiments
-    say so in a file (`_warm_up` makes sure of it).
-    """
+    """Let Hydra compose once, and not once more to learn whether a job sweeps: only experiments say so in a file."""
     from hydra._internal.hydra import Hydra
 
     asked = Hydra.get_mode

@@ -75,10 +75,7 @@ def jobs_of(*arguments: str) -> list[list[str]]:
 
 
 def line_of(*arguments: str) -> str:
-    """The error line of a command line that is refused before anything is sent, by jobs that run in this process.
-
-    Of other engines than `simulated` nothing is opened.
-    """
+    """The error line of a refused command line, by jobs of this process; only `engine=simulated` is opened."""
     overrides: list[Override] = []
     try:
         for job in jobs_of(*arguments):

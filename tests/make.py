@@ -190,10 +190,7 @@ def repeated(length: int, items: Sequence[Sequence[float | None]], *, a_document
 def drawn_items(
     rng: np.random.Generator, rate: float, *, n: int, within: float, between: float = 0.0, a_document: int = 1
 ) -> list[list[float]]:
-    """`n` questions, three repeats each, right at `rate`.
-
-    `within` is the correlation of the repeats of a question, `between` that of the questions on one document.
-    """
+    """`n` questions, three repeats each, right at `rate`; repeats correlate by `within`, a document's by `between`."""
     documents = _varied(rng, np.full(-(-n // a_document), rate), between).repeat(a_document)[:n]
     chances = _varied(rng, documents, within)
     return [[float(rng.random() < chance) for _ in range(3)] for chance in chances]
@@ -304,10 +301,7 @@ LENGTHS = (500, 1_000, 2_000, 4_000, 8_000)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Server:
-    """What a request takes: a fixed part, a part for each token, and attention, in ms; times noise.
-
-    The whole answer takes `answer_ms` more.
-    """
+    """What a request takes: a fixed part, a part for each token, and attention, in ms; times noise."""
 
     fixed: float = 30.0
     token: float = 0.5
@@ -322,6 +316,7 @@ class Server:
     widths: Mapping[int, float] | None = None
     """By length, what the noise is multiplied with."""
     answer_ms: float = 250.0
+    """What the whole answer takes beyond its first token."""
 
     def times(self, length: int, n: int, rng: np.random.Generator) -> list[float]:
         base = self.fixed + self.token * length + 0.5 * self.attention * length**2

@@ -9,11 +9,7 @@ import pytest
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.findings.entropy import (
-    AttentionEntropy,
-    EntropyAtLength,
-    EntropyFinding,
-)
+from contextcliff.findings.entropy import AttentionEntropy, EntropyAtLength, EntropyFinding
 from contextcliff.records.generation import ScoredSample
 from tests.make import scored_sample
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contextcliff.findings.fitted_length import (
-    FittedLength,
-    FittedLengths,
-    effective_length,
-    fitted_shift,
-)
+from contextcliff.findings.fitted_length import FittedLength, FittedLengths, effective_length, fitted_shift
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import as_it_is
 from tests.make import analysed, counted, curve, finding, fractional, of, scored_sample, texts

@@ -9,11 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from contextcliff.findings.half_life import (
-    HalfLife,
-    half_life,
-    half_life_lsq,
-)
+from contextcliff.findings.half_life import HalfLife, half_life, half_life_lsq
 from contextcliff.statistics.exponential_decay import fit_decay
 from tests.make import counted, scoring
 

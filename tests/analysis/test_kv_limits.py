@@ -13,14 +13,7 @@ from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import Pairs
-from contextcliff.findings.kv_cache import (
-    CacheAtLength,
-    KVCache,
-    KVCacheFinding,
-    Limits,
-    limits_in_words,
-    memory_cap,
-)
+from contextcliff.findings.kv_cache import CacheAtLength, KVCache, KVCacheFinding, Limits, limits_in_words, memory_cap
 from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, CacheInUse, DeviceMemory
 from tests.make import scored_sample
 from tests.simulated_reports import edited, simulated

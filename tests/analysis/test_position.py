@@ -9,10 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
-from contextcliff.findings.position import (
-    PositionPattern,
-    position_pattern,
-)
+from contextcliff.findings.position import PositionPattern, position_pattern
 from contextcliff.records.generation import ScoredSample
 from tests.make import right_of, scored_sample
 

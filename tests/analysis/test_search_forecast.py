@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from contextcliff.analysis.forecast import chance_to_pass, expected_blocks, most_blocks
-from contextcliff.analysis.search import (
-    BlockKey,
-    BlockScores,
-    alpha_of,
-    blocks_used,
-    follow,
-)
+from contextcliff.analysis.search import BlockKey, BlockScores, alpha_of, blocks_used, follow
 from contextcliff.records.search_record import Search, SearchPlan, SearchRule
 from contextcliff.statistics.power import sequential_power
 from contextcliff.statistics.sequential import decide

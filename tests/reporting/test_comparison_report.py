@@ -12,13 +12,7 @@ import pytest
 
 from contextcliff.findings.finding import Line, Lines
 from contextcliff.reporting.comparison import comparison
-from contextcliff.reporting.comparison.comparison import (
-    ComparedRun,
-    ComparisonPart,
-    DecidedRun,
-    PartResult,
-    parts_with,
-)
+from contextcliff.reporting.comparison.comparison import ComparedRun, ComparisonPart, DecidedRun, PartResult, parts_with
 from contextcliff.reporting.comparison.comparison_output import write_comparison
 from tests.reporting.made_reports import compared, printed, run_of
 from tests.simulated_reports import FLAT

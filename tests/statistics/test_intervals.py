@@ -5,13 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.statistics.intervals import (
-    clopper_pearson_low,
-    is_binary,
-    lower_bound,
-    shown_interval,
-    upper_bound,
-)
+from contextcliff.statistics.intervals import clopper_pearson_low, is_binary, lower_bound, shown_interval, upper_bound
 
 counts = st.integers(min_value=1, max_value=200).flatmap(
     lambda n: st.tuples(st.integers(min_value=0, max_value=n), st.just(n))

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.sequential import (
-    ABOVE,
-    BELOW,
-    SequentialDecision,
-    decide,
-)
+from contextcliff.statistics.sequential import ABOVE, BELOW, SequentialDecision, decide
 from tests.statistics.simulated_walks import decide_share, log_e_values
 
 scores = st.one_of(st.none(), st.sampled_from([0.0, 1.0]), st.floats(min_value=0.0, max_value=1.0))

@@ -7,12 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.statistics.power import (
-    fewest_perfect,
-    fewest_perfect_share,
-    profile_power,
-    sequential_power,
-)
+from contextcliff.statistics.power import fewest_perfect, fewest_perfect_share, profile_power, sequential_power
 from contextcliff.statistics.sequential import decide
 from tests.statistics.simulated_walks import decide_share
 

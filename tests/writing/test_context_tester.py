@@ -19,14 +19,7 @@ from contextcliff.writing.context_tester import (
 from contextcliff.writing.measures.measured import measure_prose
 from contextcliff.writing.measures.readability import word_list_of
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
-from tests.writing.made_context_tester import (
-    drawn_rounds,
-    figures,
-    made_round,
-    result_folder,
-    table,
-    table_row,
-)
+from tests.writing.made_context_tester import drawn_rounds, figures, made_round, result_folder, table, table_row
 
 
 def read(path: Path) -> ImportedRun:

@@ -15,11 +15,7 @@ from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import judge_prose
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
-from contextcliff.writing.tests import (
-    against_author,
-    against_shortest,
-    writing_trends,
-)
+from contextcliff.writing.tests import against_author, against_shortest, writing_trends
 from tests.writing.made_writing import drawn, rounds_of, writing, written
 
 

@@ -20,12 +20,7 @@ from contextcliff.reporting.comparison.comparison_output import write_comparison
 from contextcliff.reporting.run_names import facts_of
 from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.contest import WritingSide
-from contextcliff.writing.paired import (
-    MeasureDifference,
-    difference_blocks,
-    differences_sentence,
-    measure_differences,
-)
+from contextcliff.writing.paired import MeasureDifference, difference_blocks, differences_sentence, measure_differences
 from tests.reporting import made_reports
 from tests.reporting.figure_texts import words
 from tests.reporting.made_reports import printed
