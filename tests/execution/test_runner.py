@@ -105,6 +105,17 @@ def right(sample: Sample, _: int) -> Generation:
     return said(sample.answers[0])
 
 
+def failing(kind: str, *, at: Callable[[Sample, int], bool] = lambda *_: True, **fault: Any) -> Scripted:
+    """A session that fails at these samples and attempts, by default at all, and is right at the others."""
+
+    def behaviour(sample: Sample, attempt: int) -> Generation:
+        if at(sample, attempt):
+            raise EngineFault(kind, "as told", **fault)
+        return right(sample, attempt)
+
+    return Scripted(behaviour)
+
+
 def test_every_sample_is_answered_and_kept_before_it_is_handed_on(tmp_path: Path) -> None:
     outcomes = execute(Scripted(right), tmp_path)
     assert {outcome.sample for outcome in outcomes} == {item.sample for item in PLANNED}
@@ -178,12 +189,7 @@ def test_a_budget_waits_for_what_is_under_way_to_take_less_than_its_worst(tmp_pa
 
 
 def test_transport_faults_are_retried_and_counted(tmp_path: Path) -> None:
-    def second_time(sample: Sample, attempt: int) -> Generation:
-        if attempt == 1:
-            raise EngineFault("server_error", "busy", retryable=True)
-        return said(sample.answers[0])
-
-    outcomes = execute(Scripted(second_time), tmp_path)
+    outcomes = execute(failing("server_error", at=lambda _, attempt: attempt == 1, retryable=True), tmp_path)
     assert all(outcome.generation is not None for outcome in outcomes)
     with Store(tmp_path) as store:
         assert [fault.kind for _, fault in store.faults("run")] == ["server_error"] * len(PLANNED)
@@ -191,23 +197,14 @@ def test_transport_faults_are_retried_and_counted(tmp_path: Path) -> None:
 
 def test_a_fault_that_persists_leaves_its_sample_unscored_and_lowers_no_mean(tmp_path: Path) -> None:
     lost = PLANNED[5].sample
-
-    def one_is_lost(sample: Sample, _: int) -> Generation:
-        if sample == lost:
-            raise EngineFault("timeout", "silence", retryable=True)
-        return said(sample.answers[0])
-
-    session = Scripted(one_is_lost)
+    session = failing("timeout", at=lambda sample, _: sample == lost, retryable=True)
     scored = score_outcomes(TASK, execute(session, tmp_path, max_retries=2))
     assert session.attempts[lost.sample_id] == 3
     assert Counter((item.score, item.failure) for item in scored) == {(1.0, None): 11, (None, "timeout"): 1}
 
 
 def test_an_overflow_is_neither_retried_nor_a_wrong_answer(tmp_path: Path) -> None:
-    def too_long(sample: Sample, _: int) -> Generation:
-        raise EngineFault("overflow", "400")
-
-    session = Scripted(too_long)
+    session = failing("overflow")
     scored = score_outcomes(TASK, execute(session, tmp_path))
     assert set(session.attempts.values()) == {1}
     assert {(item.score, item.failure) for item in scored} == {(None, "overflow")}
@@ -215,20 +212,14 @@ def test_an_overflow_is_neither_retried_nor_a_wrong_answer(tmp_path: Path) -> No
 
 
 def test_a_fatal_fault_stops_the_run_after_no_more_requests_than_are_under_way(tmp_path: Path) -> None:
-    def wrong_key(sample: Sample, _: int) -> Generation:
-        raise EngineFault("unauthorized", "wrong key", fatal=True)
-
-    session = Scripted(wrong_key)
-    with pytest.raises(RunError, match="unauthorized: wrong key"):
+    session = failing("unauthorized", fatal=True)
+    with pytest.raises(RunError, match="unauthorized: as told"):
         execute(session, tmp_path, concurrency=3)
     assert sum(session.attempts.values()) <= 3
 
 
 def test_scores_do_not_depend_on_the_order_of_outcomes(tmp_path: Path) -> None:
-    def sometimes(sample: Sample, _: int) -> Generation:
-        return said(PLANNED[0].sample.answers[0])
-
-    outcomes = execute(Scripted(sometimes), tmp_path)
+    outcomes = execute(Scripted(lambda *_: said(PLANNED[0].sample.answers[0])), tmp_path)
     forward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes)}
     backward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes[::-1])}
     assert forward == backward
@@ -237,7 +228,6 @@ def test_scores_do_not_depend_on_the_order_of_outcomes(tmp_path: Path) -> None:
 
 def test_a_server_that_asks_for_patience_gets_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     waits: list[float] = []
-
     sleep = asyncio.sleep
 
     async def note(seconds: float) -> None:
@@ -246,11 +236,6 @@ def test_a_server_that_asks_for_patience_gets_it(monkeypatch: pytest.MonkeyPatch
         await sleep(0)
 
     monkeypatch.setattr(asyncio, "sleep", note)
-
-    def once(sample: Sample, attempt: int) -> Generation:
-        if attempt == 1:
-            raise EngineFault("rate_limit", "slow down", retryable=True, retry_after_s=7.0)
-        return said(sample.answers[0])
-
-    execute(Scripted(once), tmp_path)
+    busy = failing("rate_limit", at=lambda _, attempt: attempt == 1, retryable=True, retry_after_s=7.0)
+    execute(busy, tmp_path)
     assert waits == [7.0] * len(PLANNED)
