@@ -17,7 +17,7 @@ from contextcliff.engines.engine import OnToken, Served
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import runner as runner_module
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner, send_listed
+from contextcliff.execution.runner import Runner, send_all, send_listed
 from contextcliff.execution.schedule import FixedSource
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.model import Price
@@ -224,6 +224,23 @@ def test_scores_do_not_depend_on_the_order_of_outcomes(tmp_path: Path) -> None:
     backward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes[::-1])}
     assert forward == backward
     assert Counter(item.failure for item in forward.values()) == {None: 1, "wrong_needle": 11}
+
+
+def test_a_failed_request_is_not_repeated_when_the_minutes_are_over(tmp_path: Path) -> None:
+    asked_at_s: list[float] = []
+
+    def busy(*_: object) -> Generation:  # every request takes 50 seconds on the clock
+        asked_at_s.append(50.0 * len(asked_at_s))
+        raise EngineFault("rate_limit", "slow down", retryable=True)
+
+    outcomes: list[Outcome] = []
+    meter = Meter(Budget(minutes=2), Price(), sampling=Sampling(), clock=lambda: 50.0 * len(asked_at_s))
+    with Store(tmp_path) as store:
+        runner = runner_of(Scripted(busy), store, concurrency=1, max_retries=10, may_repeat=meter.may_repeat)
+        asyncio.run(send_all(runner, FixedSource(PLANNED), meter, ended=outcomes.append))
+    assert asked_at_s == [0.0, 50.0, 100.0]
+    assert [outcome.unscored for outcome in outcomes] == ["rate_limit"]
+    assert meter.ran_out
 
 
 def test_a_server_that_asks_for_patience_gets_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
