@@ -8,7 +8,7 @@ from contextcliff.analysis.bins import group
 from contextcliff.findings.position import DepthPoint, PositionProfile, depth_profile
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import shown_interval, wilson
-from tests.make import analysed, finding, scored_sample
+from tests.make import analysed, finding, right_of, scored_sample
 
 
 def profile(samples: list[ScoredSample], *, binary: bool = True) -> tuple[DepthPoint, ...]:
@@ -42,3 +42,25 @@ def test_every_scored_sample_with_a_depth_is_in_one_point(items: list[tuple[floa
     assert sum(point.n_samples for point in points) == sum(score is not None for _, score in items)
     assert [point.depth for point in points] == sorted({point.depth for point in points})
     assert all(0.0 <= point.ci_low <= point.ci_high <= 1.0 for point in points)
+
+
+def test_a_cell_is_the_mean_of_the_scored_samples_of_a_length_and_depth() -> None:
+    samples = [
+        scored_sample(1_000, 1.0, depth=0.5),
+        scored_sample(1_000, 0.5, depth=0.5),
+        scored_sample(1_000, None, depth=0.5),
+        scored_sample(1_000, None, depth=1.0),
+        scored_sample(500, 0.0, depth=1.0),
+    ]
+    cells = [(c.asked_tokens, c.depth, c.n_samples, c.mean) for c in analysed(samples).cells]
+    assert cells == [(500, 1.0, 1, 0.0), (1_000, 0.5, 2, 0.75), (1_000, 1.0, 0, None)]
+
+
+def test_samples_without_a_depth_have_no_cell() -> None:
+    assert analysed(right_of(500, 3, 4)).cells == ()
+
+
+def test_cells_of_natural_lengths_follow_the_bins() -> None:
+    samples = [scored_sample(n, 1.0, depth=0.5) for n in range(1, 21)]
+    found = analysed(samples, designed=False, bins=2)
+    assert [c.asked_tokens for c in found.cells] == [b.asked_tokens for b in found.bins]

@@ -1,11 +1,18 @@
-"""Runs that stand together are told apart by what they differ in."""
+"""What runs and files are called: on whose disk a file lies is never said."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.reporting.run_names import RunFacts, telling_names, unique_names, without_common_model
+from contextcliff.reporting.run_names import (
+    RunFacts,
+    telling_names,
+    unique_names,
+    with_file_names,
+    without_common_model,
+)
 
 
 def test_a_run_goes_by_its_model_and_what_differs() -> None:
@@ -48,3 +55,26 @@ def test_a_model_that_all_runs_share_need_not_be_said_with_each() -> None:
     assert without_common_model(("glm · none", "glm · yarn x2"), model="glm") == ("none", "yarn x2")
     assert without_common_model(("glm", "glm · yarn x2"), model="glm") == ("glm", "glm · yarn x2")
     assert without_common_model(("glm · a", "qwen · a"), model="glm") == ("glm · a", "qwen · a")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "shown"),
+    [
+        ("dataset.path", "/home/ada/private/novel.txt", "novel.txt"),
+        ("dataset.path", r"C:\Users\ada\novel.txt", "novel.txt"),
+        ("dataset.path", "~/books/", "books"),
+        ("dataset.paths", "['/home/ada/a b.txt', 'books/c.txt']", "['a b.txt', 'c.txt']"),
+        ("task.word_list", "lists/words.txt", "words.txt"),
+        ("model.gguf.path", "/models/glm.gguf", "glm.gguf"),
+        ("output_dir", "/home/ada/outputs", "outputs"),
+        ("tracking.uri", "sqlite:////home/ada/mlflow.db", "mlflow.db"),
+        ("tracking.uri", "http://tracking:5000/api", "http://tracking:5000/api"),
+        ("tokenizer.name", "/models/glm", "glm"),
+        ("tokenizer.name", "THUDM/GLM-4", "THUDM/GLM-4"),
+        ("model.gguf.path", "None", "None"),
+        ("task.instruction", "/no_think Go on / with it.", "/no_think Go on / with it."),
+        ("engine.base_url", "http://localhost:5001/v1", "http://localhost:5001/v1"),
+    ],
+)
+def test_of_a_path_the_last_part_is_shown_and_all_else_as_it_is(key: str, value: str, shown: str) -> None:
+    assert with_file_names({key: value}) == {key: shown}

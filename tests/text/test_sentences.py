@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.datasets.essays import Essays
 from contextcliff.text.sentences import goes_on, nearest_start, parts_sentences, sentence_starts
+from contextcliff.text.words import combining_marks
 from tests.datasets.made_files import SHARED, WHY_SHARED
 
 NOVELS = ("little_women.txt", "haystack_en.txt")
@@ -147,3 +151,10 @@ def test_the_nearest_start_is_the_nearest_of_those_before_the_end(
         return
     expected = min(allowed, key=lambda start: (abs(start - target), start))
     assert nearest_start(starts, target, before=before) == expected
+
+
+def test_they_are_every_mark_up_to_four_hexadecimal_digits() -> None:
+    marks = combining_marks()
+    assert all(unicodedata.category(mark) in ("Mn", "Mc", "Me") for mark in marks)
+    assert {"\u0301", "\u093e", "\u20dd"} <= set(marks)
+    assert not re.search(r"\w", "\u0301")
