@@ -59,7 +59,9 @@ def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MO
         return disjoint
     spans = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
     if len(spans) < FEWEST_WINDOWS <= most:
-        spans = _spread(text, characters, starts, room=max(1, characters // _CROWDED), most=2 * FEWEST_WINDOWS)
+        spans = _spread(
+            text, characters, starts, room=max(1, characters // _CROWDED), most=min(most, 2 * FEWEST_WINDOWS)
+        )
     return spans
 
 
@@ -179,7 +181,7 @@ def _spread(text: str, characters: int, starts: Sequence[int], *, room: int, mos
     spans: list[tuple[int, int]] = []
     earliest = 0
     for place in range(count):
-        start = max(earliest, _nearest(bounds, round(place * stride)))
+        start = bounds[bisect_left(bounds, max(earliest, _nearest(bounds, round(place * stride))))]
         end = _nearest(bounds, start + characters)
         if abs(end - start - characters) <= _TOLERANCE * characters:
             spans.append((start, end))
