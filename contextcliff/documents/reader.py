@@ -23,10 +23,8 @@ from contextcliff.errors import ConfigError
 _LEAST_SECONDS, _SECONDS_PER_MIB, _MOST_SECONDS = 30, 3, 300
 """For one file. A novel takes a second, also as a PDF."""
 _MEMORY_GIB = 2
-_MAX_CHARACTERS = 64_000_000
-"""Of one text: more than ten million tokens."""
-_OUT_OF_MEMORY = 3
-"""Exit code of the process, which ends so that the next file has all the memory again."""
+_MAX_CHARACTERS = 64_000_000  # of one text: more than ten million tokens
+_OUT_OF_MEMORY = 3  # exit code of the process, which ends so that the next file has all the memory again
 
 
 class DocumentReader:
