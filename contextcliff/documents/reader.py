@@ -1,7 +1,8 @@
 """Reads documents in a process of its own, with bounds of time, memory and text.
 
 A document may be anybody's. A few kilobytes can ask for hours of work or for gigabytes, and a library in C that fails
-ends its process without a word: then this process ends, and the run goes on without the file."""
+ends its process without a word: then this process ends, and the run goes on without the file.
+"""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ class Engine(Protocol):
     def window_batch(self) -> int | None:
         """Tokens of a batch that a layer with a sliding window has room for beside its window, as in llama.cpp.
 
-        None: of an engine that keeps no more than the window, or of which that is not known.
+        None if the engine keeps no more than the window, or if that is unknown.
         """
 
     @property

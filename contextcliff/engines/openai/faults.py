@@ -209,7 +209,7 @@ def _retry_after_s(headers: Mapping[str, str], answer: str) -> float | None:
         return float(milliseconds) / 1000.0
     if re.fullmatch(_DECIMAL, value):
         return float(value)
-    with suppress(ValueError):
+    with suppress(ValueError, OverflowError):  # no date, or one of no calendar
         until = parsedate_to_datetime(value)
         return max(0.0, until.timestamp() - time.time())
     if (asked := _ASKED_WAIT.search(answer)) is None:

@@ -85,16 +85,15 @@ def texts_in(value: object) -> str:
 
 
 _MESSAGES = ("error", "errors", "message", "detail", "msg", "error_message", "errorMessage")
-"""Where servers put their words, the outer ones first."""
+"""Where servers put their words."""
 
 
 def message_in(value: object) -> str:
-    """The words of a server's error in any shape: its message, those of a list, or else every text in it."""
-    for _ in range(8):
-        inner = [value[name] for name in _MESSAGES if value.get(name)] if isinstance(value, dict) else []
-        if not inner:
-            break
-        value = inner[0]
-    if isinstance(value, list):
-        return "; ".join(filter(None, map(message_in, value[:8])))
-    return value if isinstance(value, str) else texts_in(value)
+    """The words of a server's error in any shape: its messages, those of a list, or else every text in it."""
+    match value:
+        case dict(values):
+            said = dict.fromkeys(message_in(values.get(name)) for name in _MESSAGES)
+            return "; ".join(filter(None, said)) or texts_in(values)
+        case list(values):
+            return "; ".join(filter(None, map(message_in, values[:8])))
+    return value if isinstance(value, str) else ""
