@@ -42,6 +42,26 @@ class UnreachableError(RunError):
     """A server can't be reached, at least now."""
 
 
+WITHOUT_WEIGHTS = (
+    "ask a server that has the model (engine=openai engine.base_url=http://HOST:PORT/v1), or take model=smollm2, whose "
+    "weights are installed, or engine=simulated, whose answers are made up; weights that are here already are found by "
+    "HF_HOME=FOLDER or model.gguf.path=FILE.gguf"
+)
+"""The ways out where weights can't be fetched."""
+
+
+class UnfetchedWeights(RunError):
+    """Weights are not here, and the hub does not give them."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{why}; {WITHOUT_WEIGHTS}")
+
+
+def in_short(error: str) -> str:
+    """An error without the ways out that the end of a sweep says once for all of its jobs."""
+    return error.removesuffix(f"; {WITHOUT_WEIGHTS}")
+
+
 class GateFailed(ContextCliffError):
     """A result is not what was required of it. Raised at the end, when everything is written and tracked."""
 

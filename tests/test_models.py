@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contextcliff.errors import ConfigError, ContextCliffError, RunError
+from contextcliff.errors import WITHOUT_WEIGHTS, ConfigError, ContextCliffError, RunError
 from contextcliff.hub import transport_errors
 from contextcliff.models.model import Price, PriceTier, Rope, dollars
 from contextcliff.models.weights import Gguf
@@ -64,7 +64,7 @@ def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
         (
             LocalEntryNotFoundError("offline"),
             RunError,
-            f"model.gguf.repo=owner/name: weights.gguf can't be fetched (offline); look at the network, or {WAY_OUT}",
+            f"model.gguf.repo=owner/name: weights.gguf can't be fetched (offline); {WITHOUT_WEIGHTS}",
         ),
         (
             EntryNotFoundError("no such file"),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, tell
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, tell
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -26,6 +26,8 @@ _HYDRA_FULL_ERROR = "HYDRA_FULL_ERROR"
 
 exit_codes: list[ExitCode] = []
 """The exit code of every job that ended in this process."""
+_said: set[str] = set()
+"""The errors of a sweep's jobs that this process has printed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,8 +149,12 @@ def _outcome_of(config: DictConfig) -> _Outcome:
     except ContextCliffError as error:
         if wants_traceback() and not isinstance(error, GateFailed):  # which is a result, and no fault to look for
             raise
-        print_error(error)
-        return _Outcome(code=error.exit_code, message=str(error))
+        # Jobs of one model fail alike, and the sweep's table says which ones did.
+        said = str(error) if number is None else in_short(str(error))
+        if number is None or said not in _said:
+            print_error(said)
+        _said.add(said)
+        return _Outcome(code=error.exit_code, message=said)
     except KeyboardInterrupt:
         return _Outcome(code=report_stop())
 

@@ -20,7 +20,7 @@ from contextcliff.config import part_of
 from contextcliff.errors import tell
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import cap_words, draw_runs, name_of, render_sweep, write_leaderboard
+from contextcliff.reporting.leaderboard import cap_words, draw_runs, name_of, render_sweep, ways_out, write_leaderboard
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.reporting.stored_sweeps import (
     LEADERBOARD,
@@ -211,6 +211,8 @@ def end_sweep() -> None:
             written = folder if folder.is_dir() else None
             page = None if written is None else _page(watch.tracker)
             render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
+        if way_out := ways_out(rows):
+            tell(way_out)
 
 
 def _page(tracker: Tracker) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from contextcliff.errors import ConfigError, RunError, one_line
+from contextcliff.errors import ConfigError, RunError, UnfetchedWeights, one_line
 from contextcliff.hub import quiet_the_hub, reach_the_hub, transport_errors
 from contextcliff.models.gguf_header import count_of, header_text, read_header
 from contextcliff.records.kv_cache import GIB
@@ -111,10 +111,7 @@ class Gguf:
         try:
             reach_the_hub(str(self.repo), str(self.file))
         except RunError as error:
-            raise RunError(
-                f"model.gguf.repo={self.repo}: {self.file} can't be fetched ({error}); look at the network, at HF_HOME "
-                f"for what was fetched before and at HF_TOKEN for gated ones, or {_WAY_OUT}"
-            ) from error
+            raise UnfetchedWeights(f"model.gguf.repo={self.repo}: {self.file} can't be fetched ({error})") from error
 
     def fetch(self) -> Path:
         """The file on this machine, downloaded from its hub repository where needed.
@@ -132,9 +129,7 @@ class Gguf:
         try:
             return Path(hf_hub_download(repo_id=str(self.repo), filename=str(self.file)))
         except LocalEntryNotFoundError as error:  # neither in the cache nor reachable
-            raise RunError(
-                f"{source} can't be fetched ({_first_line(error)}); look at the network, or {_WAY_OUT}"
-            ) from error
+            raise UnfetchedWeights(f"{source} can't be fetched ({_first_line(error)})") from error
         except (RepositoryNotFoundError, EntryNotFoundError, ValueError) as error:
             raise ConfigError(f"{source} can't be found there ({_first_line(error)}); {_WAY_OUT}") from error
         except transport_errors() as error:

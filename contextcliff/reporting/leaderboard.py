@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.task_means import RULER_THRESHOLD, TaskMeans, task_means
+from contextcliff.errors import WITHOUT_WEIGHTS, in_short
 from contextcliff.findings.finding import Column, columns_of
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _NAME, _MEANS, _CAPS = "leaderboard", "mean_over_tasks", "caps.png"
 _FEWEST_CURVES = 2
+_MOST_NAMED = 4
+"""So many jobs that failed alike are named."""
 _WIDEST = 10_000
 
 
@@ -108,7 +111,7 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "usd": row.usd,
             "minutes": round(row.wall_s / 60, 2),
             "state": row.state,
-            "error": row.error,
+            "error": in_short(row.error),
             "run": row.folder or row.run_id,
         }
         for row in ranked(rows)
@@ -137,15 +140,36 @@ def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
         ]
         body = ([_shown(row[name]) for name in shown] for row in jobs)
         parts.append(table([name.replace("_", " ") for name in shown], body, words=len(shown)))
-    parts += [
-        f"- {inline(f'job {row.job + 1} ({row.task}, {row.model}, {row.kv_policy}) failed: {row.error}')}"
-        for row in failed
-    ]
+    parts += [f"- {inline(line)}" for line in failures(rows)]
+    if way_out := ways_out(rows):
+        parts.append(inline(way_out))
     for means in task_means(rows):
         parts += [f"## {inline(title(means))}", table(MEANS_HEAD, means_cells(means))]
         parts.append(bullets(map(inline, sentences(means))))
     parts.append(f"`{command}`" if "`" not in command else command)
     return "\n\n".join(parts)
+
+
+def failures(rows: Sequence[SweepRow]) -> tuple[str, ...]:
+    """Why jobs failed, a line for each reason: `jobs 1 and 2 (niah, qwen3-8b, f16; …) failed: …`."""
+    jobs: dict[str, list[SweepRow]] = {}
+    for row in rows:
+        if row.state == "failed":
+            jobs.setdefault(in_short(row.error), []).append(row)
+    return tuple(f"{_named(alike)} failed: {why}" for why, alike in jobs.items())
+
+
+def _named(rows: Sequence[SweepRow]) -> str:
+    numbers = " and ".join(", ".join(f"{row.job + 1}" for row in rows).rsplit(", ", 1))
+    shown = [f"{row.task}, {row.model}, {row.kv_policy}" for row in rows[:_MOST_NAMED]]
+    more = [f"{len(rows) - _MOST_NAMED} more"] if len(rows) > _MOST_NAMED else []
+    return f"job{'s' if len(rows) > 1 else ''} {numbers} ({'; '.join((*shown, *more))})"
+
+
+def ways_out(rows: Sequence[SweepRow]) -> str:
+    """What would help jobs whose weights can't be fetched; empty where there is none."""
+    lacking = any(in_short(row.error) != row.error for row in rows)
+    return f"Where weights can't be fetched: {WITHOUT_WEIGHTS}" if lacking else ""
 
 
 def _shown(value: object) -> str:
@@ -237,8 +261,8 @@ def render_sweep(
         if shared:
             say("all jobs: " + ", ".join(f"{each.title} {each.cells[0]}" for each in shared))
     out.print(folding(columns, console=out, red=red))
-    for row in failed:
-        say(f"job {row.job + 1} failed: {row.task}, {row.model}, {row.kv_policy}: {row.error}", style="red")
+    for line in failures(rows):
+        say(line, style="red")
     for means in task_means(rows):
         say(f"\n{title(means)}", style="bold")
         out.print(folding(columns_of(MEANS_HEAD, means_cells(means)), console=out))

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, RunError, UnfetchedWeights
 from contextcliff.hub import cause, quiet_the_hub, reach_the_hub, transport_errors
 from contextcliff.models.weights import ends_of
 from contextcliff.records.kv_cache import GIB
@@ -86,10 +86,7 @@ class HubWeights:
             raise self._unreachable(error) from error
 
     def _unreachable(self, error: Exception) -> RunError:
-        return RunError(
-            f"model.hub={self.name}: can't be fetched ({cause(error)}); look at the network, at HF_HOME for what was "
-            f"fetched before and at HF_TOKEN for gated ones, or {_WAY_OUT}"
-        )
+        return UnfetchedWeights(f"model.hub={self.name}: can't be fetched ({cause(error)})")
 
     def remote_gib(self) -> float | None:
         """Size in GiB of the repository's weights; None where the hub does not say."""
