@@ -23,11 +23,11 @@ def compared(folder: Path) -> list[list[str]]:
 def test_a_sweep_ends_with_the_comparison_of_its_jobs(tmp_path: Path) -> None:
     ended = contextcliff("kv_policy=q8_0,none", *NEEDLES, cwd=tmp_path)
     assert ended.returncode == 0
-    assert compared(tmp_path) == [["niah none", "niah q8_0"]]
+    assert compared(tmp_path) == [["niah f16", "niah q8_0"]]
     (file,) = (tmp_path / "outputs").glob("*/comparisons/*/comparison.json")
     made = json.loads(file.read_text(encoding="utf-8"))
     assert made["baseline"].endswith("q8_0")  # the first job
-    assert [each["policy"] for each in made["kv_policies"]] == ["q8_0", "none"]
+    assert [each["policy"] for each in made["kv_policies"]] == ["q8_0", "f16"]
 
 
 def test_a_sweep_that_is_logged_says_its_job_each_length_and_each_part_of_the_end(tmp_path: Path) -> None:
@@ -65,4 +65,4 @@ def test_a_failed_job_has_the_number_that_its_progress_had(tmp_path: Path) -> No
         "task.lengths=[512],[999999]", *SIMULATED, "task.trials=1", "reporting.console=summary", cwd=tmp_path
     )
     assert ended.returncode == 2
-    assert "job 2 failed: niah, SmolLM2-135M-Instruct, none: " in " ".join(ended.stdout.split())
+    assert "job 2 (niah, SmolLM2-135M-Instruct (simulated), f16) failed: " in " ".join(ended.stdout.split())

@@ -105,7 +105,7 @@ def base(leaderboard: str) -> str:
 
 
 def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> None:
-    names = [f"smollm2 · niah · {policy}" for policy in ("none", "q8_0", "q4_0")]
+    names = [f"smollm2 (simulated) · niah · {policy}" for policy in ("f16", "q8_0", "q4_0")]
     text = shown(page, leaderboard, "Leaderboard", *names, "safe_cap", "kv_policy", "verdict")
     assert leaderboard.endswith("#/experiments/1/runs?viewStateShareKey=leaderboard")
     order = [text.index(name) for name in names]
@@ -114,22 +114,22 @@ def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> No
 
 def test_a_sweep_and_its_jobs_link_to_each_other(leaderboard: str, page: Page, folder: Path) -> None:
     parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
-    jobs = ("Child runs", "3 of 3 jobs ended", "smollm2 · niah · q8_0")
+    jobs = ("Child runs", "3 of 3 jobs ended", "smollm2 (simulated) · niah · q8_0")
     shown(page, f"{base(leaderboard)}/runs/{parent.info.run_id}", *jobs)
-    child = runs(folder)["smollm2 · niah · q8_0"]
+    child = runs(folder)["smollm2 (simulated) · niah · q8_0"]
     sweep = ("Parent run", "Safe cap:", "sweep · none, q8_0, q4_0", "essays")
     shown(page, f"{base(leaderboard)}/runs/{child.info.run_id}", *sweep)
 
 
 def test_a_run_shows_its_curve_by_context_tokens_in_a_section(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 · niah · none"]
+    run = runs(folder)["smollm2 (simulated) · niah · f16"]
     address = f"{base(leaderboard)}/runs/{run.info.run_id}/model-metrics"
     shown(page, address, "by_length (", "safe_cap (", "by_depth (11)")
     page.locator(".js-plotly-plot").first.wait_for()
 
 
 def test_figures_tables_and_reports_open(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 · niah · none"]
+    run = runs(folder)["smollm2 (simulated) · niah · f16"]
     files = f"{base(leaderboard)}/runs/{run.info.run_id}/artifacts"
     shown(page, f"{files}/figures/score_by_length.png", "score_by_length.png")
     page.locator("img[src^='blob:'], img[src*='score_by_length'], .image-container").first.wait_for(state="attached")
@@ -143,17 +143,24 @@ def test_figures_tables_and_reports_open(leaderboard: str, page: Page, folder: P
 
 
 def test_failures_are_read_one_by_one(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 · niah · q4_0"]
+    run = runs(folder)["smollm2 (simulated) · niah · q4_0"]
     shown(page, f"{base(leaderboard)}/runs/{run.info.run_id}/traces", "Request", "What is the special magic", "score")
     page.get_by_text("What is the special magic").first.click()
     page.get_by_text("Assessments").first.wait_for()
 
 
 def test_two_kv_policies_are_compared(leaderboard: str, page: Page, folder: Path) -> None:
-    ids = [runs(folder)[f"smollm2 · niah · {policy}"].info.run_id for policy in ("none", "q4_0")]
+    ids = [runs(folder)[f"smollm2 (simulated) · niah · {policy}"].info.run_id for policy in ("f16", "q4_0")]
     root = leaderboard.partition("#")[0]
     address = f"{root}#/compare-runs?runs={quote(json.dumps(ids))}&experiments={quote(json.dumps(['1']))}"
-    shown(page, address, "Comparing 2 Runs", "kv_policy.name", "smollm2 · niah · none", "smollm2 · niah · q4_0")
+    shown(
+        page,
+        address,
+        "Comparing 2 Runs",
+        "kv_policy.name",
+        "smollm2 (simulated) · niah · f16",
+        "smollm2 (simulated) · niah · q4_0",
+    )
 
 
 @pytest.mark.parametrize(

@@ -59,14 +59,14 @@ def test_a_sweep_is_one_run_over_the_runs_of_its_jobs(swept: tuple[Path, subproc
     folder, done = swept
     assert (done.returncode, done.stderr) == (0, "")
     (parent,) = parents(folder)
-    assert parent.info.run_name == "sweep · smollm2, qwen3_4b · niah, tracing"
+    assert parent.info.run_name == "sweep · smollm2, qwen3_4b · niah, tracing (simulated)"
     assert parent.info.status == "FINISHED"
     assert parent.data.metrics == {"jobs/planned": 4.0, "jobs/ended": 4.0, "jobs/failed": 0.0}
     below = children(folder)
     assert {run.data.tags["mlflow.parentRunId"] for run in below} == {parent.info.run_id}
     assert sorted(str(run.info.run_name) for run in below) == [
-        "qwen3_4b · niah · none", "qwen3_4b · tracing · none", "smollm2 · niah · none", "smollm2 · tracing · none",
-    ]  # fmt: skip
+        f"{model} (simulated) · {task} · f16" for model in ("qwen3_4b", "smollm2") for task in ("niah", "tracing")
+    ]
     assert {run.info.status for run in below} == {"FINISHED"}
     assert all(run.info.start_time >= parent.info.start_time for run in below)
 
@@ -91,7 +91,7 @@ def test_the_leaderboard_has_a_row_for_each_job_and_is_a_file_of_the_sweeps_run(
 def test_the_console_ends_with_one_table_of_caps(swept: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     _, done = swept
     end = done.stdout[done.stdout.rindex("sweep · ") :]
-    assert end.startswith("sweep · smollm2, qwen3_4b · niah, tracing: 4 of 4 jobs, 0 failed")
+    assert end.startswith("sweep · smollm2, qwen3_4b · niah, tracing (simulated): 4 of 4 jobs, 0 failed")
     for row in rows(swept[0]):
         assert f"{row['safe_cap_tokens']:,}" in end
     assert "leaderboard: outputs/contextcliff/sweeps/" in end
@@ -155,6 +155,36 @@ def test_two_sweeps_that_begin_at_once_are_two_and_one_that_is_begun_twice_is_on
     assert len(parents(tmp_path)) == 2
     names = [run.info.run_name for run in children(tmp_path)]
     assert len(names) == len(set(names)) == 4
+
+
+def test_made_up_runs_of_a_sweep_have_the_word_in_every_name(
+    swept: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, done = swept
+    (card,) = folder.rglob("sweeps/*/leaderboard")
+    models = {"SmolLM2-135M-Instruct (simulated)", "Qwen3-4B (simulated)"}
+    assert {row["model"] for row in rows(folder)} == models
+    assert {run.data.tags["model"] for run in children(folder)} == models
+    assert {run.data.params["model"] for run in children(folder)} == {"smollm2 (simulated)", "qwen3_4b (simulated)"}
+    assert done.stdout.count("(simulated)") == 7, "the sweep's name, its four rows and two means"
+    for text in ((card / f"leaderboard.{kind}").read_text("utf-8") for kind in ("md", "html")):
+        assert text.count("Qwen3-4B") == text.count("Qwen3-4B (simulated)") > 0
+    for file in folder.rglob("report.json"):
+        report = json.loads(file.read_text("utf-8"))
+        assert (report["simulated"], report["model"] in models, report["kv_policy"]) == (True, True, "f16")
+        assert "simulated" not in report["run_id"]
+
+
+def test_a_sweep_whose_weights_cannot_be_fetched_says_the_way_out_once(tmp_path: Path) -> None:
+    asked = ("model=qwen,glm", "task=niah,tracing", "tracking=none", "reporting.progress=false")
+    done = contextcliff(*asked, cwd=tmp_path, env={"HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"})
+    assert done.returncode == 1
+    said = " ".join(f"{done.stdout} {done.stderr}".split())
+    for help_ in ("engine.base_url=", "engine=simulated", "model=smollm2"):
+        assert said.count(help_) == 1
+    assert done.stderr.count("Qwen3-8B-Q4_K_M.gguf can't be fetched") == 1
+    assert "jobs 1 and 2 (niah, Qwen3-8B, f16; tracing, Qwen3-8B, f16) failed: model.gguf.repo=" in said
+    assert done.stderr.splitlines()[-1].startswith("Where weights can't be fetched: ")
 
 
 def test_a_single_run_is_no_sweep(tmp_path: Path) -> None:

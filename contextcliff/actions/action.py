@@ -12,14 +12,15 @@ from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ExitCode
+from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.budget import Budget
 from contextcliff.execution.store import Respondent
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.kv_cache import shown_policy
 from contextcliff.records.published import PublishedCurve
-from contextcliff.records.report import RunRecord
+from contextcliff.records.report import SIMULATED, RunRecord, shown_model
 from contextcliff.records.run_plan import Plan
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.seeding import digest_of
@@ -115,6 +116,33 @@ class Invocation:
     def model_name(self) -> str:
         """The configured name of the model, or `served` until a server reports it."""
         return self.model.name or _UNNAMED
+
+    @property
+    def shown_model(self) -> str:
+        """That name in tables and titles."""
+        return shown_model(self.model_name, engine=self.engine.name)
+
+    @property
+    def cache_as_started(self) -> bool:
+        """Whether somebody else starts the server, and nobody says with what cache."""
+        remote = not self.engine.computes_here and self.engine.name != SIMULATED
+        return remote and self.kv_policy.is_plain and not self.kv_policy.declared
+
+    @property
+    def shown_policy(self) -> str:
+        """The name of the KV policy in reports."""
+        if self.told is not None:
+            return self.told.kv_policy
+        try:
+            cached = self.engine.cache_policy(self.kv_policy)
+        except ConfigError:  # the engine is not installed: a job that fails by it has a row all the same
+            cached = self.kv_policy
+        return shown_policy(
+            self.kv_policy.shown,
+            key_type=cached.key_type,
+            value_type=cached.value_type,
+            as_started=self.cache_as_started,
+        )
 
     @property
     def task_name(self) -> str:

@@ -20,7 +20,7 @@ from contextcliff.models.model import Price
 from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import NOT_SENT, Generation, Outcome, ScoredSample
-from contextcliff.records.kv_cache import CacheFacts, DeviceMemory
+from contextcliff.records.kv_cache import AS_STARTED, CacheFacts, DeviceMemory
 from contextcliff.records.report import Counts, JudgeUsage, Usage
 
 if TYPE_CHECKING:
@@ -108,11 +108,15 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
 
 
 def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | None:
-    """As stored, with the memory that this invocation gives the model."""
+    """As stored, with the memory that this invocation gives the model, and with what an earlier version did not say."""
+    if stored is None:
+        return None
     given = invocation.model.memory_gib
-    if stored is None or given is None:
-        return stored
-    return replace(stored, device=DeviceMemory(name="", gib=given))
+    return replace(
+        stored,
+        device=stored.device if given is None else DeviceMemory(name="", gib=given),
+        as_started=invocation.shown_policy == AS_STARTED,
+    )
 
 
 def _replayed(annotated: Annotated, scored: Sequence[ScoredSample]) -> tuple[ScoredSample, ...]:

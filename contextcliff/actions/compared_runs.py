@@ -284,8 +284,8 @@ def _values(stored: StoredReport, name: str) -> frozenset[str]:
     """Every value that a run has of a key: as its report names it, as it was configured, and as it was typed."""
     run = stored.report.run
     values = {str(getattr(run, name))} if name in _GROUPS else set()
-    if "." in name:
-        values |= {value for each, value in read_parameters(stored.folder / "manifest.json").items() if each == name}
+    recorded = read_parameters(stored.folder / "manifest.json")
+    values |= {recorded[key] for key in (name, f"{name}.name") if key in recorded}
     typed = (part.partition("=") for part in shlex.split(run.command))
     return frozenset(values | {value for each, _, value in typed if each.lstrip("+") == name})
 

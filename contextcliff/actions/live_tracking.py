@@ -75,17 +75,17 @@ def _started(invocation: Invocation, identity: Identity) -> Started:
     return Started(
         run_id=identity.run_id,
         title=RunTitle(
-            model=model_title(invocation.model_name, option=option),
+            model=model_title(invocation.model_name, option=option, engine=invocation.engine.name),
             task=invocation.task_name,
-            kv_policy=invocation.kv_policy.shown,
+            kv_policy=invocation.shown_policy,
             label=invocation.label,
             rope=invocation.model.rope.words,
         ),
         parameters=invocation.parameters,
         tags={
-            "model": invocation.model_name,
+            "model": invocation.shown_model,
             "task": invocation.task_name,
-            "kv_policy": invocation.kv_policy.shown,
+            "kv_policy": invocation.shown_policy,
             "engine": invocation.engine.name,
             "dataset": invocation.dataset_name,
             **provenance(identity),

@@ -23,6 +23,7 @@ from contextcliff.findings.kv_cache import memory_cap, memory_of, memory_words
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
 
@@ -58,7 +59,7 @@ class Planner:
         memory = None if facts.cache is None else memory_of(facts.cache)
         return Plan(
             run_id=self.prepared.run.run_id,
-            model=facts.model,
+            model=shown_model(facts.model, engine=facts.engine),
             engine=facts.engine,
             tokenizer=facts.tokenizer,
             samples=size.samples,

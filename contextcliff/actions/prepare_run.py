@@ -163,6 +163,7 @@ def prepare(
                     window_batch=invocation.engine.window_batch,
                 ),
                 in_use=served.cache,
+                as_started=invocation.cache_as_started,
             ),
             positions=positions_of(invocation.model.rope, served.positions),
             own_tokenizer=sources.is_own(tokenizer),

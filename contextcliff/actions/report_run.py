@@ -24,7 +24,7 @@ from contextcliff.execution.stopping import Stop
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NOT_SENT, TRUNCATED, ScoredSample
-from contextcliff.records.report import Report, RunRecord
+from contextcliff.records.report import SIMULATED, Report, RunRecord, shown_model
 from contextcliff.records.sample import render
 from contextcliff.records.search_record import Replay
 from contextcliff.tracking.tracker import Begun, Tracked, TrackingError
@@ -224,9 +224,10 @@ def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes:
         fingerprint=run.fingerprint,
         label=run.label,
         partial=partial,
-        model=facts.model,
+        model=shown_model(facts.model, engine=facts.engine),
         engine=facts.engine,
-        kv_policy=invocation.kv_policy.shown if told is None else told.kv_policy,
+        simulated=facts.engine == SIMULATED,
+        kv_policy=invocation.shown_policy,
         rope=invocation.model.rope.words if told is None else told.rope,
         api=facts.api,
         task=facts.task_option or invocation.task_name,

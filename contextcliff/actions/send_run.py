@@ -242,7 +242,7 @@ class _Sender:
 def _title(invocation: Invocation) -> str:
     place = invocation.place
     job = "" if place is None else f"job {place.job + 1}/{place.n_jobs} · "
-    return f"{job}{invocation.task_name} · {invocation.model_name} · kv {invocation.kv_policy.shown}"
+    return f"{job}{invocation.task_name} · {invocation.shown_model} · kv {invocation.shown_policy}"
 
 
 def _watch(

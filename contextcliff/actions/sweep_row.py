@@ -68,9 +68,9 @@ def row_without_report(
     """The row of a job that is under way, or that has failed."""
     return SweepRow(
         job=place.job,
-        model=invocation.model_name,
+        model=invocation.shown_model,
         task=invocation.task_name,
-        kv_policy=invocation.kv_policy.shown,
+        kv_policy=invocation.shown_policy,
         differing=place.differing,
         state=state,
         error=error,

@@ -16,6 +16,7 @@ from contextcliff.execution.scoring import recall
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome, ScoredSample
+from contextcliff.records.report import shown_model
 from contextcliff.reporting.progress import phase
 
 
@@ -79,6 +80,7 @@ async def ask_judge(
     meter = judge_meter(judge, budget)
     async with judge.engine.open(judge.deployment) as session:
         name = session.served.model or judge.model.name or judge.engine.name
+        name = shown_model(name, engine=judge.engine.name)
         served = session.served.model
         store.change_facts(run_id, lambda facts: replace(facts, judge=name, judge_served=served))
         requests = judge.requests(scored, served=session.served.model)

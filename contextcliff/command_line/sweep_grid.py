@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from omegaconf import DictConfig, OmegaConf
 
+from contextcliff.records.report import shown_model
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.seeding import digest_of
 
@@ -25,6 +26,8 @@ class SweepGrid:
 
     typed: tuple[str, ...]
     jobs: tuple[tuple[str, ...], ...]
+    engine: str
+    """The engine's option, of the first jobs where engines are swept."""
 
     @property
     def sweep_id(self) -> str:
@@ -34,14 +37,15 @@ class SweepGrid:
 
     @property
     def name(self) -> str:
-        """`sweep · qwen, glm · niah, tracing`: the values that are swept."""
+        """`sweep · qwen, glm · niah, tracing`: the values that are swept, marked where all jobs are simulated."""
         shown = (
             [with_file_names({key: value.strip(_QUOTES)})[key] for value in values]
             for key, values in self._swept().items()
         )
         parts = [", ".join(values) for values in shown]
         name = " · ".join(["sweep", *parts])
-        return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+        name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+        return name if "engine" in self._swept() else shown_model(name, engine=self.engine)
 
     def differing_keys(self) -> tuple[str, ...]:
         """The keys in which jobs differ, without model, task and KV policy."""
@@ -66,13 +70,14 @@ def grid_of(config: DictConfig) -> SweepGrid:
 
     hydra = config.hydra
     typed = tuple(map(str, OmegaConf.to_container(hydra.overrides.task, resolve=False) or ()))
-    sweeper = hydra.sweeper
+    sweeper, engine = hydra.sweeper, str(hydra.runtime.choices.get("engine") or "")
     if sweeper.get("_target_") != _SWEEPER:
-        return SweepGrid(typed=typed, jobs=())
+        return SweepGrid(typed=typed, jobs=(), engine=engine)
     given = [f"{key}={value}" for key, value in (sweeper.get("params") or {}).items()]
     overrides = OverridesParser.create().parse_overrides([*given, *typed])
     batches = BasicSweeper.split_arguments(overrides, None)
-    return SweepGrid(typed=typed, jobs=tuple(tuple(job) for batch in batches for job in batch))
+    jobs = tuple(tuple(job) for batch in batches for job in batch)
+    return SweepGrid(typed=typed, jobs=jobs, engine=engine)
 
 
 def _key(override: str) -> str:

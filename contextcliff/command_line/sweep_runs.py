@@ -14,6 +14,8 @@ from contextcliff.actions.sweep_row import row_without_report
 from contextcliff.command_line.end_of_sweep import post_comparison, post_plan, post_row
 from contextcliff.command_line.sweep_callback import SweepNote, noted
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed
+from contextcliff.records.kv_cache import shown_policy
+from contextcliff.records.report import shown_model
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.stored_sweeps import read_rows, sweep_folder, write_row
@@ -76,9 +78,9 @@ def list_unbuilt(
         return
     row = SweepRow(
         job=job,
-        model=choices.get("model") or "",
+        model=shown_model(choices.get("model") or "", engine=choices.get("engine") or ""),
         task=choices.get("task") or "",
-        kv_policy=choices.get("kv_policy") or "",
+        kv_policy=shown_policy(choices.get("kv_policy") or "", key_type="f16", value_type="f16", as_started=False),
         differing=_differing(note, overrides),
         state="failed",
         error=" ".join(str(error).split()),

@@ -23,7 +23,9 @@ class AnswerFinding(Finding[None]):
         do = Note("rely on none of the tested lengths")
         if cap.tokens is not None:
             do = Note("keep prompts to {tokens:,} tokens or fewer", tokens=cap.tokens)
-        what = " · ".join((run.model, run.task, run.dataset, run.kv_policy, run.engine))
+        engine = "" if run.simulated else f" · {run.engine}"  # the name says it
+        what = Note("{model} · {task} · {dataset} · KV {policy}{engine}", model=run.model, task=run.task,
+                    dataset=run.dataset, policy=phrases.kv_policy(run), engine=engine)  # fmt: skip
         return (
             *_stopped(report),
             Text(

@@ -264,7 +264,7 @@ class RunFinding(Finding[None]):
         rows = (
             ("Model", f"{run.model} ({run.label})" if run.label else run.model),
             ("Engine", run.engine),
-            ("KV policy", run.kv_policy if cache is None else policy_in_words(cache.facts)),
+            ("KV policy", phrases.kv_policy(run) if cache is None else policy_in_words(cache.facts)),
             ("Task", run.task),
             ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
             ("Tokenizer", run.tokenizer),

@@ -204,6 +204,8 @@ def rate(tokens_per_s: float | None) -> str:
 
 def policy_in_words(facts: CacheFacts) -> Note:
     """What the policy does to the cache."""
+    if facts.as_started:
+        return Note("as the server was started (not checked)")
     formats = Note("keys in {keys}, values in {values}", keys=facts.key_type, values=facts.value_type)
     if facts.key_type == facts.value_type:
         formats = Note("keys and values in {format}", format=facts.key_type)
@@ -213,7 +215,7 @@ def policy_in_words(facts: CacheFacts) -> Note:
     elif facts.evicts:
         evicted = Note("; keeps {budget:.0%} of the positions, chosen before the question is read", budget=facts.budget)
     declared = Note("; declared, not checked") if facts.declared else ""
-    return Note("{policy}: {formats}{evicted}{declared}", policy=facts.policy, formats=formats, evicted=evicted,
+    return Note("{policy}: {formats}{evicted}{declared}", policy=facts.shown, formats=formats, evicted=evicted,
                 declared=declared)  # fmt: skip
 
 
@@ -222,6 +224,8 @@ def _size(facts: CacheFacts) -> Note:
     size = Note("not known: the model's metadata are not here")
     if computed is not None:
         size = Note("{bytes:,.0f} bytes a token", bytes=computed)
+    if computed is not None and facts.as_started:
+        size = Note("{bytes:,.0f} bytes a token if it is in {format}", bytes=computed, format=facts.key_type)
     if in_use is None:
         return size
     measured = "" if in_use.bytes_per_token is None else Note(", measured {bytes:,.0f}", bytes=in_use.bytes_per_token)

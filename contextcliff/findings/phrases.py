@@ -8,14 +8,20 @@ from collections.abc import Mapping
 
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.kv_cache import AS_STARTED
 from contextcliff.records.note import Note
-from contextcliff.records.report import Report
+from contextcliff.records.report import Report, RunRecord
 from contextcliff.records.search_record import Search
 
 MISSING = "-"
 """Stands for what was not measured; never for zero."""
 MEANS: Mapping[Quantity, str] = {"score": "mean score", "healthy": "share of healthy rounds"}
 """What the mean outcome of several samples is."""
+
+
+def kv_policy(run: RunRecord) -> Note | str:
+    """The KV policy of a run, as reports name it."""
+    return Note("as started (not checked)") if run.kv_policy == AS_STARTED else run.kv_policy
 
 
 def whole(value: int | None) -> str:

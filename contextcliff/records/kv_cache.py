@@ -7,6 +7,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 GIB = 2**30
+AS_STARTED = "as started (not checked)"
+"""What stands for the policy of a server that somebody else has started, where nobody says what it has."""
+_UNCHOSEN = "none"
+
+
+def shown_policy(name: str, *, key_type: str, value_type: str, as_started: bool) -> str:
+    """The name of a cache's policy in reports: where none was chosen its format, `f16`."""
+    if as_started:
+        return AS_STARTED
+    formats = key_type if key_type == value_type else f"{key_type}-{value_type}"
+    return formats if name == _UNCHOSEN else name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +58,7 @@ class CacheFacts:
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     policy: str
-    """Its name in reports."""
+    """Its name in run ids; `none` where none was chosen."""
     key_type: str
     value_type: str
     option: str = ""
@@ -66,6 +77,13 @@ class CacheFacts:
     device: DeviceMemory | None = None
     """Where the model ran here; None: on a server, or nowhere."""
     in_use: CacheInUse | None = None
+    as_started: bool = False
+    """Whether nobody says with what cache somebody else has started the server."""
+
+    @property
+    def shown(self) -> str:
+        """The policy's name in reports."""
+        return shown_policy(self.policy, key_type=self.key_type, value_type=self.value_type, as_started=self.as_started)
 
     @property
     def bytes_per_token(self) -> float | None:

@@ -131,8 +131,10 @@ class RunRecord:
     partial: bool
     """Whether the run stopped before its end."""
     model: str
+    """As it is shown: that of a simulated run has the word in its name."""
     engine: str
     kv_policy: str
+    """As it is shown: the format where none was chosen, or that nobody checked what a server was started with."""
     task: str
     dataset: str
     tokenizer: str
@@ -159,6 +161,23 @@ class RunRecord:
     """The settings that the answers were judged by, dotted key to value; empty where an earlier version judged."""
     published: tuple[PublishedCurve, ...] = ()
     """What others have published, to be drawn behind the scores; nothing is tested against it."""
+    simulated: bool = False
+    """Whether the answers are made up, by `engine=simulated`: no model was asked."""
+
+
+SIMULATED = "simulated"
+"""The engine whose answers are made up, and the word in the shown name of its models."""
+
+
+EMBEDDED = ("llamacpp", "transformers")
+"""The engines that load a model themselves."""
+STARTED_HERE = "started by engine.command for this run"
+"""What `RunRecord.server` has of a server that the run started."""
+
+
+def shown_model(name: str, *, engine: str) -> str:
+    """A model's name as tables and runs show it: `Qwen3-8B (simulated)` where its answers are made up."""
+    return f"{name} ({SIMULATED})" if engine == SIMULATED else name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

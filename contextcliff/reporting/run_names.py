@@ -14,7 +14,7 @@ from pathlib import Path
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, json_of, opened, parsed
 from contextcliff.errors import tell
 from contextcliff.findings.finding import findings_of
-from contextcliff.records.report import Report
+from contextcliff.records.report import Report, shown_model
 
 _BETWEEN = " · "
 
@@ -145,7 +145,8 @@ def run_parameters(report: Report, configured: Mapping[str, str]) -> dict[str, s
         "run": run.run_id,
         "created": run.created_at,
     }
-    return {**named, **{key: value for key, value in configured.items() if key not in named}}
+    marked = {key: shown_model(configured[key], engine=run.engine) for key in ("model.name",) if key in configured}
+    return {**named, **{key: value for key, value in configured.items() if key not in named}, **marked}
 
 
 def read_parameters(manifest: Path) -> Mapping[str, str]:

@@ -7,7 +7,7 @@ finding that the run does not have is null.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -15,11 +15,21 @@ from pydantic import TypeAdapter
 from contextcliff.findings.finding import Finding, absent_keys, findings_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.note import Note
-from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
+from contextcliff.records.report import (
+    EMBEDDED,
+    SCHEMA_VERSION,
+    SIMULATED,
+    STARTED_HERE,
+    Counts,
+    Report,
+    RunRecord,
+    Usage,
+    shown_model,
+)
 
 _IN_FRONT = (
-    *("run_id", "fingerprint", "label", "partial", "model", "engine", "kv_policy", "task", "dataset", "tokenizer"),
-    "max_context_tokens",
+    *("run_id", "fingerprint", "label", "partial", "model", "simulated", "engine", "kv_policy", "task", "dataset"),
+    *("tokenizer", "max_context_tokens"),
 )
 """Fields of the run that stand before the analysis; the rest of them stand at the end."""
 
@@ -55,12 +65,31 @@ def unflatten(flat: object) -> Report:
     sections = findings_with([name for name, value in flat.items() if value is not None])
     found = {section.key: _finding(section, flat) for section in sections}
     findings = {key: finding for key, finding in found.items() if finding is not None}
-    return Report(
+    report = Report(
         run=_adapter(RunRecord).validate_python(_present(RunRecord, flat)),
         analysis=_adapter(Analysis).validate_python({**_present(Analysis, flat), "notes": (), "findings": findings}),
         usage=_adapter(Usage).validate_python(flat.get("usage")),
         counts=_adapter(Counts).validate_python(flat.get("counts")),
     )
+    return report if "simulated" in flat else _as_shown_now(report)
+
+
+def _as_shown_now(report: Report) -> Report:
+    """The report of an earlier version, whose model and KV policy had no names for tables."""
+    from contextcliff.findings.kv_cache import KVCache
+
+    run, cache = report.run, report.analysis.finding(KVCache)
+    model, simulated = shown_model(run.model, engine=run.engine), run.engine == SIMULATED
+    run = replace(run, model=model, simulated=simulated)
+    if cache is None:
+        return replace(report, run=run)
+    facts = cache.facts
+    remote = run.engine not in (*EMBEDDED, SIMULATED) and STARTED_HERE not in run.server
+    is_plain = not facts.evicts and facts.key_type == facts.value_type == "f16"
+    facts = replace(facts, as_started=remote and is_plain and not facts.declared)
+    findings = {**report.analysis.findings, "kv_cache": replace(cache, facts=facts)}
+    run, analysis = replace(run, kv_policy=facts.shown), replace(report.analysis, findings=findings)
+    return replace(report, run=run, analysis=analysis)
 
 
 def plain(value: object) -> object:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextcliff.analysis.judged_by import compact, rule_of
 from contextcliff.findings.finding import Measurement, findings_of, measured
 from contextcliff.records.analysis import SafeCap
-from contextcliff.records.report import Report
+from contextcliff.records.report import Report, shown_model
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.tracker import LengthPoint
@@ -23,6 +23,9 @@ RULE = "contextcliff.rule"
 _NOT_SAID = frozenset({"created_at", "command", "usage.wall_s", "counts.reused"})
 """Fields of a report that tell how it was made, and nothing of the run."""
 
+
+_MODEL = ("model", "model.name")
+"""Parameters that name the model."""
 
 CAP_TO_COME = Measurement(key="safe_cap_tokens", value=math.nan)
 """Not a number until there is a cap: MLflow lists metrics in the order in which they came."""
@@ -78,8 +81,10 @@ def cap_in_short(cap: SafeCap) -> str:
 def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
     """The configuration as MLflow takes it: valid keys, no two alike, values cut at the limit, no path of this machine.
 
-    What names a class (`_target_`) is left out: the option beside it says it in one word.
+    What names a class (`_target_`) is left out: the option beside it says it in one word. The model of a simulated run
+    is marked.
     """
+    engine = flattened.get("engine", "")
     kept: dict[str, str] = {}
     for name, value in with_file_names(flattened).items():
         if name.rpartition(".")[2] == "_target_":
@@ -88,7 +93,7 @@ def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
         while key in kept:
             copies += 1
             key = f"{valid_key(name)[: MAX_KEY - 8]}_{copies}"
-        kept[key] = value[:MAX_PARAMETER]
+        kept[key] = (shown_model(value, engine=engine) if name in _MODEL else value)[:MAX_PARAMETER]
     return kept
 
 

@@ -223,7 +223,7 @@ def _title_of(report: Report, parameters: Mapping[str, str]) -> RunTitle:
     run = report.run
     named = any(re.match(r"\++model\.name=|model\.name=", word) for word in shlex.split(run.command))
     return RunTitle(
-        model=model_title(run.model, option="" if named else parameters.get("model", "")),
+        model=model_title(run.model, option="" if named else parameters.get("model", ""), engine=run.engine),
         task=run.task,
         kv_policy=run.kv_policy,
         label=run.label,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from contextcliff.records.report import Report
+from contextcliff.records.report import Report, shown_model
 from contextcliff.records.sweep import SweepRow
 
 
@@ -34,12 +34,16 @@ class RunTitle:
 _LONGEST_MODEL = 40
 
 
-def model_title(model: str, *, option: str) -> str:
-    """The option of `conf/model/` by which a model was chosen, else the last part of its name."""
+def model_title(model: str, *, option: str, engine: str) -> str:
+    """The option of `conf/model/` by which a model was chosen, else the last part of its name, marked as it is shown.
+
+    `model` may be marked already.
+    """
     if option not in ("", "served"):
-        return option
-    last = model.rstrip("/").rpartition("/")[2] or model
-    return last if len(last) <= _LONGEST_MODEL else f"{last[:_LONGEST_MODEL]}…"
+        return shown_model(option, engine=engine)
+    bare = model.removesuffix(shown_model("", engine=engine))
+    last = bare.rstrip("/").rpartition("/")[2] or bare
+    return shown_model(last if len(last) <= _LONGEST_MODEL else f"{last[:_LONGEST_MODEL]}…", engine=engine)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

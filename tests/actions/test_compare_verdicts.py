@@ -86,8 +86,8 @@ def test_a_search_that_finds_nothing_says_what_there_is(sweep: Path) -> None:
     asked = ("action.baseline='label=equal'", "action.candidates=['kv_policy=q2 task=niah']")
     ended = run(sweep, *COMPARE, *asked, code=2)
     assert ended.stderr == (
-        "error: action.candidates=kv_policy=q2 task=niah: matches no run of outputs/contextcliff; kv_policy there: none"
-        "; task there: niah\n"
+        "error: action.candidates=kv_policy=q2 task=niah: matches no run of outputs/contextcliff; kv_policy there: "
+        "f16, none; task there: niah\n"
     )
 
 

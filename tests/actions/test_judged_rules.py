@@ -44,7 +44,7 @@ def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp
     run(tmp_path, *TRACKED)
     run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.9")
     run(tmp_path, *TRACKED, "action=analyze", "analysis.threshold=0.8")
-    both = [("smollm2 · niah · none", "0.8"), ("smollm2 · niah · none · threshold-0.9", "0.9")]
+    both = [(f"smollm2 (simulated) · niah · f16{rule}", at) for rule, at in (("", "0.8"), (" · threshold-0.9", "0.9"))]
     assert uploads(tmp_path) == both
     assert uploads(tmp_path, "deleted") == []
     # An answer that is gone makes other results: of either rule the earlier upload is superseded by its own.

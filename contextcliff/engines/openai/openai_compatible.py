@@ -22,6 +22,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
+from contextcliff.records.report import STARTED_HERE
 from contextcliff.settings import Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
@@ -272,7 +273,7 @@ class OpenAICompatible:
     def _policy_lines(self, policy: KVPolicy) -> tuple[str, ...]:
         """What the report says of a cache that can't be read back."""
         if self.command is not None:
-            return ("started by engine.command for this run",)
+            return (STARTED_HERE,)
         if not policy.declared:
             return ()
         line = start_line(self.preset, policy)

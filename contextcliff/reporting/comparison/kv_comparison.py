@@ -90,7 +90,7 @@ class KVComparison(ComparisonPart):
             if run.report is not None and (cache := run.report.analysis.finding(KVCache)) is not None
         ]
         title = "KV policies"
-        if len({row.facts.policy for row in rows}) < 2:
+        if len({row.facts.shown for row in rows}) < 2:
             return PartResult(title=title)
         chosen, why = recommended(rows)
         line = f"use {overrides_of(chosen)}{_saved(chosen, rows[0])}: {why}"
@@ -109,7 +109,7 @@ class KVComparison(ComparisonPart):
             figures=figures,
             data={
                 "kv_policies": [_data(row) for row in rows],
-                "recommended_policy": chosen.facts.policy,
+                "recommended_policy": chosen.facts.shown,
                 "recommended_overrides": overrides_of(chosen),
                 "recommended_commands": list(starts),
             },
@@ -123,8 +123,8 @@ def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
     if good:
         best = min(good, key=_size)
         word = "better than" if best.verdict == "better" else "not worse than"
-        return best, f"it is {word} {base.facts.policy}, and takes the least memory of those that are"
-    open_ones = [row.facts.policy for row in rows[1:] if row.verdict == "unknown" and _size(row) < _size(base)]
+        return best, f"it is {word} {base.facts.shown}, and takes the least memory of those that are"
+    open_ones = [row.facts.shown for row in rows[1:] if row.verdict == "unknown" and _size(row) < _size(base)]
     if open_ones:
         return base, f"the pairs can't tell yet about {' and '.join(open_ones)}"
     return base, "no smaller cache is shown to be as good"
@@ -176,7 +176,7 @@ def _cells(row: PolicyRow) -> tuple[str, ...]:
     decision = row.decision
     size, longest = row.facts.bytes_per_token, row.cache.lengths[-1] if row.cache.lengths else None
     return (
-        row.facts.policy,
+        row.facts.shown,
         row.run.cap,
         phrases.MISSING if decision is None else points(decision.overall.mean),
         phrases.MISSING if decision is None else interval(decision.overall),
@@ -201,7 +201,7 @@ def _data(row: PolicyRow) -> dict[str, object]:
     overall = None if row.decision is None else row.decision.overall
     return {
         "run": row.run.name,
-        "policy": row.facts.policy,
+        "policy": row.facts.shown,
         "safe_cap_tokens": row.cap_tokens,
         "verdict": row.verdict,
         "difference": None if overall is None else overall.mean,
@@ -239,7 +239,7 @@ def pareto_figure(rows: Sequence[PolicyRow], *, chosen: PolicyRow | None = None)
             axes.plot(*at, "o", markersize=16, markerfacecolor="none", markeredgecolor=colour, zorder=2, clip_on=False)
     for place, row in enumerate(sorted(rows, key=lambda each: (_cap(each), _size(each)))):
         axes.annotate(
-            drawable(row.facts.policy),
+            drawable(row.facts.shown),
             (_size(row), _cap(row)),
             xytext=(10, 9 if place % 2 or not row.cap_tokens else -13),  # never over the axis
             textcoords="offset points",
