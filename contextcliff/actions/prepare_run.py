@@ -106,10 +106,12 @@ def prepare(
     marks = ControlTokens.of(corpus, task, (tokenizer, *([] if own is tokenizer else [own])))
     if marks.counts and invocation.control_tokens == "spell":
         corpus, task = marks.spelt(corpus), marks.spelt_in(task)
-    plan = invocation.task.search_plan(context_budget, refine=invocation.search == "refine")
+    plan, rule = invocation.task.search_plan(context_budget, refine=invocation.search == "refine"), None
     if plan is None:
         invocation.analysis.require_no_search()
-    rule = None if plan is None else search_rule(invocation)
+    else:
+        rule = search_rule(invocation)
+        plan = replace(plan, rule=rule)
     materials = Materials(
         corpus=corpus,
         tokenizer=tokenizer,

@@ -68,7 +68,8 @@ def study_of(
         settings.require_no_search()
         scored = without_cut(scored, designed_lengths=facts.designed_lengths)
     else:
-        search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
+        usual = AnalysisSettings().search_rule(relative=facts.relative_by_default)
+        search, scored = searched(scored, facts.search, settings.search_rule(relative=relative), usual=usual)
     offset = server_offset(scored, own=facts.own_tokenizer)
     if offset:  # from here on lengths are those of the user's own prompts
         scored = tuple(replace(item, server_offset_tokens=offset) for item in scored)
@@ -127,8 +128,9 @@ def sequence_of(
     )
     if search is not None:
         threshold = by_search = SearchThreshold(
-            asked=threshold, search=search, every_depth=settings.every_depth and search.plan.depths >= len(THIRDS)
-        )
+            asked=threshold, search=search, rule=settings.search_rule(relative=relative),
+            every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
+        )  # fmt: skip
         results = tuple(with_sequential_bounds(result, by_search, settings.confidence) for result in results)
     return fixed_sequence_test(results, threshold, is_open=search is not None and search.is_open), threshold
 

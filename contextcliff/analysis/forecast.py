@@ -40,7 +40,7 @@ from contextcliff.records.amounts import Quantity, counted
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
-from contextcliff.records.search_record import CLAIMS, SearchPlan, SearchRule, TestedLength
+from contextcliff.records.search_record import CLAIMS, PASSED, SearchPlan, SearchRule, TestedLength
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.intervals import binomial_above
 from contextcliff.statistics.power import (
@@ -53,7 +53,6 @@ from contextcliff.statistics.power import (
 
 RateAt = Callable[[int], float]
 """The true score of a model at a length in tokens."""
-_PASSED = ("passed", "baseline")
 _NEGLIGIBLE = 1e-6
 """Branches of refining that are less likely than this are left out."""
 
@@ -84,7 +83,7 @@ def most_blocks(plan: SearchPlan, rule: SearchRule, known: Mapping[BlockKey, Blo
         return {}
     tested = {each.context_tokens: each for each in followed.search.tested}
     best, _ = perfect_path(plan, rule, known)
-    in_reach = sum(each.decision in _PASSED and not each.refined for each in best.tested)
+    in_reach = sum(each.decision in PASSED and not each.refined for each in best.tested)
     costs = [
         {length: plan.most_blocks - (tested[length].n_blocks if length in tested else 0) for length in lengths}
         for lengths in _paths(plan, rule, followed.search.tested, in_reach)
@@ -97,7 +96,7 @@ def _paths(plan: SearchPlan, rule: SearchRule, tested: Sequence[TestedLength], i
 
     `in_reach`: lengths of the walk that a perfect model passes.
     """
-    passed = [each.context_tokens for each in tested if each.decision in _PASSED]
+    passed = [each.context_tokens for each in tested if each.decision in PASSED]
     failed = [each.context_tokens for each in tested if each.decision in ("below", "unsettled", "unscorable")]
     if failed:
         walked = [each for each in tested if not each.refined]
@@ -212,7 +211,7 @@ class _Forecast:
     def _ends(self, length: int, *, failures: int = 0) -> _Ends:
         tested = self._tested.get(length)
         if tested is not None and tested.decision != "open":
-            return _Ends(passes=float(tested.decision in _PASSED), below=float(tested.decision == "below"), blocks=0.0)
+            return _Ends(passes=float(tested.decision in PASSED), below=float(tested.decision == "below"), blocks=0.0)
         if not self.plan.most_blocks:
             return _Ends(passes=0.0, below=0.0, blocks=0.0)
         seen = 0 if tested is None else tested.n_blocks

@@ -10,7 +10,7 @@ from itertools import takewhile
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.lengths import LengthResult, by_item
-from contextcliff.analysis.walk import FixedSequenceTest, Threshold
+from contextcliff.analysis.walk import FixedSequenceTest, SearchThreshold, Threshold
 from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
@@ -79,7 +79,7 @@ def notes_of(
         *_shared_texts(sequence.results),
         *_repeats(scored, draws_anew=draws_anew),
         *_server_counts(scored),
-        *((_stopped_when_decided(each_third=threshold.every_depth),) if threshold.is_sequential else ()),
+        *(_of_search(threshold) if isinstance(threshold, SearchThreshold) else ()),
         *(_zero_or_one(sequence.results) if threshold.quantity == "score" else ()),
     )
 
@@ -402,6 +402,16 @@ def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[Note]:
             " to {largest:.1%}); lengths here are the server's",
             prompts=portion(len(beyond), len(gaps), "prompts"), tolerance=LENGTH_TOLERANCE, largest=max(beyond),
         )  # fmt: skip
+
+
+def _of_search(threshold: SearchThreshold) -> Iterator[Note]:
+    if threshold.asked_otherwise:
+        yield MethodNote(
+            "the rule of this report is tested at each length on the answers there are, {how}; a test for below has a"
+            " smaller share of the error the later its length was asked",
+            how=threshold.asked_otherwise,
+        )
+    yield _stopped_when_decided(each_third=threshold.every_depth)
 
 
 def _stopped_when_decided(*, each_third: bool) -> Note:

@@ -116,7 +116,7 @@ class _Walk:
         results, threshold = self.sequence.results, self.threshold
         tokens, score = results[0].bin.median_tokens, self._score(results[0])
         said = {"threshold": self.name, "tokens": tokens, "what": self.what, "score": score}
-        if threshold.is_sequential:
+        if threshold.is_sequential and len(results) == 1:
             return Note(
                 "at the shortest length, {tokens:,} tokens, the score is {score}, below {threshold}, and the search "
                 "ends there; test shorter lengths or an easier task",
@@ -175,6 +175,8 @@ class _Walk:
     def _stopped(self) -> Told:
         stop, threshold = self.sequence.stop, self.threshold
         if stop is None:
+            if self.sequence.is_open and isinstance(threshold, SearchThreshold) and threshold.asked_otherwise:
+                return Note("the answers end there, {how}", how=threshold.asked_otherwise), None
             if self.sequence.is_open:
                 return Note("the run ended before the next length was decided"), None
             if self.cleared_to is not None:
@@ -201,7 +203,9 @@ class _Walk:
 
     def _search_cause(self, stop: LengthResult, threshold: SearchThreshold) -> Note | str:
         asked = counted(planned_at(stop))
-        if self.sequence.is_open:
+        if threshold.decision(stop) == "open" and threshold.asked_otherwise:
+            return Note(", not decided by {asked}, {how}", asked=asked, how=threshold.asked_otherwise)
+        if threshold.decision(stop) == "open":
             return Note(", and the run ended with {asked} before it was decided", asked=asked)
         if threshold.is_shown_below(stop):
             third = threshold.third_below(stop)

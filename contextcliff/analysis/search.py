@@ -26,6 +26,7 @@ from contextcliff.analysis.server_counts import PromptCount, is_cut, prompt_coun
 from contextcliff.records.generation import NOT_SENT, OVERFLOW, TRUNCATED, ScoredSample
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import (
+    PASSED,
     THIRDS,
     BlockEvidence,
     Decision,
@@ -173,6 +174,25 @@ def follow(plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockSc
     return Followed(search=Search(plan=plan, tested=tested), wanted=wanted, cut=frozenset(walker.cut | late))
 
 
+def judged_again(asked: Followed, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]) -> Followed:
+    """The lengths that a search tested for the rule of its plan, each tested by another rule on the answers there are.
+
+    A test for "above" keeps its level of error, by the failures that the search met before it. That holds whatever the
+    two rules are: which lengths a stage may come to is fixed when it starts, so that the first of them which is truly
+    not above this rule's threshold passes wrongly at most so often, however many of its blocks were asked. Which length
+    is the last of a walk is not fixed, and depends on its scores: "below" takes alpha / (m (m + 1)) at the m-th length,
+    alpha together.
+    """
+    walker = _Walker(plan=asked.search.plan, rule=rule, blocks=blocks, late=asked.cut)
+    tested: list[TestedLength] = []
+    failures = 0
+    for m, each in enumerate(asked.search.tested, start=1):
+        again, _ = walker.test(each.context_tokens, tested, failures=failures, claims=m * (m + 1))
+        tested.append(again)
+        failures += each.decision not in PASSED
+    return replace(asked, search=replace(asked.search, tested=tuple(tested)))
+
+
 def even_block(plan: SearchPlan, score: float) -> BlockScores:
     """A block in which every sample has this score."""
     return BlockScores(
@@ -266,12 +286,12 @@ class _Walker:
         low: int | None = None
         high: TestedLength | None = None
         for length in self.plan.lengths:
-            tested, wanted = self._test(length, before, failures=0)
+            tested, wanted = self.test(length, before, failures=0)
             before.append(tested)
             yield tested, wanted
             if tested.decision == "open":
                 return
-            if tested.decision not in ("passed", "baseline"):
+            if tested.decision not in PASSED:
                 high = tested
                 break
             low = length
@@ -320,7 +340,7 @@ class _Walker:
         resolution, failures = resolution_between(self.plan, low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
-            tested, wanted = self._test(middle, before, failures=failures)
+            tested, wanted = self.test(middle, before, failures=failures)
             before.append(tested)
             yield tested, wanted
             if tested.decision == "open":
@@ -330,9 +350,10 @@ class _Walker:
             else:
                 high, failures = middle, failures + 1
 
-    def _test(
-        self, length: int, before: Iterable[TestedLength], *, failures: int
+    def test(
+        self, length: int, before: Iterable[TestedLength], *, failures: int, claims: int = 1
     ) -> tuple[TestedLength, tuple[BlockKey, ...]]:
+        """How a length is decided, and the blocks that it needs. "Below" errs a `claims`-th as often as alpha says."""
         alpha = alpha_of(self.plan, self.rule, failures=failures)
         if self.rule.relative and length == self.plan.lengths[0]:
             return self._baseline(length, alpha)
@@ -360,7 +381,7 @@ class _Walker:
             above=SHARE_ABOVE if self.rule.relative else ABOVE,
             below=SHARE_BELOW if self.rule.relative else BELOW,
             alpha=alpha,
-            below_at=1.0 / (1.0 - self.rule.confidence),
+            below_at=claims / (1.0 - self.rule.confidence),
             giving_up=GivingUp(
                 rows=self.plan.most_blocks,
                 best_gain=self.rule.best_gain if failures else None,

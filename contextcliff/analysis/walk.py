@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from contextcliff.analysis.judged_by import Rule, differing, worded
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.search import (
     BASELINE_SAMPLES,
@@ -22,12 +23,13 @@ from contextcliff.analysis.search import (
     blocks_used,
     complete_blocks,
     follow,
+    judged_again,
 )
 from contextcliff.analysis.server_counts import truncated
 from contextcliff.records.amounts import QUANTITIES, Quantity
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.note import Note
-from contextcliff.records.search_record import Decision, Search, SearchPlan, SearchRule, ThirdName
+from contextcliff.records.search_record import PASSED, Decision, Search, SearchPlan, SearchRule, ThirdName
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
@@ -250,6 +252,8 @@ class SearchThreshold:
 
     asked: Threshold
     search: Search
+    rule: SearchRule
+    """By which it is judged."""
     every_depth: bool = False
     """Whether each third of the depths has to clear the threshold by itself."""
     is_sequential: ClassVar[bool] = True
@@ -265,6 +269,18 @@ class SearchThreshold:
     @property
     def relative(self) -> RelativeThreshold | None:
         return self.asked.relative
+
+    @property
+    def asked_otherwise(self) -> Note | None:
+        """By which other rule the answers were asked, and what asks on by this one; None where it was this."""
+        there, here = (_as_typed(rule) for rule in (self.search.plan.rule or self.rule, self.rule))
+        keys = differing(there, here)
+        if not keys:
+            return None
+        return Note(
+            "asked with {there}; the run's command with {here} asks what is missing",
+            there=worded(there, keys), here=worded(here, keys),
+        )  # fmt: skip
 
     def decision(self, result: LengthResult) -> Decision:
         """How a length was decided; `open` where it was not tested."""
@@ -282,7 +298,7 @@ class SearchThreshold:
         return tested is not None and tested.decision == "unsettled" and tested.n_blocks < self.search.plan.most_blocks
 
     def is_shown_above(self, result: LengthResult) -> bool:
-        return self.decision(result) in ("passed", "baseline")
+        return self.decision(result) in PASSED
 
     def is_shown_below(self, result: LengthResult) -> bool:
         return self.decision(result) == "below"
@@ -297,6 +313,15 @@ class SearchThreshold:
     def samples_to_settle(self, result: LengthResult, score: float) -> int | None:  # noqa: ARG002 - a search knows none
         """None: the search itself asks for more."""
         return None
+
+
+def _as_typed(rule: SearchRule) -> Rule:
+    return {
+        "analysis.threshold": f"{rule.threshold:g}",
+        "analysis.relative_to_baseline": str(rule.relative),
+        "analysis.confidence": f"{rule.confidence:g}",
+        "analysis.every_depth": str(rule.every_depth),
+    }
 
 
 Threshold = AbsoluteThreshold | RelativeThreshold | SearchThreshold
@@ -322,11 +347,22 @@ def make_threshold(
 
 
 def searched(
-    scored: Sequence[ScoredSample], plan: SearchPlan, rule: SearchRule
+    scored: Sequence[ScoredSample], plan: SearchPlan, rule: SearchRule, *, usual: SearchRule
 ) -> tuple[Search, tuple[ScoredSample, ...]]:
-    """How the search went over these samples, and those that count: what was asked ahead and not needed does not."""
-    followed = follow(plan, rule, complete_blocks(scored, plan))
-    used = blocks_used(followed.search, relative=rule.relative)
+    """How the search went over these samples, and those that count: what was asked ahead and not needed does not.
+
+    Samples that were asked for another rule all count, at every length that their own search tested. Where the plan
+    does not know that rule, it is `usual` if the search for `rule` is open by these samples, and that for `usual` not.
+    """
+    blocks = complete_blocks(scored, plan)
+    asked_for = plan.rule or rule
+    if plan.rule is None and follow(plan, rule, blocks).search.is_open:
+        asked_for = rule if follow(plan, usual, blocks).search.is_open else usual
+    followed = asked = follow(replace(plan, rule=asked_for), asked_for, blocks)
+    used = blocks_used(asked.search, relative=asked_for.relative)
+    if asked_for != rule:
+        followed = judged_again(asked, rule, blocks)
+        used |= blocks_used(followed.search, relative=rule.relative)
     return followed.search, tuple(
         truncated(item) if item.sample.context_tokens in followed.cut else item
         for item in scored
@@ -353,7 +389,9 @@ def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, con
     high = confidence_sequence(_values(blocks, unscored_as=1.0), confidence)[1]
     bound = None
     if tested.n_blocks and threshold.relative is None:
-        bound, _ = sequential_bounds(_values(blocks[: tested.n_blocks], unscored_as=0.0), alpha=tested.alpha)
+        # A search for another rule may have gone on when this one had decided.
+        looks = (_values(blocks[:n], unscored_as=0.0) for n in {tested.n_blocks, len(blocks)})
+        bound = max(sequential_bounds(look, alpha=tested.alpha)[0] for look in looks)
     # The mean that is shown leaves unscored samples out, and has those of the block that was not completed.
     ci_low, ci_high = min(low, result.bin.mean, 1.0 if bound is None else bound), max(high, result.bin.mean)
     return replace(result, bin=replace(result.bin, ci_low=ci_low, ci_high=ci_high, tested_low=bound))

@@ -10,7 +10,9 @@ Decision = Literal["baseline", "passed", "below", "unsettled", "unscorable", "op
 """`baseline`: the length that the others are compared with. `unsettled`: neither claim was shown by the most samples,
 or, at a length that refining tests, the rest of them were not expected to show that it passes. `unscorable`: samples
 without a score keep it from passing. `open`: the search ended before the length was decided (out of budget,
-interrupted, or not asked yet)."""
+interrupted, not asked yet, or was for another rule)."""
+PASSED: frozenset[Decision] = frozenset({"passed", "baseline"})
+"""Decisions after which a search goes on to longer lengths."""
 
 ThirdName = Literal["first", "middle", "last"]
 THIRDS: tuple[ThirdName, ...] = ("first", "middle", "last")
@@ -35,6 +37,8 @@ class SearchPlan:
     """Different depths in a block; 0 where the task has none."""
     resolution: int | None = None
     """Tokens between the two at which refining ends; None: a sixteenth of their distance after the walk."""
+    rule: SearchRule | None = None
+    """The rule that it asks for; None in runs of early versions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,8 +120,10 @@ class Search:
 
     @property
     def is_open(self) -> bool:
-        """Whether the last length was not decided."""
-        return bool(self.tested) and self.tested[-1].decision == "open"
+        """Whether a length was not decided, or the walk did not come to its end though each length passed."""
+        walk = [each.decision for each in self.tested if not each.refined]
+        ends_early = 0 < len(walk) < len(self.plan.lengths) and PASSED.issuperset(walk)
+        return ends_early or any(each.decision == "open" for each in self.tested)
 
     def of(self, context_tokens: int) -> TestedLength | None:
         """How this length was decided; None where it was not tested."""

@@ -17,7 +17,7 @@ from contextcliff.execution.store import Store
 from contextcliff.records.search_record import Search
 from tests.actions.test_run import kept
 from tests.actions.test_stopped_run import ended, once, started
-from tests.commands import QUIET, SIMULATED, contextcliff, reported, reports, samples
+from tests.commands import QUIET, SIMULATED, contextcliff, reported, reports, run, samples
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
@@ -37,7 +37,7 @@ def search_of(folder: Path, *overrides: str) -> Search:
         annotated = annotate(invocation, report["run_id"], store)
     plan = annotated.run.facts.search
     assert plan is not None
-    return searched(annotated.scored, plan, search_rule(invocation))[0]
+    return searched(annotated.scored, plan, search_rule(invocation), usual=search_rule(invocation))[0]
 
 
 def judged(report: dict[str, Any]) -> Any:
@@ -69,6 +69,28 @@ def test_a_run_repeated_sends_nothing_and_says_the_same(tmp_path: Path) -> None:
     assert generations(tmp_path) == before
     assert judged(again) == judged(first)
     assert again["counts"]["reused"] == again["counts"]["completed"]
+
+
+@pytest.mark.slow
+def test_another_threshold_shows_every_length_and_the_run_asks_only_what_is_missing(tmp_path: Path) -> None:
+    law = (*SIMULATED, *SEARCH, "engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
+
+    def by(threshold: float, *overrides: str) -> tuple[int | None, list[tuple[int, int]], int]:
+        run(tmp_path, *law, f"analysis.threshold={threshold}", *overrides)
+        (report,) = (each for each in reports(tmp_path) if each["safe_cap"]["threshold"] == threshold)
+        shown = [(each["asked_tokens"], each["n_samples"]) for each in report["bins"]]
+        return report["safe_cap"]["tokens"], shown, report["counts"]["reused"]
+
+    cap, asked, _ = by(0.8)
+    assert cap is not None
+    paid = generations(tmp_path)
+    for stricter in (0.9, 0.85):
+        assert by(stricter, "action=analyze") == (None, asked, paid)
+    assert generations(tmp_path) == paid
+    reached, more, reused = by(0.9)
+    assert (reached, reused, generations(tmp_path)) == (cap, paid, sum(n for _, n in more))
+    assert by(0.8, "action=analyze")[:2] == (cap, more)
+    assert by(0.85, "action=analyze")[:2] == (cap, more)
 
 
 @pytest.mark.slow

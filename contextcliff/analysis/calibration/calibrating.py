@@ -169,7 +169,7 @@ class TestOfLength:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _LogValues:
+class LogValues:
     """Log e-values at the end of each block, of shape (runs, blocks)."""
 
     above: NDArray[np.float64]
@@ -188,7 +188,7 @@ class SimulatedSearches:
     runs: int
     seed: int
     _tests: dict[tuple[int, int], TestOfLength] = field(default_factory=dict)
-    _evidence: dict[int, _LogValues] = field(default_factory=dict)
+    _evidence: dict[int, LogValues] = field(default_factory=dict)
 
     def scores(self, tokens: int) -> Parts:
         """The scores of all runs at a length, in parts: shape (runs, blocks, samples of a block)."""
@@ -250,9 +250,7 @@ class SimulatedSearches:
         return self._tests[tokens, failures]
 
     def _test_at(self, tokens: int, failures: int) -> TestOfLength:
-        if tokens not in self._evidence:
-            self._evidence[tokens] = self._evidence_at(tokens)
-        evidence = self._evidence[tokens]
+        evidence = self.evidence(tokens)
         alpha = 1.0 - self.rule.confidence
         level = refine_alpha(alpha, failures) if self.plan.refine else alpha
         above = evidence.above >= -math.log(level)
@@ -273,7 +271,13 @@ class SimulatedSearches:
         blocks = np.where(passed, ready.argmax(axis=1) + 1, self.plan.most_blocks)
         return TestOfLength(passed=passed, below=np.zeros(self.runs, dtype=bool), blocks=blocks)
 
-    def _evidence_at(self, tokens: int) -> _LogValues:
+    def evidence(self, tokens: int) -> LogValues:
+        """What all blocks of a length show, in every run."""
+        if tokens not in self._evidence:
+            self._evidence[tokens] = self._evidence_at(tokens)
+        return self._evidence[tokens]
+
+    def _evidence_at(self, tokens: int) -> LogValues:
         """By a table of what each score or pair gains."""
         scores, parts = self.scores(tokens), self.law.parts
         if self.rule.relative:
@@ -285,14 +289,14 @@ class SimulatedSearches:
         return _tested(scores.astype(np.intp), gains, above=ABOVE, below=BELOW, best_gain=self.rule.best_gain)
 
 
-def _tested(outcomes: NDArray[np.intp], gains: Block, *, above: Bets, below: Bets, best_gain: float) -> _LogValues:
+def _tested(outcomes: NDArray[np.intp], gains: Block, *, above: Bets, below: Bets, best_gain: float) -> LogValues:
     """`outcomes` are positions in the gains, of shape (runs, blocks, bets of a block)."""
     products = _log_products(above, np.asarray(gains.above), outcomes)
     blocks, bets = outcomes.shape[1:]
     seen = bets * np.arange(1, blocks + 1)
     best = np.log1p(np.asarray(above.stakes) * best_gain)[:, None, None]
     expected = products + (bets * blocks - seen) * (products + HOPED * best) / (seen + HOPED)
-    return _LogValues(
+    return LogValues(
         above=_log_e_values(above, products),
         below=_log_e_values(below, _log_products(below, np.asarray(gains.below), outcomes)),
         above_expected=_log_e_values(above, expected),
