@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.amounts import QUANTITIES
-from contextcliff.records.analysis import SafeCap, ShapeName, Zone, ZoneName
+from contextcliff.records.analysis import Limit, LimitName, Outcome, SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 
@@ -64,11 +64,40 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
         yield "Shape", _shape(cap, cap.shape, n_lengths=sum(a_bin.mean is not None for a_bin in bins))
         yield "Evidence", _evidence(cap)
     yield "Threshold", phrases.threshold_name(cap)
+    if len(cap.limits) > 1:
+        yield "Limits", limits_in_words(cap)
     if cap.censored:
         at = Note(" ({tokens:,} tokens)", tokens=max(a_bin.asked_tokens for a_bin in bins)) if bins else ""
         yield "Range", Note("no cliff up to the longest test{at}; the true limit may be higher", at=at)
     if cap.ci_high is not None or (cap.ci_low is not None and not cap.censored):
         yield "Crossing", _crossing(cap)
+
+
+_LIMITS: Mapping[LimitName, Note] = {
+    "quality": Note("quality"),
+    "memory": Note("memory"),
+    "latency": Note("latency"),
+}
+
+
+def limits_in_words(cap: SafeCap) -> Note:
+    """Every limit that was asked for, and which of them holds first."""
+    least = Note("no limit is reached in the tested range")
+    if cap.limited_by is not None:
+        leasts: Mapping[Outcome, Note] = {
+            "safe": Note("{name} sets the limit", name=_LIMITS[cap.limited_by]),
+            "below": Note("{name} leaves no tested length", name=_LIMITS[cap.limited_by]),
+            "undecided": Note("{name} is undecided", name=_LIMITS[cap.limited_by]),
+        }
+        least = leasts[cap.outcome]
+    return Note("{limits}: {least}", limits=tuple(map(_limit, cap.limits)), least=least)
+
+
+def _limit(limit: Limit) -> Note:
+    outcomes: Mapping[Outcome, Note] = {"safe": Note("none"), "below": Note("none"), "undecided": Note("undecided")}
+    said = outcomes[limit.outcome] if limit.tokens is None else phrases.up_to(limit.tokens, at_least=limit.at_least)
+    why = "" if limit.why is None or limit.name == "quality" else Note(" ({why})", why=limit.why)
+    return Note("{name} {said}{why}", name=_LIMITS[limit.name], said=said, why=why)
 
 
 def healthy_round() -> Note:

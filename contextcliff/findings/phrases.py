@@ -120,6 +120,13 @@ def bound_name(cap: SafeCap) -> str:
     return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
 
 
+def up_to(tokens: int, *, at_least: bool) -> Note:
+    """`2,047 tokens`, `at least 2,047 tokens`."""
+    if at_least:
+        return Note("at least {tokens:,} tokens", tokens=tokens)
+    return Note("{n:,} tokens", n=tokens)
+
+
 def headline(cap: SafeCap) -> Note:
     """The answer: the cap with its confidence and its share of the window, or that there is none."""
     if cap.tokens is None:

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from contextcliff.findings.finding import Finding, absent_keys, findings_with
-from contextcliff.records.analysis import Analysis
+from contextcliff.records.analysis import Analysis, Outcome
 from contextcliff.records.note import Note
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
 
@@ -52,6 +52,7 @@ def unflatten(flat: object) -> Report:
     """
     if not isinstance(flat, Mapping):
         raise ValueError("a report is an object")
+    flat = _with_outcome(flat)
     sections = findings_with([name for name, value in flat.items() if value is not None])
     found = {section.key: _finding(section, flat) for section in sections}
     findings = {key: finding for key, finding in found.items() if finding is not None}
@@ -61,6 +62,21 @@ def unflatten(flat: object) -> Report:
         usage=_adapter(Usage).validate_python(flat.get("usage")),
         counts=_adapter(Counts).validate_python(flat.get("counts")),
     )
+
+
+def _with_outcome(flat: Mapping[str, object]) -> Mapping[str, object]:
+    """A report of an earlier version with the outcome that its safe cap stands for: that of the answers alone."""
+    cap = flat.get("safe_cap")
+    if not isinstance(cap, Mapping) or "outcome" in cap:
+        return flat
+    outcome: Outcome = "undecided"
+    if cap.get("tokens") is not None:
+        outcome = "safe"
+    elif cap.get("shape") == "below" and cap.get("evidence") == "settled":
+        outcome = "below"
+    no_fall = cap.get("censored") or (flat.get("partial") and cap.get("ci_high") is None)
+    limited_by = None if outcome == "safe" and no_fall else "quality"
+    return {**flat, "safe_cap": {**cap, "outcome": outcome, "limited_by": limited_by}}
 
 
 def plain(value: object) -> object:
