@@ -64,7 +64,7 @@ def _quality(study: Study) -> Limit:
         return Limit(name="quality", outcome="below", why=below)
     return Limit(
         name="quality", outcome="undecided", why=_undecided(sequence, threshold),
-        at_tokens=None if stop is None else stop.bin.asked_tokens, needed=_needed(study, sequence, threshold),
+        at_tokens=None if stop is None else stop.bin.asked_tokens, more=_more(study, sequence, threshold),
     )  # fmt: skip
 
 
@@ -124,13 +124,17 @@ def _undecided(sequence: FixedSequenceTest, threshold: Threshold) -> Note:
     )  # fmt: skip
 
 
-def _needed(study: Study, sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
-    if study.search is None or not sequence.is_open:
-        baseline = threshold.relative
-        is_short = baseline is not None and len(baseline.baseline.scores) < BASELINE_SAMPLES
-        return BASELINE_SAMPLES if is_short and study.search is None else study.settled_by
-    rule = study.settings.search_rule(relative=study.relative)
-    return fewest_blocks(study.search.plan, rule) * study.search.plan.block
+def _more(study: Study, sequence: FixedSequenceTest, threshold: Threshold) -> int | None:
+    """Further answers at the length that stopped the test with which it is decided, or likely to be."""
+    stop, needed, baseline = sequence.stop, study.settled_by, threshold.relative
+    if stop is None:
+        return None
+    if study.search is not None and sequence.is_open:
+        rule = study.settings.search_rule(relative=study.relative)
+        needed = fewest_blocks(study.search.plan, rule) * study.search.plan.block
+    elif baseline is not None and len(baseline.baseline.scores) < BASELINE_SAMPLES:
+        needed = BASELINE_SAMPLES
+    return None if needed is None or needed <= stop.planned else needed - stop.planned
 
 
 def memory_of(facts: CacheFacts) -> float | None:
@@ -244,16 +248,17 @@ def _latency(study: Study) -> Iterator[Limit]:
     cap = latency_cap(study)
     if cap is None or not cap.lengths:
         return
-    stop = next((each for each in cap.lengths if not each.clears), None)
+    place, stop = next((each for each in enumerate(cap.lengths) if not each[1].clears), (-1, None))
     if stop is None:
         yield Limit(name="latency", outcome="safe", tokens=cap.tokens, at_least=True)
         return
     late = stop.n_requests - stop.n_within
     needed = _fewest_in_time(stop, cap.share, study.confidence)
+    more = None if needed is None else needed - stop.n_requests
     is_late = 1.0 - clopper_pearson_low(late, stop.n_requests, study.confidence) < cap.share
     why = Note(
         "{within:,} of {n:requests} of {tokens:,} tokens ended within {limit:,.4g} s{short}",
-        within=stop.n_within, n=stop.n_requests, tokens=stop.context_tokens, limit=cap.slo_ms / 1000.0,
+        within=stop.n_within, n=stop.n_requests, tokens=study.bins[place].median_tokens, limit=cap.slo_ms / 1000.0,
         short="" if is_late or needed is None else Note(", and {n:,} are needed", n=needed),
     )  # fmt: skip
     if cap.tokens is not None:
@@ -261,7 +266,7 @@ def _latency(study: Study) -> Iterator[Limit]:
     elif is_late:
         yield Limit(name="latency", outcome="below", why=why)
     else:
-        yield Limit(name="latency", outcome="undecided", why=why, at_tokens=stop.context_tokens, needed=needed)
+        yield Limit(name="latency", outcome="undecided", why=why, at_tokens=stop.context_tokens, more=more)
 
 
 def _fewest_in_time(length: WithinLimit, share: float, confidence: float) -> int | None:

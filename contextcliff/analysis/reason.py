@@ -201,7 +201,7 @@ class _Walk:
 
     def _search_cause(self, stop: LengthResult, threshold: SearchThreshold) -> Note | str:
         asked = counted(planned_at(stop))
-        if self.sequence.is_open:
+        if threshold.decision(stop) == "open":
             return Note(", and the run ended with {asked} before it was decided", asked=asked)
         if threshold.is_shown_below(stop):
             third = threshold.third_below(stop)

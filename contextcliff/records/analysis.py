@@ -107,6 +107,20 @@ class Zone:
     Negative where the mean is higher; None of that first zone itself."""
 
 
+def cap_in_short(tokens: int | None, outcome: Outcome, *, at_least: bool) -> str:
+    """`2,047`, `at least 7,992`, `below` or `undecided`."""
+    if tokens is None:
+        return outcome
+    return f"at least {tokens:,}" if at_least else f"{tokens:,}"
+
+
+def outcome_of(tokens: int | None, shape: object, evidence: object) -> Outcome:
+    """The outcome that a cap of an earlier version stands for."""
+    if tokens is not None:
+        return "safe"
+    return "below" if (shape, evidence) == ("below", "settled") else "undecided"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limit:
     """How long a prompt can be by one limit: `quality` (the model's answers), `memory` or `latency`.
@@ -125,8 +139,8 @@ class Limit:
     """In a few words what keeps it from being safe, or from being decided beyond `tokens`; None where nothing does."""
     at_tokens: int | None = None
     """The length, as asked, at which it is not decided; None where it is, or where more answers decide nothing."""
-    needed: int | None = None
-    """Answers there that decide it, or are likely to, with those that there are; None where no number is known."""
+    more: int | None = None
+    """Further answers there that decide it, or are likely to; None where no number is known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -188,6 +202,11 @@ class SafeCap:
     def at_least(self) -> bool:
         """Whether nothing was found that limits prompts to `tokens`: longer ones may be safe too."""
         return self.outcome == "safe" and self.limited_by is None
+
+    @property
+    def in_short(self) -> str:
+        """The cap in a cell of a table."""
+        return cap_in_short(self.tokens, self.outcome, at_least=self.at_least)
 
     @property
     def limit(self) -> Limit | None:

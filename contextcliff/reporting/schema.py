@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from contextcliff.findings.finding import Finding, absent_keys, findings_with
-from contextcliff.records.analysis import Analysis, Outcome
+from contextcliff.records.analysis import Analysis, outcome_of
 from contextcliff.records.note import Note
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
 
@@ -69,11 +69,7 @@ def _with_outcome(flat: Mapping[str, object]) -> Mapping[str, object]:
     cap = flat.get("safe_cap")
     if not isinstance(cap, Mapping) or "outcome" in cap:
         return flat
-    outcome: Outcome = "undecided"
-    if cap.get("tokens") is not None:
-        outcome = "safe"
-    elif cap.get("shape") == "below" and cap.get("evidence") == "settled":
-        outcome = "below"
+    outcome = outcome_of(cap.get("tokens"), cap.get("shape"), cap.get("evidence"))
     no_fall = cap.get("censored") or (flat.get("partial") and cap.get("ci_high") is None)
     limited_by = None if outcome == "safe" and no_fall else "quality"
     return {**flat, "safe_cap": {**cap, "outcome": outcome, "limited_by": limited_by}}

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from contextcliff.analysis.judged_by import compact, rule_of
 from contextcliff.findings.finding import Measurement, findings_of, measured
-from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import Report
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import flatten
@@ -62,17 +61,10 @@ def tags(report: Report) -> dict[str, str]:
         "texts": report.run.texts,
         "partial": str(report.run.partial).lower(),
     }
-    named |= {"api": report.run.api, "safe_cap": cap_in_short(report.analysis.safe_cap)}
+    named |= {"api": report.run.api, "safe_cap": report.analysis.safe_cap.in_short}
     for section in findings_of(report):
         named |= section.tags(report)
     return {key: value[:MAX_TAG] for key, value in named.items() if value}
-
-
-def cap_in_short(cap: SafeCap) -> str:
-    """The safe cap for a table's cell: `2,047`, `at least 7,992` where no cliff was found, or `none`."""
-    if cap.tokens is None:
-        return "none"
-    return f"at least {cap.tokens:,}" if cap.censored else f"{cap.tokens:,}"
 
 
 def parameters(flattened: Mapping[str, str]) -> dict[str, str]:

@@ -158,20 +158,20 @@ def test_a_fall_of_the_answers_below_what_memory_holds_limits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "outcome", "why", "needed"),
+    ("times", "outcome", "why", "more"),
     [
-        ([20.0] * 10, "undecided", "10 of 10 requests of 500 tokens ended within 0.1 s, and 14 are needed", 14),
-        ([20.0] * 9 + [300.0], "undecided", "9 of 10 requests of 500 tokens ended within 0.1 s, and 22 are needed", 22),
+        ([20.0] * 10, "undecided", "10 of 10 requests of 500 tokens ended within 0.1 s, and 14 are needed", 4),
+        ([20.0] * 9 + [300.0], "undecided", "9 of 10 requests of 500 tokens ended within 0.1 s, and 22 are needed", 12),
         ([300.0] * 10, "below", "0 of 10 requests of 500 tokens ended within 0.1 s", None),
         ([20.0] * 14, "safe", None, None),
     ],
 )
 def test_ten_requests_in_time_show_too_little_and_ten_late_ones_enough(
-    times: list[float], outcome: str, why: str | None, needed: int | None
+    times: list[float], outcome: str, why: str | None, more: int | None
 ) -> None:
     cap = cap_of(taking(500, *times), slo_ms=100.0, threshold=0.5)
     (limit,) = (each for each in cap.limits if each.name == "latency")
-    assert (limit.outcome, limit.needed) == (outcome, needed)
+    assert (limit.outcome, limit.more) == (outcome, more)
     assert why is None or str(limit.why) == why
     assert cap.outcome == outcome
     assert cap.limited_by == (None if outcome == "safe" else "latency")
