@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 _PLACES = ("tracking", "output_dir")
 """What says where runs lie and where they are tracked."""
-_PYTHON = ("python", "-m", "contextcliff")
 _GRID = ("task.trials", "task.max_trials")
 """Keys of a task that can be searched."""
 
@@ -261,15 +261,13 @@ def _asked_by(task: str, scored: tuple[ScoredSample, ...]) -> tuple[ScoredSample
 def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[ScoredSample]) -> str:
     """The command that asks what would decide an undecided run; empty where the run is decided, or none is known.
 
-    It is the same command again where answers are missing; else it asks for more of them.
+    It is the same command again where answers are missing; else it asks for more of them. A run that was told of by a
+    folder has none: that may be anybody's.
     """
     cap, limit, key = analysis.safe_cap, analysis.safe_cap.limit, invocation.task.count_key
-    if cap.outcome != "undecided" or limit is None:
+    if cap.outcome != "undecided" or limit is None or invocation.told is not None:
         return ""
-    if invocation.told is None:
-        asked = [each for each in invocation.overrides if key_of(each) != "action"]
-    else:
-        asked = shlex.split(invocation.told.command)[len(_PYTHON) :]
+    asked = [each for each in invocation.overrides if key_of(each) != "action"]
     if cap.limited_by == "memory":
         return command_line([*asked, "model.gguf.path=FILE.gguf"])
     if limit.at_tokens is None:
@@ -280,7 +278,7 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
         return command_line(asked)
     here = [item.sample.trial for item in scored if item.sample.context_tokens == limit.at_tokens]
     wanted = length.n_samples + (limit.more or length.n_samples)
-    value = str(-(-wanted * len(set(here)) // max(1, len(here))))
+    value = str(math.ceil(wanted * len(set(here)) / len(here)) if here else wanted)
     if cap.limited_by == "quality" and key.startswith(_GRID):
         value = "auto" if search is None else str(wanted)
     return command_line([*(each for each in asked if key_of(each) != key), f"{key}={value}"]) if key else ""
@@ -288,7 +286,7 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
 
 def command_line(overrides: Sequence[str]) -> str:
     """The command that repeats an invocation."""
-    return shlex.join([*_PYTHON, *overrides])
+    return shlex.join(["python", "-m", "contextcliff", *overrides])
 
 
 def _truncations(scored: Sequence[ScoredSample], *, own: bool) -> tuple[str, ...]:

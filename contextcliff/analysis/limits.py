@@ -129,9 +129,9 @@ def _more(study: Study, sequence: FixedSequenceTest, threshold: Threshold) -> in
     stop, needed, baseline = sequence.stop, study.settled_by, threshold.relative
     if stop is None:
         return None
-    if study.search is not None and sequence.is_open:
-        rule = study.settings.search_rule(relative=study.relative)
-        needed = fewest_blocks(study.search.plan, rule) * study.search.plan.block
+    if study.search is not None:  # it takes at least so many, were all of them right
+        plan, rule = study.search.plan, study.settings.search_rule(relative=study.relative)
+        needed = fewest_blocks(replace(plan, most_blocks=MOST), rule) * plan.block
     elif baseline is not None and len(baseline.baseline.scores) < BASELINE_SAMPLES:
         needed = BASELINE_SAMPLES
     return None if needed is None or needed <= stop.planned else needed - stop.planned

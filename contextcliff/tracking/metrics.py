@@ -19,7 +19,7 @@ MAX_KEY = 250
 MAX_PARAMETER = 6_000
 MAX_TAG = 8_000
 RULE = "contextcliff.rule"
-_NOT_SAID = frozenset({"created_at", "command", "usage.wall_s", "counts.reused"})
+_NOT_SAID = frozenset({"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"})
 """Fields of a report that tell how it was made, and nothing of the run."""
 
 

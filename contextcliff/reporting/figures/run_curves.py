@@ -284,7 +284,7 @@ def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure
             axes.plot(ends, [place, place], color=_LINE, linewidth=2, marker="|", markersize=9, zorder=2)
         if row.cap_tokens is None:
             mark, colour = _WITHOUT[row.in_short]
-            axes.plot([min(lengths)], [place], mark, color=colour, markersize=8, zorder=3)
+            axes.plot([min(lengths)], [place], marker=mark, color=colour, markersize=8, zorder=3)
         else:
             axes.plot([row.cap_tokens], [place], ">" if row.censored else "o", color=_CAP, markersize=8, zorder=3)
     axes.set_ylim(len(rows) - 0.5 + _EDGE / _ROW, -0.5 - _EDGE / _ROW)
@@ -298,7 +298,7 @@ def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure
         (">", _CAP, "at least"),
         *((mark, colour, word) for word, (mark, colour) in _WITHOUT.items()),
     ):
-        axes.plot([], [], mark, color=colour, label=word)
+        axes.plot([], [], marker=mark, linestyle="none", color=colour, label=word)
     axes.plot([], [], color=_LINE, marker="|", linewidth=2, label="the score crosses in here")
     axes.plot([], [], color="0.85", linewidth=5, label="tested lengths")
     legend_below(axes, axis=axis, height=height, columns=6)
