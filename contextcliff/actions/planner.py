@@ -13,13 +13,14 @@ from contextcliff.actions.prepare_run import Prepared, stored_before
 from contextcliff.actions.required_cap import best_case_of
 from contextcliff.actions.rest_of_search import SCORE, Load, SearchAhead, load_of, refuse_beyond
 from contextcliff.analysis.forecast import BestCase, chance_to_clear, chance_to_pass
+from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
 from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
 from contextcliff.execution.store import PlannedSample, Rates
-from contextcliff.findings.kv_cache import memory_cap, memory_of, memory_words
+from contextcliff.findings.kv_cache import memory_words
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.kv_cache import CacheFacts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -22,11 +23,12 @@ from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import tell
 from contextcliff.execution.stopping import Stop
 from contextcliff.execution.store import StoredRun
+from contextcliff.records.analysis import Analysis
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NOT_SENT, TRUNCATED, ScoredSample
 from contextcliff.records.report import SIMULATED, Report, RunRecord, shown_model
 from contextcliff.records.sample import render
-from contextcliff.records.search_record import Replay
+from contextcliff.records.search_record import Replay, Search
 from contextcliff.tracking.tracker import Begun, Tracked, TrackingError
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 _PLACES = ("tracking", "output_dir")
 """What says where runs lie and where they are tracked."""
+_GRID = ("task.trials", "task.max_trials")
+"""Keys of a task that can be searched."""
 
 
 def report_run(
@@ -71,7 +75,7 @@ def report_run(
     from contextcliff.reporting.stored_reports import folder_of, stored_reports
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 
-    report = report_of(invocation, annotated, analysed, stopped=stop is not None)
+    report = report_of(invocation, annotated, analysed, stop=stop)
     experiment = invocation.output_dir / invocation.tracking.experiment
     folder = folder_of(report, experiment=experiment)
     # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
@@ -196,8 +200,8 @@ def _excerpts(
     return found
 
 
-def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, *, stopped: bool) -> Report:
-    """The report of a run; `stopped` makes it a partial one."""
+def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, *, stop: Stop | None) -> Report:
+    """The report of a run; a `stop` makes it a partial one."""
     outcomes, ratings = annotated.outcomes, annotated.ratings
     unsent = any(outcome.unscored == NOT_SENT for outcome in outcomes)
     unrated = ratings is not None and ratings.not_asked > 0
@@ -209,7 +213,11 @@ def report_of(invocation: Invocation, annotated: Annotated, analysed: Analysed, 
         *_replays(analysed, annotated.run.facts.replay),
     )
     return Report(
-        run=_run_record(invocation, annotated.run, partial=stopped or unsent or unrated, notes=notes),
+        run=replace(
+            _run_record(invocation, annotated.run, partial=stop is not None or unsent or unrated, notes=notes),
+            stopped=stop or "",
+            next_command=next_command(invocation, analysed.analysis, analysed.scored),
+        ),
         analysis=analysed.analysis,
         usage=analysed.usage,
         counts=analysed.counts,
@@ -249,6 +257,32 @@ def _run_record(invocation: Invocation, run: StoredRun, *, partial: bool, notes:
 def _asked_by(task: str, scored: tuple[ScoredSample, ...]) -> tuple[ScoredSample, ...]:
     """With the task's name as the report has it: sample ids go by its kind, so that equal questions pair."""
     return tuple(replace(item, sample=replace(item.sample, task=task)) for item in scored)
+
+
+def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[ScoredSample]) -> str:
+    """The command that asks what would decide an undecided run; empty where the run is decided, or none is known.
+
+    It is the same command again where answers are missing; else it asks for more of them. A run that was told of by a
+    folder has none: that may be anybody's.
+    """
+    cap, limit, key = analysis.safe_cap, analysis.safe_cap.limit, invocation.task.count_key
+    if cap.outcome != "undecided" or limit is None or invocation.told is not None:
+        return ""
+    asked = [each for each in invocation.overrides if key_of(each) != "action"]
+    if cap.limited_by == "memory":
+        return command_line([*asked, "model.gguf.path=FILE.gguf"])
+    if limit.at_tokens is None:
+        return ""
+    length = next((each for each in analysis.bins if each.asked_tokens == limit.at_tokens), None)
+    search = analysis.finding(Search)
+    if length is None or length.n_unscored or (search is not None and search.is_open):
+        return command_line(asked)
+    here = [item.sample.trial for item in scored if item.sample.context_tokens == limit.at_tokens]
+    wanted = length.n_samples + (limit.more or length.n_samples)
+    value = str(math.ceil(wanted * len(set(here)) / len(here)) if here else wanted)
+    if cap.limited_by == "quality" and key.startswith(_GRID):
+        value = "auto" if search is None else str(wanted)
+    return command_line([*(each for each in asked if key_of(each) != key), f"{key}={value}"]) if key else ""
 
 
 def command_line(overrides: Sequence[str]) -> str:

@@ -69,7 +69,8 @@ def require_cap(invocation: Invocation, cap: SafeCap, folder: Path, *, stopped: 
     required = invocation.analysis.require_cap
     if required is None or (cap.tokens is not None and cap.tokens >= required):
         return
-    has = "there is no safe cap" if cap.tokens is None else f"the safe cap is {cap.tokens:,} tokens"
+    outcomes = {"below": "no tested length is safe", "undecided": "no safe cap is shown"}
+    has = outcomes.get(cap.outcome, f"the safe cap is {cap.in_short} tokens")
     so_far = " so far, since the run stopped before its end" if stopped else ""
     raise GateFailed(f"{_KEY}={required}: {has}{so_far}; {folder / 'report.md'} says why")
 

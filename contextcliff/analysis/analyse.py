@@ -10,6 +10,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
 from contextcliff.analysis.controls import control_book, control_levels, mean
 from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.limits import limited
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.reason import cap_reason, settling_samples
 from contextcliff.analysis.server_counts import server_offset, without_cut
@@ -81,20 +82,20 @@ def study_of(
         if groups
         else (None, None)
     )
-    safe_cap, settled_by = _safe_cap(
-        sequence, threshold, settings, relative=relative, window=facts.max_context_tokens, quantity=facts.quantity,
-        offset=offset,
-    )  # fmt: skip
-    return Study(
+    by_answers, settled_by = _safe_cap(
+        sequence, threshold, settings, relative=relative, quantity=facts.quantity, offset=offset
+    )
+    study = Study(
         scored=tuple(scored), search=search, controls=tuple(controls), settings=settings, facts=facts,
         relative=relative, groups=groups, sequence=sequence, threshold=threshold,
         control_levels=control_levels(
             groups, control_book(controls), threshold=None if threshold is None else threshold.score,
             confidence=settings.confidence,
         ),
-        safe_cap=safe_cap, settled_by=settled_by,
+        safe_cap=by_answers, settled_by=settled_by,
         by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
     )  # fmt: skip
+    return replace(study, safe_cap=limited(study))
 
 
 def _as_counted(length: Bin, offset: int) -> Bin:
@@ -187,17 +188,16 @@ def _safe_cap(
     settings: AnalysisSettings,
     *,
     relative: bool,
-    window: int,
     quantity: Quantity,
     offset: int | None,
 ) -> tuple[SafeCap, int | None]:
-    """The answer, with what would settle it; without samples there is none. `window` is the model's, in tokens."""
+    """The cap by the model's answers, with what would settle it; without samples there is none."""
     tokens = sequence.cap_tokens if sequence is not None else None
     cap = SafeCap(
-        tokens=tokens, ci_low=tokens,
+        tokens=tokens, outcome="undecided", ci_low=tokens,
         ci_high=None if sequence is None else sequence.below_from,
         censored=sequence is not None and tokens is not None and sequence.stop is None and not sequence.is_open,
-        fraction_of_max=None if tokens is None else tokens / window, rule="walk_up", threshold=settings.threshold,
+        fraction_of_max=None, rule="walk_up", threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,
         every_depth=threshold is not None and threshold.every_depth, quantity=quantity, server_offset_tokens=offset,
         confidence=settings.confidence, verdict="insufficient_evidence", reason=Note("there are no samples to analyse"),

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from contextcliff.records.analysis import cap_in_short
 from contextcliff.records.sample import same_length
 from contextcliff.records.sweep import CurvePoint, SweepRow
 from contextcliff.statistics.descriptive import leading_above
@@ -61,6 +62,12 @@ class TaskMeans:
     def censored(self) -> bool:
         """Whether every length is shown to be above."""
         return self.cap_tokens is not None and self.cap_tokens == self.points[-1].asked_tokens
+
+    @property
+    def in_short(self) -> str:
+        """The cap in words; without one, whether the interval of the shortest length is below the threshold."""
+        below = self.points[0].high < self.threshold
+        return cap_in_short(self.cap_tokens, "below" if below else "undecided", at_least=self.censored)
 
 
 def task_means(rows: Sequence[SweepRow]) -> tuple[TaskMeans, ...]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Pairs, Shown, Text, measured
+from contextcliff.findings.finding import Block, Code, Finding, Line, Lines, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.amounts import QUANTITIES
-from contextcliff.records.analysis import SafeCap, ShapeName, Zone, ZoneName
+from contextcliff.records.analysis import Limit, LimitName, Outcome, SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
+
+_OUTCOMES: Mapping[Outcome, str] = {"safe": "good", "below": "bad", "undecided": "doubtful"}
+"""The mood of each."""
 
 
 class AnswerFinding(Finding[None]):
@@ -20,18 +23,14 @@ class AnswerFinding(Finding[None]):
 
     def short(self, report: Report) -> tuple[Block, ...]:
         cap, run = report.analysis.safe_cap, report.run
-        do = Note("rely on none of the tested lengths")
-        if cap.tokens is not None:
-            do = Note("keep prompts to {tokens:,} tokens or fewer", tokens=cap.tokens)
         engine = "" if run.simulated else f" · {run.engine}"  # the name says it
         what = Note("{model} · {task} · {dataset} · KV {policy}{engine}", model=run.model, task=run.task,
                     dataset=run.dataset, policy=phrases.kv_policy(run), engine=engine)  # fmt: skip
+        command = (Code(text=run.next_command),) if run.next_command else ()
         return (
-            *_stopped(report),
-            Text(
-                label="Safe cap", text=phrases.headline(cap), strong=True, mood="bad" if cap.tokens is None else "good"
-            ),
-            Pairs(rows=(("Do", do), ("Reason", cap.reason), ("Run", what))),
+            Text(text=phrases.headline(report), strong=True, mood=_OUTCOMES[cap.outcome]),
+            Pairs(rows=(("Do", _do(report)), ("Reason", cap.reason), ("Run", what))),
+            *command,
         )
 
     def show(self, report: Report) -> tuple[Block, ...]:
@@ -45,17 +44,36 @@ class AnswerFinding(Finding[None]):
 
     def tags(self, report: Report) -> Mapping[str, str]:
         cap = report.analysis.safe_cap
-        named = {"verdict": cap.verdict, "shape": cap.shape, "evidence": cap.evidence}
-        return {name: value for name, value in named.items() if value is not None}
+        names = ("outcome", "limited_by", "verdict", "shape", "evidence")
+        return {name: value for name in names if (value := getattr(cap, name)) is not None}
 
 
-def _stopped(report: Report) -> tuple[Text, ...]:
-    if not report.run.partial:
-        return ()
-    missing = Note("the run stopped before its end; ratings or measures may be missing")
-    if report.counts.unscored:
-        missing = Note("the run stopped before its end; lengths may be missing")
-    return (Text(label="Partial", text=missing, mood="doubtful"),)
+def _do(report: Report) -> Note:
+    """What the outcome means for who writes the prompts."""
+    cap, limit = report.analysis.safe_cap, report.analysis.safe_cap.limit
+    if cap.tokens is not None:
+        if not cap.at_least:
+            return Note("keep prompts to {tokens:,} tokens or fewer", tokens=cap.tokens)
+        beyond = Note("longer ones are not decided")
+        if cap.censored and cap.tokens == cap.ci_low:
+            beyond = Note("longer ones were not tested")
+        return Note("prompts of up to {tokens:,} tokens are safe; {beyond}", tokens=cap.tokens, beyond=beyond)
+    if cap.outcome == "below":
+        ways: Mapping[LimitName | None, Note] = {
+            "memory": Note("give more memory (model.memory_gib), or test shorter lengths"),
+            "latency": Note("allow more time (analysis.latency_slo_ms), or test shorter lengths"),
+        }
+        easier = Note("use none of the tested lengths; test shorter ones, or an easier task")
+        return ways.get(cap.limited_by, easier)
+    below = Note(", by the command below") if report.run.next_command else ""
+    if limit is None or limit.at_tokens is None:
+        ask = Note("ask for longer lengths too (task.lengths)")
+        return Note("say what the weights are{below}", below=below) if cap.limited_by == "memory" else ask
+    if limit.more is None:
+        return Note("get more answers at {tokens:,} tokens{below}", tokens=limit.at_tokens, below=below)
+    return Note(
+        "get about {n:more answers} at {tokens:,} tokens{below}", n=limit.more, tokens=limit.at_tokens, below=below
+    )
 
 
 def _details(report: Report) -> Iterator[tuple[str, Shown]]:
@@ -66,11 +84,33 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
         yield "Shape", _shape(cap, cap.shape, n_lengths=sum(a_bin.mean is not None for a_bin in bins))
         yield "Evidence", _evidence(cap)
     yield "Threshold", phrases.threshold_name(cap)
+    if len(cap.limits) > 1:
+        yield "Limits", limits_in_words(cap)
     if cap.censored:
         at = Note(" ({tokens:,} tokens)", tokens=max(a_bin.asked_tokens for a_bin in bins)) if bins else ""
         yield "Range", Note("no cliff up to the longest test{at}; the true limit may be higher", at=at)
     if cap.ci_high is not None or (cap.ci_low is not None and not cap.censored):
         yield "Crossing", _crossing(cap)
+
+
+def limits_in_words(cap: SafeCap) -> Note:
+    """Every limit that was asked for, and which of them holds first."""
+    least = Note("no limit is reached in the tested range")
+    if cap.limited_by is not None:
+        leasts: Mapping[Outcome, Note] = {
+            "safe": Note("{name} sets the limit", name=phrases.LIMITS[cap.limited_by]),
+            "below": Note("{name} leaves no tested length", name=phrases.LIMITS[cap.limited_by]),
+            "undecided": Note("{name} is undecided", name=phrases.LIMITS[cap.limited_by]),
+        }
+        least = leasts[cap.outcome]
+    return Note("{limits}: {least}", limits=tuple(map(_limit, cap.limits)), least=least)
+
+
+def _limit(limit: Limit) -> Note:
+    outcomes: Mapping[Outcome, Note] = {"safe": Note("none"), "below": Note("none"), "undecided": Note("undecided")}
+    said = outcomes[limit.outcome] if limit.tokens is None else phrases.up_to(limit.tokens, at_least=limit.at_least)
+    why = "" if limit.why is None or limit.name == "quality" else Note(" ({why})", why=limit.why)
+    return Note("{name} {said}{why}", name=phrases.LIMITS[limit.name], said=said, why=why)
 
 
 def healthy_round() -> Note:

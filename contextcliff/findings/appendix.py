@@ -207,7 +207,9 @@ class CapRulesFinding(Finding[None]):
         caps = {rule: tokens for rule, tokens in every if rule != "half_life" and tokens is not None}
         sections = findings_with(report.analysis.findings)
         words = _RULES | {rule: text for section in sections for rule, text in section.cap_rules.items()}
-        chosen = f"The report stands on {report.analysis.safe_cap.rule}; the others are for comparison."
+        cap = report.analysis.safe_cap
+        limit = f", and is limited by {cap.limited_by}" if cap.limited_by in ("memory", "latency") else ""
+        chosen = f"The report stands on {cap.rule}{limit}; the others are for comparison."
         table = columns(
             caps.items(),
             ("rule", lambda cap: cap[0]),

@@ -16,10 +16,16 @@ from contextcliff.records.amounts import span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 
-LevelName = Literal["safe", "caution", "danger"]
-_NAMES: Mapping[LevelName, Note] = {"safe": Note("safe"), "caution": Note("caution"), "danger": Note("danger")}
+LevelName = Literal["safe", "limited", "caution", "danger"]
+_NAMES: Mapping[LevelName, Note] = {
+    "safe": Note("safe"),
+    "limited": Note("too long"),
+    "caution": Note("caution"),
+    "danger": Note("danger"),
+}
 _USE: Mapping[LevelName, Note] = {
     "safe": Note("use the text as it is"),
+    "limited": Note("shorten the text: memory or time is not shown to allow so much"),
     "caution": Note("repeat or compress the key facts"),
     "danger": Note("use retrieval, a summary or chunking instead of the whole text"),
 }
@@ -27,15 +33,18 @@ RETRIEVE_BELOW = 4_000
 """Half-life in tokens under which the text should not be given whole."""
 ROTATE_BELOW = 2_000
 """Half-life in tokens under which not even a few passages belong in one prompt."""
-_SCALE = "Safe: up to the safe cap. Beyond it a mean score under 0.5 is danger, any other caution; a rule of thumb."
+_SCALE = (
+    "Safe: up to the safe cap. Too long: right answers, beyond the limit by memory or time. Else a mean score under 0.5"
+    " is danger, any other caution; a rule of thumb."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GuideRow:
     """What to do at one length.
 
-    `sure` is whether the tests of the safe cap show it: that the length clears the threshold where it is `safe`, and
-    that it is below the threshold elsewhere.
+    `sure` is whether the tests of the safe cap show it: that the length clears the threshold where it is `safe` or
+    `limited` by memory or latency, and that it is below the threshold elsewhere.
     """
 
     asked_tokens: int
@@ -62,25 +71,27 @@ class Guide:
     advice: tuple[Note, ...]
 
 
-def operating_guide(sequence: FixedSequenceTest, half_life: HalfLife) -> Guide:
-    """A row for each length with scores, and advice for the ranges that were tested."""
+def operating_guide(sequence: FixedSequenceTest, half_life: HalfLife, *, cap: int | None) -> Guide:
+    """A row for each length with scores, and advice for the ranges that were tested; `cap` is that by every limit."""
     cleared = 0 if sequence.is_withheld else sequence.cleared
     rated = [
         row
         for place, result in enumerate(sequence.results)
-        if (row := _row(result, is_cleared=place < cleared, is_degraded=place in sequence.degraded)) is not None
+        if (row := _row(result, cap, is_cleared=place < cleared, is_degraded=place in sequence.degraded)) is not None
     ]
     return Guide(rows=tuple(rated), advice=(*_by_range(rated), *_by_half_life(half_life)))
 
 
-def _row(result: LengthResult, *, is_cleared: bool, is_degraded: bool) -> GuideRow | None:
+def _row(result: LengthResult, cap: int | None, *, is_cleared: bool, is_degraded: bool) -> GuideRow | None:
     length = result.bin
     if length.mean is None or length.ci_low is None or length.ci_high is None:
         return None
-    beyond: LevelName = "danger" if length.mean < DANGER_BELOW else "caution"
+    level: LevelName = "danger" if length.mean < DANGER_BELOW else "caution"
+    if is_cleared:
+        level = "safe" if length.clears_up_to <= (cap or 0) else "limited"
     return GuideRow(
         asked_tokens=length.asked_tokens, n_samples=length.n_samples, mean=length.mean, ci_low=length.ci_low,
-        ci_high=length.ci_high, level="safe" if is_cleared else beyond, sure=is_cleared or is_degraded,
+        ci_high=length.ci_high, level=level, sure=is_cleared or is_degraded,
         max_tokens=length.clears_up_to if is_cleared or not length.natural_lengths else length.median_tokens,
     )  # fmt: skip
 
@@ -133,7 +144,7 @@ class GuideFinding(Finding[Guide]):
         is_recall = facts.quantity == "score" and facts.designed_lengths and not facts.relative_by_default
         if study.sequence is None or not is_recall:
             return Guide(rows=(), advice=())
-        return operating_guide(study.sequence, half_life_of(study))
+        return operating_guide(study.sequence, half_life_of(study), cap=study.safe_cap.tokens)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)

@@ -1,31 +1,20 @@
-"""The KV cache: its policy and size by length, and which of three limits binds: quality, memory or time.
-
-The memory cap is the longest context whose KV cache fits beside the weights, one request at a time: of
-`model.memory_gib`, or of nine tenths of what the device has, since computing takes memory too. The cache's size comes
-from the model's metadata and the policy (`contextcliff/kv/model_cache.py`).
-"""
+"""The KV cache of a run: its policy, and its size and speed by length."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from contextcliff.analysis.bins import Group
+from contextcliff.analysis.limits import USABLE, computed_tokens, fresh_requests, memory_cap, memory_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Shown, Table, columns, measured
-from contextcliff.findings.latency import computed_tokens, fresh_requests, latency_cap
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Table, columns, measured
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-
-USABLE = 0.9
-"""Share of a device's memory that weights and cache may take; vLLM's own default."""
-_LONGEST = 1 << 34
-LimitName = Literal["quality", "memory", "latency"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,32 +32,13 @@ class CacheAtLength:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Limits:
-    """The three caps in tokens, and the smallest; None if a limit is unknown or not set."""
-
-    quality: int | None
-    quality_is_censored: bool
-    """Whether the safe cap is the longest test: the limit by quality may lie beyond it."""
-    memory: int | None
-    latency: int | None
-    latency_is_set: bool
-    """Whether a limit on latency was asked for; `latency` is then None if even the shortest length exceeds it."""
-    tokens: int | None
-    """The smallest; None if there is no safe cap, or no length within the limit on latency."""
-    binding: LimitName | None
-    window: int
-    """Of the model, in tokens."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class KVCache:
-    """The cache of a run, and the limits."""
+    """The cache of a run."""
 
     facts: CacheFacts
     lengths: tuple[CacheAtLength, ...]
     memory_gib: float | None
     """What weights and cache may take together."""
-    limits: Limits
 
 
 def _at_length(group: Group, facts: CacheFacts) -> CacheAtLength:
@@ -87,41 +57,6 @@ def _median_rate(timed: Iterable[tuple[int, float]]) -> float | None:
     return median(rates) if rates else None
 
 
-def memory_of(facts: CacheFacts) -> float | None:
-    """GiB that weights and cache may take; None if neither `model.memory_gib` nor a device says it."""
-    if facts.device is None:
-        return None
-    return facts.device.gib * (USABLE if facts.device.name else 1.0)
-
-
-def memory_cap(facts: CacheFacts, memory_gib: float) -> int | None:
-    """Tokens whose cache fits beside the weights, 0 if none do; None if the sizes are unknown."""
-    if facts.weights_gib is None or not facts.layers:
-        return None
-    free = memory_gib - facts.weights_gib
-    fitting = bisect_right(range(_LONGEST), free, key=lambda tokens: facts.gib(tokens) or 0.0)
-    return None if fitting == _LONGEST else max(0, fitting - 1)
-
-
-def _limits(study: Study, memory: int | None) -> Limits:
-    cap, latency = study.safe_cap, latency_cap(study)
-    quality = cap.tokens
-    by_name: dict[LimitName, int | None] = {"quality": quality, "memory": memory}
-    if latency is not None:
-        by_name["latency"] = latency.tokens
-    known = [(tokens, name) for name, tokens in by_name.items() if tokens is not None]
-    binding = min(known)[1] if known else None
-    if quality is None:
-        binding = "quality"
-    elif latency is not None and latency.tokens is None:
-        binding = "latency"
-    return Limits(
-        quality=quality, quality_is_censored=cap.censored, memory=memory,
-        latency=None if latency is None else latency.tokens, latency_is_set=latency is not None,
-        tokens=None if binding is None else by_name[binding], binding=binding, window=study.facts.max_context_tokens,
-    )  # fmt: skip
-
-
 class KVCacheFinding(Finding[KVCache]):
     key = "kv_cache"
     title = "KV cache"
@@ -135,26 +70,19 @@ class KVCacheFinding(Finding[KVCache]):
         facts = study.facts.cache
         if facts is None:  # early versions kept nothing of it
             return None
-        memory = memory_of(facts)
-        return KVCache(
-            facts=facts, lengths=tuple(_at_length(group, facts) for group in study.groups), memory_gib=memory,
-            limits=_limits(study, None if memory is None else memory_cap(facts, memory)),
-        )  # fmt: skip
+        lengths = tuple(_at_length(group, facts) for group in study.groups)
+        return KVCache(facts=facts, lengths=lengths, memory_gib=memory_of(facts))
 
     def caps(self, finding: KVCache, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
-        return {"memory": finding.limits.memory}
-
-    def look(self, report: Report) -> tuple[Line, ...]:
-        limits = self.of(report).limits
-        return (Line(label="Limits", text=limits_in_words(limits)),) if limits.binding in ("memory", "latency") else ()
+        gib = finding.memory_gib
+        return {"memory": None if gib is None else memory_cap(finding.facts, gib)}
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         facts = finding.facts
         rows: list[tuple[str, Shown]] = [("Policy", policy_in_words(facts)), ("Size", _size(facts))]
         if finding.memory_gib is not None:
-            rows.append(("Memory", _memory(finding.memory_gib, facts)))
-        rows.append(("Limits", limits_in_words(finding.limits)))
+            rows.append(("Memory", _memory(finding.memory_gib, facts, report.analysis.caps.get("memory"))))
         table = columns(
             finding.lengths,
             ("asked tokens", lambda each: f"{each.context_tokens:,}"),
@@ -166,7 +94,6 @@ class KVCacheFinding(Finding[KVCache]):
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
-        yield Measurement(key="kv/limit_tokens", value=finding.limits.tokens)
         yield Measurement(key="kv/bytes_per_token", value=finding.facts.bytes_per_token)
         in_use = finding.facts.in_use
         if in_use is not None:
@@ -179,10 +106,6 @@ class KVCacheFinding(Finding[KVCache]):
     def tags(self, report: Report) -> Mapping[str, str]:
         finding = self.of(report)
         tags: dict[str, str] = {}
-        # Where no cliff was found, quality limits nothing yet.
-        reached = finding.limits.binding != "quality" or not report.analysis.safe_cap.censored
-        if finding.limits.binding is not None and reached:
-            tags["binding_limit"] = finding.limits.binding
         if finding.facts.evicts:
             tags["sees_question"] = str(finding.facts.sees_question).lower()
         if finding.facts.declared:
@@ -233,7 +156,7 @@ def _size(facts: CacheFacts) -> Note:
                 keys=in_use.key_type, values=in_use.value_type)  # fmt: skip
 
 
-def _memory(gib: float, facts: CacheFacts) -> Note:
+def _memory(gib: float, facts: CacheFacts, tokens: int | None) -> Note:
     device, size = facts.device, facts.weights_gib
     if device is None:
         return Note("not known")
@@ -243,35 +166,5 @@ def _memory(gib: float, facts: CacheFacts) -> Note:
     weights = Note("the weights' size is not known")
     if size is not None:
         weights = Note("{size} of it for the weights", size=memory_words(size))
-    return Note("{memory}, {whose}, {weights}", memory=memory_words(gib), whose=whose, weights=weights)
-
-
-def limits_in_words(limits: Limits) -> Note:
-    """The three caps and which of them binds."""
-    more = Note(" or more") if limits.quality_is_censored and limits.quality is not None else ""
-    parts = [Note("quality {tokens}{more}", tokens=_tokens(limits.quality), more=more)]
-    if limits.memory is not None:
-        beyond = Note(" (the window is {window:,})", window=limits.window) if limits.memory > limits.window else ""
-        parts.append(Note("memory {tokens}{beyond}", tokens=_tokens(limits.memory), beyond=beyond))
-    if limits.latency_is_set:
-        parts.append(Note("latency {tokens}", tokens=_tokens(limits.latency)))
-    return Note("{limits}: {verdict}", limits=parts, verdict=_verdict(limits))
-
-
-def _tokens(tokens: int | None) -> Note:
-    return Note("none") if tokens is None else Note("{n:,} tokens", n=tokens)
-
-
-def _verdict(limits: Limits) -> Note:
-    if limits.quality is None:
-        return Note("there is no safe cap")
-    match limits.binding:
-        case None:
-            return Note("no limit is known")
-        case "memory":
-            return Note("memory sets the limit")
-        case "latency":
-            return Note("time sets the limit")
-    if limits.quality_is_censored:
-        return Note("no limit is reached in the tested range")
-    return Note("the model's answers set the limit")
+    fits = "" if tokens is None else Note("; {tokens:,} tokens fit beside them", tokens=tokens)
+    return Note("{memory}, {whose}, {weights}{fits}", memory=memory_words(gib), whose=whose, weights=weights, fits=fits)

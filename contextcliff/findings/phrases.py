@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from contextcliff.records.amounts import Quantity
-from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.analysis import Bin, LimitName, SafeCap
 from contextcliff.records.kv_cache import AS_STARTED
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report, RunRecord
@@ -17,6 +17,13 @@ MISSING = "-"
 """Stands for what was not measured; never for zero."""
 MEANS: Mapping[Quantity, str] = {"score": "mean score", "healthy": "share of healthy rounds"}
 """What the mean outcome of several samples is."""
+
+LIMITS: Mapping[LimitName, Note] = {"quality": Note("quality"), "memory": Note("memory"), "latency": Note("latency")}
+_STOPPED: Mapping[str, Note] = {
+    "interrupted": Note("stopped by Ctrl-C"),
+    "terminated": Note("stopped by SIGTERM"),
+    "out of budget": Note("stopped by the budget"),
+}
 
 
 def kv_policy(run: RunRecord) -> Note | str:
@@ -126,14 +133,35 @@ def bound_name(cap: SafeCap) -> str:
     return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
 
 
-def headline(cap: SafeCap) -> Note:
-    """The answer: the cap with its confidence and its share of the window, or that there is none."""
+def up_to(tokens: int, *, at_least: bool) -> Note:
+    """`2,047 tokens`, `at least 2,047 tokens`."""
+    if at_least:
+        return Note("at least {tokens:,} tokens", tokens=tokens)
+    return Note("{n:,} tokens", n=tokens)
+
+
+def headline(report: Report) -> Note:
+    """The answer in one line: how long a safe prompt can be, or why none is, or why that is not known."""
+    cap = report.analysis.safe_cap
+    behind: Note | str = ""
+    if report.run.partial:
+        behind = Note(" (PARTIAL: {stopped})", stopped=_STOPPED.get(report.run.stopped, Note("not all was asked")))
+    why = None if cap.limit is None else cap.limit.why
+    if cap.outcome == "below":
+        why = why or Note("the shortest tested length is below the threshold")
+        return Note("NOT SAFE: {why}{behind}", why=why, behind=behind)
     if cap.tokens is None:
-        return Note("none - no tested length was shown to be safe")
-    fraction = cap.fraction_of_max
-    share = "" if fraction is None else Note(", {share} of the window", share=percent(fraction))
-    return Note("{tokens:,} tokens ({confidence} confidence{share})", tokens=cap.tokens,
-                confidence=percent(cap.confidence), share=share)  # fmt: skip
+        why = why or Note("no tested length was shown to be safe")
+        return Note("UNDECIDED: {why}{behind}", why=why, behind=behind)
+    confidence = percent(cap.confidence)
+    if not behind and cap.limited_by in ("memory", "latency"):
+        limit = LIMITS[cap.limited_by]
+        behind = Note(" (limited by {limit}, {confidence} confidence)", limit=limit, confidence=confidence)
+    elif not behind:
+        fraction = cap.fraction_of_max
+        share = "" if fraction is None else Note(", {share} of the window", share=percent(fraction))
+        behind = Note(" ({confidence} confidence{share})", confidence=confidence, share=share)
+    return Note("SAFE CAP: {up_to}{behind}", up_to=up_to(cap.tokens, at_least=cap.at_least), behind=behind)
 
 
 def threshold_name(cap: SafeCap) -> Note:

@@ -136,7 +136,7 @@ def _columns(report: Report) -> tuple[Column, ...]:
 def score_figure(report: Report) -> Figure:
     """Draws the curve of a report that has bins, with zones, threshold and cap."""
     bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
-    cap, answer = report.analysis.safe_cap.tokens, phrases.headline(report.analysis.safe_cap)
+    cap = report.analysis.safe_cap.tokens
     figure, axes, axis = drawing.over_lengths(
         bins, height=_HEIGHT, shown=[*([] if cap is None else [cap]), *published_ends(report.run.published)],
         ticks=ticks_with(drawing.length_ticks(bins), report.run.published),
@@ -154,7 +154,9 @@ def score_figure(report: Report) -> Figure:
     if cap is not None:
         _cap(axes, report, tokens=cap, axis=axis, above=above)
         above += drawing.LINE
-    drawing.run_heading(axes, report.run, "Score by length", f"Safe cap: {answer}", inches=axis.inches, above=above + 4)
+    drawing.run_heading(
+        axes, report.run, "Score by length", str(phrases.headline(report)), inches=axis.inches, above=above + 4
+    )
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
     return figure
 
@@ -245,8 +247,7 @@ def _counts(axes: Axes, bins: Sequence[Bin], *, axis: drawing.LengthAxis) -> flo
 
 def _cap(axes: Axes, report: Report, *, tokens: int, axis: drawing.LengthAxis, above: float) -> None:
     axes.axvline(tokens, color=drawing.PURPLE, linewidth=1.8, zorder=3)
-    beyond = " (no cliff up to the longest test)" if report.analysis.safe_cap.censored else ""
-    drawing.name_above(axes, f"safe cap {tokens:,}{beyond}", axis=axis, tokens=tokens, above=above)
+    drawing.name_above(axes, f"safe cap: {report.analysis.safe_cap.in_short}", axis=axis, tokens=tokens, above=above)
 
 
 def heatmap_figure(report: Report) -> Figure:

@@ -30,6 +30,7 @@ from typing import Literal
 
 from contextcliff.analysis.bins import Group, is_failure
 from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items_of
+from contextcliff.analysis.limits import LatencyCap, latency_cap
 from contextcliff.analysis.study import Study
 from contextcliff.findings import latency
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Text
@@ -74,7 +75,7 @@ class EarlyWarnings:
 
     warnings: tuple[EarlyWarning, ...]
     prefill: tuple[latency.PrefillAtLength, ...] = ()
-    latency_slo: latency.LatencyCap | None = None
+    latency_slo: LatencyCap | None = None
 
 
 def score_warnings(study: Study) -> tuple[EarlyWarning, ...]:
@@ -303,7 +304,7 @@ class WarningsFinding(Finding[EarlyWarnings]):
         return EarlyWarnings(
             warnings=(*latency_warnings(study.groups, study.bins, study.confidence), *score_warnings(study)),
             prefill=latency.prefill_by_length(study.groups, study.bins),
-            latency_slo=latency.latency_cap(study),
+            latency_slo=latency_cap(study),
         )
 
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002

@@ -15,6 +15,8 @@ ShapeName = Literal["flat", "slope", "cliff", "below", "rising"]
 EvidenceName = Literal["settled", "unsettled"]
 VerdictName = Literal["cliff", "slope", "flat", "insufficient_evidence"]
 ZoneName = Literal["stable", "transition", "degraded"]
+Outcome = Literal["safe", "below", "undecided"]
+LimitName = Literal["quality", "memory", "latency"]
 CAP_RULES = ("walk_up", "any_depth", "blueprint", "absolute", "relative", "half_life", "writing", "memory", "latency")
 """Every rule of `caps`, in the order of the report."""
 
@@ -105,9 +107,49 @@ class Zone:
     Negative where the mean is higher; None of that first zone itself."""
 
 
+def cap_in_short(tokens: int | None, outcome: Outcome, *, at_least: bool) -> str:
+    """`2,047`, `at least 7,992`, `below` or `undecided`."""
+    if tokens is None:
+        return outcome
+    return f"at least {tokens:,}" if at_least else f"{tokens:,}"
+
+
+def outcome_of(tokens: int | None, shape: object, evidence: object) -> Outcome:
+    """The outcome that a cap of an earlier version stands for."""
+    if tokens is not None:
+        return "safe"
+    return "below" if (shape, evidence) == ("below", "settled") else "undecided"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Limit:
+    """How long a prompt can be by one limit: `quality` (the model's answers), `memory` or `latency`.
+
+    `safe`: prompts of up to `tokens` keep it. `below`: even the shortest tested length is shown to break it.
+    `undecided`: neither is shown.
+    """
+
+    name: LimitName
+    outcome: Outcome
+    tokens: int | None = None
+    """None unless the outcome is `safe`."""
+    at_least: bool = False
+    """Whether no length was found that breaks it, so that it may lie beyond `tokens`."""
+    why: Note | None = None
+    """In a few words what keeps it from being safe, or from being decided beyond `tokens`; None where nothing does."""
+    at_tokens: int | None = None
+    """The length, as asked, at which it is not decided; None where it is, or where more answers decide nothing."""
+    more: int | None = None
+    """Further answers there that decide it, or are likely to; None where no number is known."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SafeCap:
-    """The answer: the longest tested length up to which every tested length clears the threshold.
+    """The answer: up to which length prompts keep every limit that was asked for, the model's answers being one.
+
+    By the answers it is the longest tested length up to which every tested length clears the threshold; `memory` is
+    asked for by `model.memory_gib`, and `latency` by `analysis.latency_slo_ms`. `tokens` is the least, None unless the
+    outcome is `safe`. Crossing, shape, evidence and verdict are of the answers alone.
 
     `shape` says how the scores run over length, and `evidence` whether the test shows that; both are None where nothing
     was scored. `verdict` is what both come to: `cliff`, `slope`, `flat` or `insufficient_evidence`. `censored` means
@@ -117,6 +159,13 @@ class SafeCap:
     """
 
     tokens: int | None
+    outcome: Outcome
+    """`safe`: there is a cap. `below`: the shortest tested length is shown to break a limit. Else `undecided`."""
+    limited_by: LimitName | None = None
+    """The limit that is least, below or undecided; None where no limit was found up to `tokens`, a cap of "at least"
+    so many."""
+    limits: tuple[Limit, ...] = ()
+    """Every limit that was asked for; empty where an earlier version judged."""
     ci_low: int | None
     ci_high: int | None
     censored: bool
@@ -148,6 +197,21 @@ class SafeCap:
     """Scored samples at the length that stopped the test with which a new run is likely to settle it.
 
     None where it is settled, where more samples would not settle it, and in a search."""
+
+    @property
+    def at_least(self) -> bool:
+        """Whether nothing was found that limits prompts to `tokens`: longer ones may be safe too."""
+        return self.outcome == "safe" and self.limited_by is None
+
+    @property
+    def in_short(self) -> str:
+        """The cap in a cell of a table."""
+        return cap_in_short(self.tokens, self.outcome, at_least=self.at_least)
+
+    @property
+    def limit(self) -> Limit | None:
+        """The limit that the outcome stands on; None where there is none, or an earlier version judged."""
+        return next((each for each in self.limits if each.name == self.limited_by), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -159,6 +159,10 @@ class RunRecord:
     """What the dataset gave: the titles of its texts, or how many documents and questions."""
     judged_by: Mapping[str, str] = field(default_factory=dict, hash=False)
     """The settings that the answers were judged by, dotted key to value; empty where an earlier version judged."""
+    stopped: str = ""
+    """`interrupted`, `terminated` or `out of budget`; empty where nothing ended it, or where that is not known."""
+    next_command: str = ""
+    """The command that asks what would decide an undecided run; empty where none is known."""
     published: tuple[PublishedCurve, ...] = ()
     """What others have published, to be drawn behind the scores; nothing is tested against it."""
     simulated: bool = False

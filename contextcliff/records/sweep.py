@@ -9,6 +9,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
+from contextcliff.records.analysis import LimitName, Outcome, cap_in_short, outcome_of
+
 JobState = Literal["running", "done", "partial", "failed"]
 
 
@@ -41,8 +43,10 @@ class SweepRow:
     folder: str = ""
     """Name of the folder of its report."""
     cap_tokens: int | None = None
+    outcome: Outcome | None = None
+    limited_by: LimitName | None = None
     censored: bool = False
-    """Whether no cliff was found up to the longest length."""
+    """Whether nothing was found that limits prompts to the cap: it is "at least" so many."""
     verdict: str = ""
     shape: str = ""
     evidence: str = ""
@@ -64,6 +68,12 @@ class SweepRow:
     wall_s: float = 0.0
     kv_bytes_per_token: float | None = None
     curve: tuple[CurvePoint, ...] = ()
+
+    @property
+    def in_short(self) -> str:
+        """The cap in a cell of a table; of an earlier version by its shape."""
+        outcome = self.outcome or outcome_of(self.cap_tokens, self.shape, self.evidence)
+        return cap_in_short(self.cap_tokens, outcome, at_least=self.censored)
 
 
 _row = TypeAdapter(SweepRow)

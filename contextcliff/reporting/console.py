@@ -115,7 +115,8 @@ class _Page:
             case Text(text=text, label=label, strong=strong, mood=mood):
                 style = f"{'bold ' if strong else ''}{_STYLES.get(mood, '')}".strip()
                 said = text_of(text, self.language)
-                _line(console, f"{self._loud(label)}: {said}" if label else said, style=style)
+                # The answer is read by programs too: no line break may enter it.
+                _line(console, f"{self._loud(label)}: {said}" if label else said, style=style, whole=strong)
             case Heading(text=text):
                 self.heading(text)
             case Pairs(rows=rows):

@@ -60,14 +60,12 @@ def _in_short(options: Mapping[str, str]) -> list[str]:
 
 
 def cap_words(row: SweepRow) -> str:
-    """`2,047`, `at least 7,992` where no cliff was found, `none`; why there is no answer where there is none."""
+    """`2,047`, `at least 7,992`, `below` or `undecided`; of a job without a report what became of it."""
     if row.state == "running":
         return "under way"
     if row.state == "failed":
         return "failed"
-    shown = "none" if row.cap_tokens is None else f"{row.cap_tokens:,}"
-    shown = f"at least {shown}" if row.censored and row.cap_tokens is not None else shown
-    return f"{shown} (partial)" if row.state == "partial" else shown
+    return f"{row.in_short} (partial)" if row.state == "partial" else row.in_short
 
 
 def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
@@ -84,13 +82,6 @@ def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     return f"{100 * (row.cap_tokens / first.cap_tokens - 1):+.0f}%"
 
 
-def verdict_words(row: SweepRow) -> str:
-    """Its verdict; `below the threshold` where every length is shown to be, which has no verdict of its own."""
-    if row.shape == "below" and row.evidence == "settled":
-        return "below the threshold"
-    return row.verdict.replace("_", " ")
-
-
 def cells(rows: Sequence[SweepRow]) -> list[Row]:
     """The table, a row for each job."""
     return [
@@ -101,7 +92,9 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "options": " ".join(f"{key}={value}" for key, value in row.differing.items()),
             "safe_cap": cap_words(row),
             "safe_cap_tokens": row.cap_tokens,
-            "verdict": verdict_words(row),
+            "outcome": row.outcome or ("failed" if row.state == "failed" else ""),
+            "limited_by": row.limited_by or "",
+            "verdict": row.verdict.replace("_", " "),
             "evidence": row.evidence,
             "crossing": _crossing(row),
             "share_of_window": None if row.fraction_of_window is None else round(row.fraction_of_window, 4),
@@ -136,7 +129,17 @@ def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
         shown = [
             *("model", "task", "kv_policy"),
             *(["options"] if any(row["options"] for row in jobs) else []),
-            *("safe_cap", "verdict", "evidence", "crossing", "share_of_window", "samples", "tokens", "usd"),
+            *(
+                "safe_cap",
+                "outcome",
+                "limited_by",
+                "evidence",
+                "crossing",
+                "share_of_window",
+                "samples",
+                "tokens",
+                "usd",
+            ),
         ]
         body = ([_shown(row[name]) for name in shown] for row in jobs)
         parts.append(table([name.replace("_", " ") for name in shown], body, words=len(shown)))
@@ -204,16 +207,13 @@ def means_cells(means: TaskMeans) -> list[tuple[str, ...]]:
 def sentences(means: TaskMeans) -> tuple[str, ...]:
     """The effective length, the cap, and what the mean lacks."""
 
-    def up_to(tokens: int | None, *, none: str) -> str:
-        if tokens is None:
-            return none
-        return f"{'at least ' if tokens == means.points[-1].asked_tokens else ''}{tokens:,}"
-
-    effective = up_to(means.effective_tokens, none=f"less than {means.points[0].asked_tokens:,}")
+    effective = f"less than {means.points[0].asked_tokens:,}"
+    if means.effective_tokens is not None:
+        is_longest = means.effective_tokens == means.points[-1].asked_tokens
+        effective = f"{'at least ' if is_longest else ''}{means.effective_tokens:,}"
     said = [f"effective length (the mean exceeds {RULER_THRESHOLD:.3f} up to it, RULER's rule): {effective}"]
     at = "" if means.confidence is None else f" at {means.confidence:.0%} confidence"
-    cap = up_to(means.cap_tokens, none="none")
-    said.append(f"cap{at} (the interval of the mean is above {means.threshold:.3f} up to it): {cap}")
+    said.append(f"cap{at} (the interval of the mean is above {means.threshold:.3f} up to it): {means.in_short}")
     if means.lacking:
         said.append(f"without scores to average: {', '.join(means.lacking)}")
     if means.incomplete:
@@ -286,8 +286,8 @@ def _columns(rows: Sequence[SweepRow]) -> list[Column]:
         "options": [" ".join(_in_short(row.differing)) for row in order],
         "safe cap": [cap_words(row) for row in order],
         "change": [change_words(row, rows) for row in order],
+        "shape": [row.shape or row.verdict.replace("_", " ") for row in order],
         "evidence": [row.evidence for row in order],
-        "verdict": [verdict_words(row) for row in order],
     }
     return [
         Column(title=title, cells=tuple(cells), words=title not in ("safe cap", "change"))

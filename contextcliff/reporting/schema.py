@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from contextcliff.findings.finding import Finding, absent_keys, findings_with
-from contextcliff.records.analysis import Analysis
+from contextcliff.records.analysis import Analysis, outcome_of
 from contextcliff.records.note import Note
 from contextcliff.records.report import (
     EMBEDDED,
@@ -62,6 +62,7 @@ def unflatten(flat: object) -> Report:
     """
     if not isinstance(flat, Mapping):
         raise ValueError("a report is an object")
+    flat = _with_outcome(flat)
     sections = findings_with([name for name, value in flat.items() if value is not None])
     found = {section.key: _finding(section, flat) for section in sections}
     findings = {key: finding for key, finding in found.items() if finding is not None}
@@ -90,6 +91,17 @@ def _as_shown_now(report: Report) -> Report:
     findings = {**report.analysis.findings, "kv_cache": replace(cache, facts=facts)}
     run, analysis = replace(run, kv_policy=facts.shown), replace(report.analysis, findings=findings)
     return replace(report, run=run, analysis=analysis)
+
+
+def _with_outcome(flat: Mapping[str, object]) -> Mapping[str, object]:
+    """A report of an earlier version with the outcome that its safe cap stands for: that of the answers alone."""
+    cap = flat.get("safe_cap")
+    if not isinstance(cap, Mapping) or "outcome" in cap:
+        return flat
+    outcome = outcome_of(cap.get("tokens"), cap.get("shape"), cap.get("evidence"))
+    no_fall = cap.get("censored") or (flat.get("partial") and cap.get("ci_high") is None)
+    limited_by = None if outcome == "safe" and no_fall else "quality"
+    return {**flat, "safe_cap": {**cap, "outcome": outcome, "limited_by": limited_by}}
 
 
 def plain(value: object) -> object:

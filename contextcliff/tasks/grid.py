@@ -257,7 +257,6 @@ class DesignedLengths(Task):
 
     @property
     def count_key(self) -> str:
-        """The key that says how many samples a length has."""
         return "task.max_trials" if self.trials == "auto" else "task.trials"
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow

@@ -152,6 +152,11 @@ class Task(ABC):
         return ""
 
     @property
+    def count_key(self) -> str:
+        """The key that says how many samples a length has; empty where none does."""
+        return ""
+
+    @property
     def more_samples(self) -> str:
         """What to do for more evidence at each length, as `raise task.trials`."""
         return "take another task"

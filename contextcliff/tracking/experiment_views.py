@@ -48,7 +48,7 @@ def _tag(key: str) -> str:
 
 
 _CAP = _metric("safe_cap_tokens")
-_ANSWER = (_tag("safe_cap"), _tag("model"), _tag("task"), _tag("kv_policy"), _tag("verdict"), _tag("evidence"))
+_ANSWER = (_tag("safe_cap"), _tag("model"), _tag("task"), _tag("kv_policy"), _tag("outcome"), _tag("verdict"))
 _FIGURES = (
     _CAP,
     _metric("safe_cap/fraction_of_window"),
@@ -120,7 +120,7 @@ VIEWS: tuple[View, ...] = (
     View(
         key="kv-policies",
         name="KV policies",
-        columns=(*_ANSWER, _CAP, _metric("kv/bytes_per_token"), _metric("kv/limit_tokens"), _metric("score/mean")),
+        columns=(*_ANSWER, _CAP, _metric("kv/bytes_per_token"), _tag("limited_by"), _metric("score/mean")),
         order_by=_tag("kv_policy"),
         ascending=True,
         search=_NO_PARENTS,

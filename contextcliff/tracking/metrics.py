@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from contextcliff.analysis.judged_by import compact, rule_of
 from contextcliff.findings.finding import Measurement, findings_of, measured
-from contextcliff.records.analysis import SafeCap
 from contextcliff.records.report import Report, shown_model
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import flatten
@@ -20,7 +19,7 @@ MAX_KEY = 250
 MAX_PARAMETER = 6_000
 MAX_TAG = 8_000
 RULE = "contextcliff.rule"
-_NOT_SAID = frozenset({"created_at", "command", "usage.wall_s", "counts.reused"})
+_NOT_SAID = frozenset({"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"})
 """Fields of a report that tell how it was made, and nothing of the run."""
 
 
@@ -65,17 +64,10 @@ def tags(report: Report) -> dict[str, str]:
         "texts": report.run.texts,
         "partial": str(report.run.partial).lower(),
     }
-    named |= {"api": report.run.api, "safe_cap": cap_in_short(report.analysis.safe_cap)}
+    named |= {"api": report.run.api, "safe_cap": report.analysis.safe_cap.in_short}
     for section in findings_of(report):
         named |= section.tags(report)
     return {key: value[:MAX_TAG] for key, value in named.items() if value}
-
-
-def cap_in_short(cap: SafeCap) -> str:
-    """The safe cap for a table's cell: `2,047`, `at least 7,992` where no cliff was found, or `none`."""
-    if cap.tokens is None:
-        return "none"
-    return f"at least {cap.tokens:,}" if cap.censored else f"{cap.tokens:,}"
 
 
 def parameters(flattened: Mapping[str, str]) -> dict[str, str]:

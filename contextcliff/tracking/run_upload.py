@@ -11,7 +11,7 @@ from contextcliff.findings.answer import AnswerFinding
 from contextcliff.findings.finding import Measurement
 from contextcliff.reporting.markdown import markdown_of
 from contextcliff.tracking.metrics import measurements, parameters, valid_key
-from contextcliff.tracking.outgoing import WORDS, outgoing, own_paths, wordless
+from contextcliff.tracking.outgoing import WORDS, outgoing, own_paths, without_paths, wordless
 from contextcliff.tracking.tracker import Tracked
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool
     points = [point for point in measurements(tracked.report) if point not in sent]
     log_metrics(client, run_id, points)
     answer = (markdown_of(block, {}) for block in AnswerFinding().short(tracked.report))
-    client.set_tag(run_id, NOTE, "\n\n".join(filter(None, answer)))
     paths = own_paths(tracked.parameters)
+    client.set_tag(run_id, NOTE, without_paths("\n\n".join(filter(None, answer)), paths))
     with outgoing(tracked.folder, paths=paths, log_text=log_text) as folder:
         client.log_artifacts(run_id, str(folder))
     for figure in tracked.beside:

@@ -352,7 +352,7 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     heading(
         axes,
         title=f"Healthy rounds by length: {report.run.model}",
-        subtitle=f"{writing.document_id}. Safe cap: {phrases.headline(report.analysis.safe_cap)}",
+        subtitle=f"{writing.document_id}. {phrases.headline(report)}",
         inches=_WIDTH,
         above=above + LINE,
     )

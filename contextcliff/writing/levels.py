@@ -261,10 +261,10 @@ def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
     levels = tuple(map(_level, results))
     at: HealthLevel | None = None
     outcome: Literal["cleared", "below", "open"] = "open"
-    if cap.tokens is not None and cap.tokens >= results[-1].bin.max_tokens:
+    if cap.ci_low is not None and cap.ci_low >= results[-1].bin.max_tokens:
         outcome = "cleared"
     elif cap.ci_high is None:
-        beyond = (result.bin.max_tokens > (cap.tokens or 0) for result in results)
+        beyond = (result.bin.max_tokens > (cap.ci_low or 0) for result in results)
         at = next(compress(levels, beyond), None)
     else:
         outcome = "below"

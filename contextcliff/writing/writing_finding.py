@@ -83,7 +83,7 @@ class WritingFinding(Finding[Writing]):
         )
 
     def caps(self, finding: Writing, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
-        return {"writing": study.safe_cap.tokens}
+        return {"writing": study.safe_cap.ci_low}
 
     def short(self, report: Report) -> tuple[Block, ...]:
         return health_table(as_shown(self.of(report)))

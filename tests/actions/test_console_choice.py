@@ -85,5 +85,5 @@ def test_what_all_jobs_share_stands_over_a_table_that_is_too_wide() -> None:
     wide, narrow = table_of(rows, width=120), table_of(rows, width=60)
     assert wide[0].split()[:4] == ["task", "model", "KV", "policy"]
     assert narrow[0] == "all jobs: task niah, model a-model-with-a-rather-long-name,"
-    assert narrow[2].split() == ["options", "safe", "cap", "change", "evidence", "verdict"]
+    assert narrow[2].split() == ["options", "safe", "cap", "change", "shape", "evidence"]
     assert [line.split()[0] for line in narrow[-2:]] == ["trials=20", "trials=21"]

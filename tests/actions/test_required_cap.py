@@ -56,7 +56,7 @@ def test_no_cap_at_all_is_below_whatever_is_required(tmp_path: Path) -> None:
     done = contextcliff(*SEARCH, "engine.cliff_tokens=100", "analysis.require_cap=1", cwd=tmp_path)
     folder, cap = only_run(tmp_path)
     assert (done.returncode, cap) == (3, None)
-    assert done.stderr == f"error: analysis.require_cap=1: there is no safe cap; {folder}/report.md says why\n"
+    assert done.stderr == f"error: analysis.require_cap=1: no tested length is safe; {folder}/report.md says why\n"
 
 
 @pytest.mark.parametrize("cliffs", ["500,100", pytest.param("100,500", marks=pytest.mark.slow)])
@@ -101,6 +101,6 @@ def test_a_budget_that_ran_out_before_the_cap_was_shown_does_not_pass(tmp_path: 
     assert cap is None
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1] == (
-        "error: analysis.require_cap=800: there is no safe cap so far, since the run stopped before its end; "
+        "error: analysis.require_cap=800: no safe cap is shown so far, since the run stopped before its end; "
         f"{folder}/report.md says why"
     )

@@ -18,9 +18,13 @@ NO_HALF_LIFE = HalfLife(tokens=None, ci_low=None, ci_high=None, censored=False, 
 
 
 def guide(
-    results: Mapping[int, tuple[int, int]], half_life: HalfLife = NO_HALF_LIFE, *, threshold: float = 0.8
+    results: Mapping[int, tuple[int, int]],
+    half_life: HalfLife = NO_HALF_LIFE,
+    *,
+    threshold: float = 0.8,
+    cap: int | None = 1 << 20,
 ) -> Guide:
-    return operating_guide(sequence(counted(results), threshold=threshold), half_life)
+    return operating_guide(sequence(counted(results), threshold=threshold), half_life, cap=cap)
 
 
 def sequence(results: Sequence[LengthResult], *, threshold: float = 0.8) -> FixedSequenceTest:
@@ -43,6 +47,13 @@ def test_nothing_beyond_the_cap_is_safe_and_under_050_is_danger(right: int, rate
 def test_a_length_shown_to_be_below_the_threshold_is_not_safe_however_high_its_mean() -> None:
     *_, row = guide({500: (1_000, 1_000), 1_000: (920, 1_000)}, threshold=0.95).rows
     assert (row.level, row.sure) == ("caution", True)
+
+
+def test_right_answers_beyond_a_limit_by_memory_or_time_are_too_long() -> None:
+    found = guide({500: (100, 100), 1_000: (100, 100), 2_000: (0, 100)}, cap=500)
+    assert [row.level for row in found.rows] == ["safe", "limited", "danger"]
+    said = "too long at 1,000 tokens (mean score 1.00, n = 100): shorten the text: memory or time is not shown to allow"
+    assert str(found.advice[1]).startswith(said)
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,17 @@
-"""The cap by memory, and which of quality, memory and latency binds."""
+"""The cap by memory, and what a page says of it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.analyse import study_of
-from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.study import StudyFacts
+from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.findings.finding import Pairs
-from contextcliff.findings.kv_cache import CacheAtLength, KVCache, KVCacheFinding, Limits, limits_in_words, memory_cap
-from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, CacheInUse, DeviceMemory
-from tests.make import scored_sample
+from contextcliff.findings.kv_cache import CacheAtLength, KVCache, KVCacheFinding
+from contextcliff.records.kv_cache import CachedLayers, CacheFacts, CacheInUse, DeviceMemory
 from tests.simulated_reports import edited, simulated
 
 KIB = CacheFacts(
@@ -41,26 +37,7 @@ CACHE = KVCache(
     facts=FACTS,
     lengths=(CacheAtLength(context_tokens=4_096, gib=0.0357),),
     memory_gib=72.0,
-    limits=Limits(
-        quality=4_095,
-        quality_is_censored=False,
-        memory=1_500,
-        latency=2_048,
-        latency_is_set=True,
-        tokens=1_500,
-        binding="memory",
-        window=8_192,
-    ),
 )
-
-
-def limits_of(cache: CacheFacts, *, wrong_from: int = 10**9, slo_ms: float | None = None) -> KVCache:
-    """Latencies are 20 ms."""
-    samples = [scored_sample(tokens, float(tokens < wrong_from)) for tokens in (1_000, 2_000, 4_000) for _ in range(20)]
-    facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, cache=cache)
-    found = KVCacheFinding().find(study_of(samples, AnalysisSettings(latency_slo_ms=slo_ms), facts))
-    assert found is not None
-    return found
 
 
 def with_memory(gib: float, *, name: str = "") -> CacheFacts:
@@ -82,58 +59,32 @@ def test_the_cap_fits_and_one_more_token_does_not(gib: float, layers: int, size:
     assert (facts.gib(tokens + 1) or 0.0) > gib - 1.0
 
 
-def test_memory_binds_where_it_is_less_than_the_safe_cap() -> None:
-    limits = limits_of(with_memory(1.0 + 1_500 * 4096 / GIB)).limits
-    assert (limits.quality, limits.memory, limits.tokens, limits.binding) == (4_000, 1_500, 1_500, "memory")
-
-
-def test_a_limit_on_latency_that_no_length_keeps_binds() -> None:
-    limits = limits_of(with_memory(2.0), slo_ms=10.0).limits
-    assert (limits.latency, limits.tokens, limits.binding) == (None, None, "latency")
-    assert limits_of(with_memory(2.0), slo_ms=30.0).limits.latency == 4_000
-
-
 def test_a_device_leaves_a_tenth_for_computing_and_a_given_size_is_taken_whole() -> None:
-    assert limits_of(with_memory(10.0, name="a GPU")).memory_gib == pytest.approx(9.0)
-    assert limits_of(with_memory(10.0)).memory_gib == 10.0
+    assert memory_of(with_memory(10.0, name="a GPU")) == pytest.approx(9.0)
+    assert memory_of(with_memory(10.0)) == 10.0
+    assert memory_of(KIB) is None
 
 
 def test_weights_that_do_not_fit_leave_no_token() -> None:
-    assert limits_of(with_memory(0.5)).limits.memory == 0
+    assert memory_cap(KIB, 0.5) == 0
 
 
-def test_without_weights_layers_or_memory_there_is_no_cap_by_memory() -> None:
-    for facts in (KIB, replace(with_memory(2.0), layers=()), replace(with_memory(2.0), weights_gib=None)):
-        assert limits_of(facts).limits.memory is None
+def test_without_weights_or_layers_there_is_no_cap_by_memory() -> None:
+    for facts in (replace(KIB, layers=()), replace(KIB, weights_gib=None)):
+        assert memory_cap(facts, 2.0) is None
 
 
 def test_layers_that_all_slide_take_no_more_memory_from_some_length_on() -> None:
-    sliding = replace(with_memory(2.0), layers=(CachedLayers(n_layers=4, bytes_per_token=1024.0, window=512),))
-    assert limits_of(sliding).limits.memory is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({}, "quality 4,095 tokens, memory 1,500 tokens, latency 2,048 tokens: memory sets the limit"),
-        (
-            {"quality_is_censored": True, "memory": 90_000, "latency_is_set": False, "binding": "quality"},
-            "quality 4,095 tokens or more, memory 90,000 tokens (the window is 8,192): no limit is reached in the "
-            "tested range",
-        ),
-        (
-            {"quality": None, "memory": None, "latency_is_set": False, "binding": "quality"},
-            "quality none: there is no safe cap",
-        ),
-    ],
-)
-def test_the_three_caps_are_said_with_which_one_binds(changes: dict[str, Any], said: str) -> None:
-    assert str(limits_in_words(replace(CACHE.limits, **changes))) == said
+    sliding = replace(KIB, layers=(CachedLayers(n_layers=4, bytes_per_token=1024.0, window=512),))
+    assert memory_cap(sliding, 2.0) is None
 
 
 def test_a_page_has_the_size_of_the_cache_and_what_the_weights_leave() -> None:
-    pairs, _ = KVCacheFinding().show(edited(simulated(), kv_cache=CACHE))
+    report = edited(simulated(), kv_cache=CACHE, caps={"memory": 1_500})
+    pairs, _ = KVCacheFinding().show(report)
     assert isinstance(pairs, Pairs)
     said = {name: str(value) for name, value in pairs.rows}
     assert said["Size"] == "9,360 bytes a token, measured 9,360; the engine has q8_0 keys and q4_0 values"
-    assert said["Memory"] == "72.00 GiB, 90% of 80.0 GiB (a GPU), 92.2 MiB of it for the weights"
+    assert said["Memory"] == (
+        "72.00 GiB, 90% of 80.0 GiB (a GPU), 92.2 MiB of it for the weights; 1,500 tokens fit beside them"
+    )

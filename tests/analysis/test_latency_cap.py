@@ -8,9 +8,9 @@ import pytest
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
+from contextcliff.analysis.limits import LatencyCap
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import findings_with
-from contextcliff.findings.latency import LatencyCap
 from contextcliff.findings.warnings import EarlyWarnings
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample

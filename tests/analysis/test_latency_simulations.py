@@ -11,8 +11,8 @@ import pytest
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import group
+from contextcliff.analysis.limits import latency_cap
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.findings.latency import latency_cap
 from contextcliff.findings.warnings import latency_warnings
 from tests.make import LENGTHS, Server, asked_of, bins_of, documents, scored_sample
 

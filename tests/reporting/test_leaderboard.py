@@ -1,22 +1,49 @@
-"""What the table of a sweep says of a job, in words."""
+"""What a leaderboard says of a job."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import cells, verdict_words
+import pytest
+
+from contextcliff.records.sweep import SweepRow, row_from_json
+from contextcliff.reporting.leaderboard import cap_words, cells
 
 ROW = SweepRow(job=0, model="small", task="niah", kv_policy="none", state="done", verdict="cliff", evidence="settled")
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (replace(ROW, outcome="safe", limited_by="quality", cap_tokens=2_047), "2,047"),
+        (replace(ROW, outcome="safe", censored=True, cap_tokens=7_992), "at least 7,992"),
+        (replace(ROW, outcome="safe", censored=True, cap_tokens=7_992, state="partial"), "at least 7,992 (partial)"),
+        (replace(ROW, outcome="below", limited_by="quality"), "below"),
+        (replace(ROW, outcome="undecided", limited_by="latency"), "undecided"),
+        (replace(ROW, state="failed", evidence=""), "failed"),
+        (replace(ROW, state="running", evidence=""), "under way"),
+    ],
+)
+def test_a_job_without_a_cap_says_why(row: SweepRow, said: str) -> None:
+    assert cap_words(row) == said
+    (cell,) = cells([row])
+    assert cell["safe_cap"] == said
+    assert cell["limited_by"] == (row.limited_by or "")
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ('"shape": "below", "evidence": "settled"', "below"),
+        ('"shape": "below", "evidence": "unsettled"', "undecided"),
+        ('"cap_tokens": 512, "censored": true', "at least 512"),
+    ],
+)
+def test_a_row_of_an_earlier_version_is_told_by_its_shape(kept: str, said: str) -> None:
+    text = '{"job": 0, "model": "small", "task": "niah", "kv_policy": "none", "state": "done", ' + kept + "}"
+    assert cap_words(row_from_json(text)) == said
+
+
 def test_a_verdict_is_said_without_underscores() -> None:
-    assert verdict_words(ROW) == "cliff"
     unsettled = replace(ROW, verdict="insufficient_evidence", evidence="unsettled", shape="below")
-    assert verdict_words(unsettled) == "insufficient evidence"
-
-
-def test_a_job_that_is_shown_to_be_below_everywhere_does_not_lack_evidence() -> None:
-    below = replace(ROW, verdict="insufficient_evidence", evidence="settled", shape="below")
-    assert verdict_words(below) == "below the threshold"
-    assert cells([below])[0]["verdict"] == "below the threshold"
+    assert cells([unsettled])[0]["verdict"] == "insufficient evidence"

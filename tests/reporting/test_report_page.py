@@ -10,6 +10,7 @@ import pytest
 
 from contextcliff.findings.drawing import blank, told
 from contextcliff.findings.finding import findings_of
+from contextcliff.findings.phrases import headline
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.note import as_it_is
 from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
@@ -38,9 +39,7 @@ from tests.simulated_reports import (
 def test_every_report_has_a_page_that_begins_with_its_answer(law: Law) -> None:
     report = simulated(law)
     page = page_of(report)
-    tokens = report.analysis.safe_cap.tokens
-    answer = "<strong>Safe cap: none" if tokens is None else f"<strong>Safe cap: {tokens:,} tokens"
-    assert answer in page.partition("<nav>")[0]
+    assert f"<strong>{headline(report)}</strong>" in page.partition("<nav>")[0]
 
 
 def test_the_figures_are_drawings_in_the_page_that_follow_its_colours_and_it_loads_nothing(tmp_path: Path) -> None:

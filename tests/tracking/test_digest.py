@@ -25,7 +25,7 @@ from tests.simulated_reports import edited
 from tests.tracking.tracking_runs import report
 from tests.writing.made_writing import make_writing
 
-HOW_IT_WAS_MADE = {"run.created_at", "run.command", "usage.wall_s", "counts.reused"}
+HOW_IT_WAS_MADE = {"run.created_at", "run.command", "run.next_command", "run.stopped", "usage.wall_s", "counts.reused"}
 
 
 def whole_report() -> Report:

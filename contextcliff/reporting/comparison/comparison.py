@@ -58,8 +58,7 @@ class ComparedRun:
         """The safe cap in words."""
         if self.report is None:
             return phrases.MISSING
-        tokens = self.report.analysis.safe_cap.tokens
-        return "none" if tokens is None else f"{tokens:,}"
+        return self.report.analysis.safe_cap.in_short
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -210,7 +210,7 @@ def _data(row: PolicyRow) -> dict[str, object]:
         "bytes_per_token": row.facts.bytes_per_token,
         "bytes_per_token_measured": None if row.facts.in_use is None else row.facts.in_use.bytes_per_token,
         "gib_at_cap": row.gib_at_cap,
-        "limits": row.cache.limits.binding,
+        "limited_by": None if row.run.report is None else row.run.report.analysis.safe_cap.limited_by,
     }
 
 

@@ -63,6 +63,8 @@ class _RunCurve:
     name: str
     points: Sequence[CurvePoint]
     cap_tokens: int | None
+    cap: str
+    """In words."""
     threshold: float | None
 
 
@@ -118,6 +120,7 @@ def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCu
                     for b in report.analysis.bins
                 ],
                 cap_tokens=report.analysis.safe_cap.tokens,
+                cap=report.analysis.safe_cap.in_short,
                 threshold=phrases.threshold_score(report),
             )
             for name, report in runs.items()
@@ -137,7 +140,13 @@ def sweep_curves_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -
     more = f"; the first {_MOST_DRAWN}, {left} more in the table" if left > 0 else ""
     return _overlay(
         [
-            _RunCurve(name=names[row.job], points=row.curve, cap_tokens=row.cap_tokens, threshold=row.threshold_score)
+            _RunCurve(
+                name=names[row.job],
+                points=row.curve,
+                cap_tokens=row.cap_tokens,
+                cap=row.in_short,
+                threshold=row.threshold_score,
+            )
             for row in rows
         ],
         title=f"{rows[0].task}: score by length",
@@ -157,6 +166,7 @@ def task_means_figure(
                 name=name,
                 points=[CurvePoint(tokens=p.asked_tokens, mean=p.mean, low=p.low, high=p.high) for p in means.points],
                 cap_tokens=means.cap_tokens,
+                cap=means.in_short,
                 threshold=means.threshold,
             )
             for means, name in zip(every, names, strict=True)
@@ -208,7 +218,7 @@ def _draw(axes: Axes, curve: _RunCurve, *, position: int, shift: float, is_share
     stroke = _STROKES[position % len(_STROKES)]
     points = sorted(curve.points, key=lambda point: point.tokens)
     places = [max(1, point.tokens) * shift for point in points]
-    words = "no cap" if curve.cap_tokens is None else f"cap {curve.cap_tokens:,}"
+    words = curve.cap if curve.cap_tokens is None else f"cap {curve.cap}"
     if curve.threshold is not None and not is_shared:
         words += f", threshold {curve.threshold:.2f}"
     (line,) = axes.plot(
@@ -253,7 +263,9 @@ def _shift(curves: Sequence[_RunCurve], axis: LengthAxis, position: int) -> floa
 
 
 _ROW, _EDGE = 0.3, 0.3
-_CAP, _NONE, _LINE = "#1f5fa8", "#b3261e", "0.6"
+_CAP, _LINE = "#1f5fa8", "0.6"
+_WITHOUT = {"below": ("x", "#b3261e"), "undecided": ("$?$", "0.35")}
+"""Mark and colour of a job without a cap."""
 
 
 def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure:
@@ -271,7 +283,8 @@ def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure
             ends = [row.crossing_low, row.crossing_high]
             axes.plot(ends, [place, place], color=_LINE, linewidth=2, marker="|", markersize=9, zorder=2)
         if row.cap_tokens is None:
-            axes.plot([min(lengths)], [place], "x", color=_NONE, markersize=8, zorder=3)
+            mark, colour = _WITHOUT[row.in_short]
+            axes.plot([min(lengths)], [place], marker=mark, color=colour, markersize=8, zorder=3)
         else:
             axes.plot([row.cap_tokens], [place], ">" if row.censored else "o", color=_CAP, markersize=8, zorder=3)
     axes.set_ylim(len(rows) - 0.5 + _EDGE / _ROW, -0.5 - _EDGE / _ROW)
@@ -282,12 +295,12 @@ def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure
     # Entries of the legend; what they stand for is drawn many times.
     for mark, colour, word in (
         ("o", _CAP, "safe cap"),
-        (">", _CAP, "no cliff up to here"),
-        ("x", _NONE, "no cap"),
+        (">", _CAP, "at least"),
+        *((mark, colour, word) for word, (mark, colour) in _WITHOUT.items()),
     ):
-        axes.plot([], [], mark, color=colour, label=word)
+        axes.plot([], [], marker=mark, linestyle="none", color=colour, label=word)
     axes.plot([], [], color=_LINE, marker="|", linewidth=2, label="the score crosses in here")
     axes.plot([], [], color="0.85", linewidth=5, label="tested lengths")
-    legend_below(axes, axis=axis, height=height, columns=5)
+    legend_below(axes, axis=axis, height=height, columns=6)
     heading(axes, title="Safe caps", subtitle="in tokens, at each job's threshold", inches=_WIDTH, above=8)
     return figure

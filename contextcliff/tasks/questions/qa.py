@@ -83,6 +83,10 @@ class Qa(Task):
         return f"task.pilot={self.pilot}" if self.pilot else ""
 
     @property
+    def count_key(self) -> str:
+        return "task.samples_per_bin"
+
+    @property
     def more_samples(self) -> str:
         return "raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins"
 

@@ -93,6 +93,10 @@ class Continuation(Task):
         self.familiar()
 
     @property
+    def count_key(self) -> str:
+        return "task.rounds"
+
+    @property
     def more_samples(self) -> str:
         return "raise task.rounds"
 
