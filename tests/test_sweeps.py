@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.commands import contextcliff
+from tests.commands import contextcliff, tracked_runs
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -23,19 +23,12 @@ QUIET = (*SHORT, "reporting.console=none")
 CARD = ("model=smollm2,qwen3_4b", "task=niah,tracing", "++task.trials=8")
 
 
-def runs(folder: Path) -> list[Run]:
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
-    return list(client.search_runs(["1"], order_by=["attributes.start_time ASC"]))
-
-
 def parents(folder: Path) -> list[Run]:
-    return [run for run in runs(folder) if run.data.tags.get("kind") == "sweep"]
+    return [run for run in tracked_runs(folder) if run.data.tags.get("kind") == "sweep"]
 
 
 def children(folder: Path) -> list[Run]:
-    return [run for run in runs(folder) if "mlflow.parentRunId" in run.data.tags]
+    return [run for run in tracked_runs(folder) if "mlflow.parentRunId" in run.data.tags]
 
 
 def leaderboard(folder: Path) -> dict[str, Any]:
@@ -155,13 +148,6 @@ def test_two_sweeps_that_begin_at_once_are_two_and_one_that_is_begun_twice_is_on
     assert len(parents(tmp_path)) == 2
     names = [run.info.run_name for run in children(tmp_path)]
     assert len(names) == len(set(names)) == 4
-
-
-def test_a_single_run_is_no_sweep(tmp_path: Path) -> None:
-    assert contextcliff("task=niah", "task.trials=2", *QUIET, cwd=tmp_path).returncode == 0
-    assert not list(tmp_path.rglob("sweep.json"))
-    assert parents(tmp_path) == []
-    assert children(tmp_path) == []
 
 
 def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:
