@@ -16,14 +16,17 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from tests.valid_reports import valid_report
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
 
 QUIET = ("tracking=none", "reporting.progress=false", "reporting.console=none", "reporting.figures=false")
 """Nothing is shown, tracked or drawn; a test that looks at one of these turns it on again behind."""
@@ -65,6 +68,7 @@ def _warm_up() -> None:
     from contextcliff.kv.model_cache import cache_facts
     from contextcliff.writing.measures.measured import measure_prose
     from contextcliff.writing.measures.readability import dale_chall
+    from tests.compositions import read_files_once
 
     names = [
         module.name
@@ -76,6 +80,7 @@ def _warm_up() -> None:
         warnings.simplefilter("ignore", DeprecationWarning)
         for name in (*_OFTEN_IMPORTED, *names):
             importlib.import_module(name)
+    read_files_once()
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
     check_overrides(parse_overrides(overrides))
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
@@ -141,6 +146,43 @@ def contextcliff_process(
         timeout=timeout_s,
         check=False,
     )
+
+
+def started(folder: Path, *overrides: str) -> subprocess.Popen[str]:
+    """The same, left to run."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "contextcliff", *overrides],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell lets what it runs in the background ignore Ctrl-C, and that is inherited.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+def once(process: subprocess.Popen[str], holds: Callable[[], bool]) -> None:
+    """Wait until something holds; the process must not end before."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """The exit code of a process and what it said on stderr."""
+    _, err = process.communicate(timeout=60)
+    return process.returncode, err
+
+
+def kept(store: Path) -> int:
+    """The answers that a store holds."""
+    try:
+        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+            return int(connection.execute("SELECT count(*) FROM generations").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
 
 
 def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str], out: Path, err: Path) -> int:
@@ -262,3 +304,17 @@ def comparison(folder: Path, name: str = "comparison") -> dict[str, Any]:
     file = folder / "outputs" / "contextcliff" / "comparisons" / name / "comparison.json"
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return found
+
+
+def plan_of(folder: Path) -> dict[str, Any]:
+    """The file of a plan."""
+    found: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
+    return found
+
+
+def tracked_runs(folder: Path, which: str = "") -> list[Run]:
+    """The runs of an output folder's own MLflow store, the earliest first."""
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return list(client.search_runs(["1"], which, order_by=["attributes.start_time ASC"]))

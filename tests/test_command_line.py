@@ -72,20 +72,12 @@ def test_a_run_without_figures_and_tracking_loads_nothing_for_them(tmp_path: Pat
     assert loaded.isdisjoint({"mlflow", "matplotlib", "pandas", "statsmodels", "openai", "xllamacpp", "scipy.stats"})
 
 
+@pytest.mark.slow
 def test_a_plan_loads_nothing_that_only_a_run_needs() -> None:
     asked = ["contextcliff", *SIMULATED, "action=plan", "reporting.console=none"]
     loaded = loaded_by(f"sys.argv = {asked!r}; from contextcliff.__main__ import main; main()", whole=True)
     assert "scipy.special" in loaded
     assert loaded.isdisjoint({"mlflow", "matplotlib", "pandas", "openai", "xllamacpp", "scipy.stats", "rich.progress"})
-
-
-@pytest.mark.slow
-def test_jobs_in_other_processes_bring_their_exit_code_home(tmp_path: Path) -> None:
-    done = contextcliff_process("hydra/launcher=joblib", *SIMULATED, "task.trials=0,1", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "error: task.trials=0: must be auto or a whole number above 0\n" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert len(reports(tmp_path)) == 1
 
 
 def test_the_engine_can_come_from_the_environment(tmp_path: Path) -> None:

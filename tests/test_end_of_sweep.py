@@ -19,17 +19,6 @@ def compared(folder: Path) -> list[list[str]]:
     return [sorted(f"{run['task']} {run['parameters']['kv_policy']}" for run in each) for each in runs]
 
 
-@pytest.mark.slow
-def test_a_sweep_ends_with_the_comparison_of_its_jobs(tmp_path: Path) -> None:
-    ended = contextcliff("kv_policy=q8_0,none", *NEEDLES, cwd=tmp_path)
-    assert ended.returncode == 0
-    assert compared(tmp_path) == [["niah f16", "niah q8_0"]]
-    (file,) = (tmp_path / "outputs").glob("*/comparisons/*/comparison.json")
-    made = json.loads(file.read_text(encoding="utf-8"))
-    assert made["baseline"].endswith("q8_0")  # the first job
-    assert [each["policy"] for each in made["kv_policies"]] == ["q8_0", "f16"]
-
-
 def test_a_sweep_that_is_logged_says_its_job_each_length_and_each_part_of_the_end(tmp_path: Path) -> None:
     ended = contextcliff(
         "kv_policy=q8_0,none", *SIMULATED, "task.lengths=[512]", "task.trials=1", "reporting.progress=true",

@@ -15,13 +15,6 @@ from tests.compositions import ON_THE_HUB
 
 ROOT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))
-SWEEPS_LONG = ("full", "needle_family", "rope_vs_full", "ruler", "ruler_quick")
-"""Experiments whose simulated run takes half a minute: many jobs, or measures of prose."""
-RUN = [
-    pytest.param(name, marks=pytest.mark.slow) if name in SWEEPS_LONG else name
-    for name in EXPERIMENTS
-    if name != "calibration"  # which runs no model: tests/actions/test_calibrate.py
-]
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
@@ -31,7 +24,8 @@ def test_the_table_of_experiments_in_the_readme_has_it(experiment: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("experiment", RUN)
+# A calibration runs no model: tests/actions/test_calibrate.py.
+@pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "calibration"])
 def test_it_runs_on_a_simulated_model(tmp_path: Path, experiment: str) -> None:
     config = OmegaConf.load(conf_dir() / "experiment" / f"{experiment}.yaml")
     swept = {

@@ -85,15 +85,6 @@ AT_A_FILE = {
     "model.gguf.path": "model.gguf.path={}: no such file; give the path of a .gguf file",
     "task.word_list": "task.word_list={}: Not a directory; give a file with one word a line",
 }
-
-
-@pytest.mark.parametrize(("named", "line"), AT_A_FILE.items(), ids=AT_A_FILE)
-def test_a_path_through_a_file_is_one_line(tmp_path: Path, named: str, line: str) -> None:
-    (tmp_path / "file.txt").write_text("It rained.", encoding="utf-8")
-    path = str(tmp_path / "file.txt" / "x")
-    assert line_of(*KEYS[named], given(named, path)[0]) == line.format(path)
-
-
 AT_A_FOLDER = {
     "dataset.path of jsonl": "dataset.path={}: is a folder, not a file; give a .jsonl or .parquet file",
     "dataset.path of manifest": "dataset.path={}: can't be read (Is a directory); give a run's manifest.json",
@@ -103,13 +94,17 @@ AT_A_FOLDER = {
 }
 
 
-@pytest.mark.parametrize(("named", "line"), AT_A_FOLDER.items(), ids=AT_A_FOLDER)
-def test_a_folder_in_the_place_of_a_file_is_one_line(tmp_path: Path, named: str, line: str) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    value = f"sqlite:///{folder}" if named == "tracking.uri" else str(folder)
-    told = line_of(*KEYS.get(named, SIMULATED), f"{named.partition(' ')[0]}={value}")
-    assert told == line.format(folder)
+@pytest.mark.parametrize(
+    ("path", "named", "line"),
+    [(path, *each) for path, lines in (("file.txt/x", AT_A_FILE), ("folder", AT_A_FOLDER)) for each in lines.items()],
+)
+def test_a_path_through_a_file_and_a_folder_in_the_place_of_a_file_are_one_line(
+    tmp_path: Path, path: str, named: str, line: str
+) -> None:
+    (tmp_path / "file.txt").write_text("It rained.", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    value = f"{'sqlite:///' if named == 'tracking.uri' else ''}{tmp_path}/{path}"
+    assert line_of(*KEYS.get(named, SIMULATED), given(named, value)[0]) == line.format(tmp_path / path)
 
 
 def test_a_database_that_no_file_can_be_is_refused_before_the_run(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def alternatives(kind: Any) -> Iterator[Any]:
 def cases() -> list[tuple[str, str, str, str]]:
     """Each key of each class once, by the first option that has the class."""
     found: dict[tuple[type, str], tuple[str, str, str, str]] = {}
-    for group, option in OPTIONS:
+    for group, option in ((group, option) for group, options in OPTIONS.items() for option in options):
         values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / group / f"{option}.yaml"), resolve=False)
         if (target := values.get("_target_")) is not None:
             cls = _class_at(target, group)

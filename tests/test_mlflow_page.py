@@ -18,7 +18,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.chromium import CHROMIUM, opened_pages
-from tests.commands import contextcliff_process
+from tests.commands import contextcliff_process, tracked_runs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -94,10 +94,7 @@ def shown(page: Page, address: str, *texts: str) -> str:
 
 
 def runs(folder: Path) -> dict[str, Any]:
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
-    return {str(run.info.run_name): run for run in client.search_runs(["1"])}
+    return {str(run.info.run_name): run for run in tracked_runs(folder)}
 
 
 def base(leaderboard: str) -> str:

@@ -60,14 +60,6 @@ ENDS_WITH = {
     "contextcliff analysis.require_cap=32000": 3,
 }
 
-FAST = (
-    "contextcliff --help",
-    "contextcliff --cfg job",
-    "contextcliff --shell-completion install=bash",
-    "contextcliff tracking=none reporting.progress=false",
-)
-"""Commands that run within a few seconds on the simulated engine; the others are slow tests."""
-
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -122,8 +114,8 @@ def without_keys_of_other_jobs(job: list[str]) -> list[str]:
 def test_the_pages_show_commands_and_each_of_the_list_still_stands_there() -> None:
     shown = {command.shown for command in COMMANDS}
     assert len(shown) > 40
-    assert {*NEEDS, *AFTER, *ENDS_WITH, *FAST, *PLACEHOLDERS} - shown == set()
-    assert {*NEEDS} & {*AFTER, *ENDS_WITH, *FAST} == set()
+    assert {*NEEDS, *AFTER, *ENDS_WITH, *PLACEHOLDERS} - shown == set()
+    assert {*NEEDS} & {*AFTER, *ENDS_WITH} == set()
 
 
 COMPOSED = [
@@ -159,13 +151,8 @@ def test_every_key_option_value_and_length_is_right(
 RUN = [command for command in COMMANDS if command.shown not in {*NEEDS, *PLACEHOLDERS}]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(command, id=command.shown, marks=() if command.shown in FAST else pytest.mark.slow)
-        for command in RUN
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("command", RUN, ids=str)
 def test_every_command_that_needs_nothing_runs_as_it_stands(tmp_path: Path, command: Command) -> None:
     if command.shown in AFTER:
         done = contextcliff(*AFTER[command.shown], cwd=tmp_path, env=SIMULATED_ENGINE)

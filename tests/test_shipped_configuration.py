@@ -5,34 +5,44 @@ from __future__ import annotations
 from dataclasses import fields, replace
 
 import pytest
+from hydra.utils import instantiate
 
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from tests.compositions import built, composed
 
-OPTIONS = sorted(
-    (file.parent.name, file.stem)
-    for file in conf_dir().glob("*/*.yaml")
-    if file.parent.name not in {"experiment", "hydra", "local", "published"}
-)
+APART = {"experiment", "hydra", "local", "published"}
+OPTIONS = {
+    folder.name: sorted(file.stem for file in folder.glob("*.yaml"))
+    for folder in sorted(conf_dir().iterdir())
+    if folder.is_dir() and folder.name not in APART
+}
 
 
-_EMBEDS = {"embedding": ("task=continuation",)}
+OTHERS = {group: options for group, options in OPTIONS.items() if group != "task"}
+CHOSEN = [
+    *({"task": option} for option in OPTIONS["task"]),
+    *(
+        {group: options[place] for group, options in OTHERS.items() if place < len(options)}
+        for place in range(max(map(len, OTHERS.values())))
+    ),
+]
+"""Each task, and the options of all other groups side by side: none of these depends on another."""
 
 
-@pytest.mark.parametrize(("group", "option"), OPTIONS)
-def test_every_option_builds_and_names_every_key(group: str, option: str) -> None:
-    chosen = (*_EMBEDS.get(group, ()), f"{group}={option}")
-    config, node = composed(*chosen), getattr(built(*chosen), {"embedding": "embedder"}.get(group, group))
-    if config[group] is None:  # no judge, no embedder
-        assert node is None
-        return
-    of_every_dataset = {"control_tokens"} if group == "dataset" else set()
-    assert set(config[group]) - {"_target_"} - of_every_dataset == {field.name for field in fields(node)}
+@pytest.mark.parametrize("chosen", CHOSEN, ids=lambda chosen: " ".join(chosen.values()))
+def test_every_option_builds_and_names_every_key(chosen: dict[str, str]) -> None:
+    config = composed(*(f"{group}={option}" for group, option in chosen.items()))
+    for group, option in chosen.items():
+        if config[group] is None:  # no judge, no embedder
+            assert option == "none"
+            continue
+        of_every_dataset = {"control_tokens"} if group == "dataset" else set()
+        own = {key: value for key, value in config[group].items() if key not in of_every_dataset}
+        assert set(own) - {"_target_"} == {field.name for field in fields(instantiate(own, _convert_="all"))}, group
 
 
-TASKS = [option for group, option in OPTIONS if group == "task"]
-MODELS = [option for group, option in OPTIONS if group == "model"]
+TASKS, MODELS = OPTIONS["task"], OPTIONS["model"]
 FEW_TASKS = ("niah", "qa", "continuation")
 """Of different kinds: what holds of them is a matter of the classes, and not of each YAML."""
 

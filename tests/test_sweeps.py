@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.commands import contextcliff
+from tests.commands import contextcliff, tracked_runs
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -23,19 +23,12 @@ QUIET = (*SHORT, "reporting.console=none")
 CARD = ("model=smollm2,qwen3_4b", "task=niah,tracing", "++task.trials=8")
 
 
-def runs(folder: Path) -> list[Run]:
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
-    return list(client.search_runs(["1"], order_by=["attributes.start_time ASC"]))
-
-
 def parents(folder: Path) -> list[Run]:
-    return [run for run in runs(folder) if run.data.tags.get("kind") == "sweep"]
+    return [run for run in tracked_runs(folder) if run.data.tags.get("kind") == "sweep"]
 
 
 def children(folder: Path) -> list[Run]:
-    return [run for run in runs(folder) if "mlflow.parentRunId" in run.data.tags]
+    return [run for run in tracked_runs(folder) if "mlflow.parentRunId" in run.data.tags]
 
 
 def leaderboard(folder: Path) -> dict[str, Any]:
@@ -185,13 +178,6 @@ def test_a_sweep_whose_weights_cannot_be_fetched_says_the_way_out_once(tmp_path:
     assert done.stderr.count("Qwen3-8B-Q4_K_M.gguf can't be fetched") == 1
     assert "jobs 1 and 2 (niah, Qwen3-8B, f16; tracing, Qwen3-8B, f16) failed: model.gguf.repo=" in said
     assert done.stderr.splitlines()[-1].startswith("Where weights can't be fetched: ")
-
-
-def test_a_single_run_is_no_sweep(tmp_path: Path) -> None:
-    assert contextcliff("task=niah", "task.trials=2", *QUIET, cwd=tmp_path).returncode == 0
-    assert not list(tmp_path.rglob("sweep.json"))
-    assert parents(tmp_path) == []
-    assert children(tmp_path) == []
 
 
 def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:

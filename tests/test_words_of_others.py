@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -75,39 +71,6 @@ def test_an_error_body(tmp_path: Path, asked: tuple[str, ...]) -> None:
     models = [{"id": "m", "max_model_len": 4096}]
     with serving(FakeServer(models=models, errors={"x": (400, message)}, fault=lambda _: "x")) as server:
         assert SHOWN in harmless(contextcliff(*asked, f"engine.base_url={server.address}", cwd=tmp_path))
-
-
-def test_a_redirects_target(tmp_path: Path, asked: tuple[str, ...]) -> None:
-    with redirecting("http://evil/\x9b2J\u202egnp".encode()) as address:
-        ended = contextcliff(*asked, f"engine.base_url={address}", cwd=tmp_path)
-    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
-    assert "redirects to http://evil/" in harmless(ended)
-
-
-@contextmanager
-def redirecting(location: bytes) -> Iterator[str]:
-    """The address of a server that sends every request elsewhere."""
-    listening = socket.create_server(("127.0.0.1", 0))
-
-    def answer() -> None:
-        while True:
-            try:
-                connection, _ = listening.accept()
-            except OSError:
-                return
-            with connection:
-                connection.recv(65536)
-                connection.sendall(
-                    b"HTTP/1.1 302 Found\r\nLocation: "
-                    + location
-                    + b"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                )
-
-    threading.Thread(target=answer, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        listening.close()
 
 
 def test_a_folders_name(tmp_path: Path) -> None:

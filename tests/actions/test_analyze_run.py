@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process, folders, run
+from tests.compositions import line_of
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
 RUN = (*SIMULATED, *ASKED)
@@ -46,46 +47,44 @@ def one(made: Path, tmp_path: Path) -> tuple[Path, str]:
     return tmp_path / "work", name
 
 
-def test_a_folder_stands_for_the_overrides_that_its_run_was_recorded_with(one: tuple[Path, str]) -> None:
-    folder, name = one
-    before = report(folder, name)
-    run(folder, *ANALYZE, f"run=outputs/contextcliff/{name}", "analysis.threshold=0.9")
-    after = report(folder, f"{name}-threshold-0.9")
+@pytest.fixture(scope="module")
+def again(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with the run analysed by another rule."""
+    folder = tmp_path_factory.mktemp("again") / "work"
+    shutil.copytree(made, folder)
+    run(folder, *ANALYZE, f"run=outputs/contextcliff/{folders(made)[0]}", "analysis.threshold=0.9")
+    return folder
+
+
+def test_a_folder_stands_for_the_overrides_that_its_run_was_recorded_with(made: Path, again: Path) -> None:
+    (name,) = folders(made)
+    before, after = report(made, name), report(again, f"{name}-threshold-0.9")
     assert after["safe_cap"]["threshold"] == 0.9
-    assert after["bins"] == before["bins"]
-    assert (after["run_id"], after["label"], after["fingerprint"]) == (name, "tuned", before["fingerprint"])
-    assert report(folder, name) == before
-
-
-def test_the_command_that_the_new_report_keeps_makes_it_again(one: tuple[Path, str]) -> None:
-    folder, name = one
-    run(folder, *ANALYZE, f"run={name}", "analysis.threshold=0.9")
-    before = report(folder, f"{name}-threshold-0.9")
-    run(folder, *shlex.split(before["command"])[3:])
-    assert folders(folder) == [name, f"{name}-threshold-0.9"]
-    after = report(folder, f"{name}-threshold-0.9")
-    assert {key for key in before if after[key] != before[key]} <= {"command", "created_at"}
-    assert sorted(after["command"].split()) == sorted(before["command"].split())
-
-
-def test_model_engine_and_texts_are_shown_as_the_run_has_them(one: tuple[Path, str]) -> None:
-    folder, name = one
-    run(folder, *ANALYZE, f"run={name}", "analysis.threshold=0.9")
-    shown = ("model", "engine", "kv_policy", "rope", "dataset", "dataset_kind", "tokenizer", "server", "usage")
-    before, after = report(folder, name), report(folder, f"{name}-threshold-0.9")
-    assert [after[key] for key in shown] == [before[key] for key in shown]
+    assert (after["run_id"], after["label"]) == (name, "tuned")
+    same = ("bins", "fingerprint", "model", "engine", "kv_policy", "rope", "dataset", "dataset_kind", "tokenizer")
+    assert [after[key] for key in (*same, "server", "usage")] == [before[key] for key in (*same, "server", "usage")]
+    assert report(again, name) == before
     there, here = (
-        json.loads((folder / "outputs" / "contextcliff" / each / "manifest.json").read_text("utf-8"))["configuration"]
+        json.loads((again / "outputs" / "contextcliff" / each / "manifest.json").read_text("utf-8"))["configuration"]
         for each in (name, f"{name}-threshold-0.9")
     )
     assert {key for key in there if there[key] != here.get(key)} == {"action._target_", "analysis.threshold"}
 
 
-def test_a_run_id_and_a_folder_by_another_rule_name_it_too(one: tuple[Path, str]) -> None:
-    folder, name = one
-    run(folder, *ANALYZE, f"run={name}", "analysis.threshold=0.9")
-    run(folder, *ANALYZE, f"run={name}-threshold-0.9", "analysis.threshold=0.7")
-    assert folders(folder) == [name, f"{name}-threshold-0.7", f"{name}-threshold-0.9"]
+def test_the_command_that_the_new_report_keeps_makes_it_again_and_its_folder_names_the_run(
+    again: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "work"
+    shutil.copytree(again, folder)
+    name, strict = folders(folder)
+    before = report(folder, strict)
+    run(folder, *shlex.split(before["command"])[3:])
+    assert folders(folder) == [name, strict]
+    after = report(folder, strict)
+    assert {key for key in before if after[key] != before[key]} <= {"command", "created_at"}
+    assert sorted(after["command"].split()) == sorted(before["command"].split())
+    run(folder, *ANALYZE, f"run={strict}", "analysis.threshold=0.7")
+    assert folders(folder) == [name, f"{name}-threshold-0.7", strict]
 
 
 def test_the_store_is_found_from_the_folder_wherever_one_stands(one: tuple[Path, str], tmp_path: Path) -> None:
@@ -130,16 +129,15 @@ def test_a_runs_id_in_mlflow_names_it(one: tuple[Path, str]) -> None:
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ("task.lengths=[2048]", "task.lengths=[512, 1024] there and [2048] here"),
-        ("label=other", "label=tuned there and other here"),
-        ("label=''", "label=tuned there and '' here"),
-        ("seed=7", "seed=0 there and 7 here"),
-        ("model.name=another", "model.name=SmolLM2-135M-Instruct there and another here"),
+        (("task.lengths=[2048]", "seed=7"), "task.lengths=[512, 1024] there and [2048] here, seed=0 there and 7 here"),
+        (("label=''",), "label=tuned there and '' here"),
     ],
 )
-def test_a_key_that_would_ask_something_else_is_refused(one: tuple[Path, str], typed: str, told: str) -> None:
+def test_a_key_that_would_ask_something_else_is_refused(
+    one: tuple[Path, str], typed: tuple[str, ...], told: str
+) -> None:
     folder, name = one
-    assert refused(folder, f"run={name}", typed) == (
+    assert refused(folder, f"run={name}", *typed) == (
         f"run=outputs/contextcliff/{name}: would ask something else: {told}; an analysis asks nothing, so leave that "
         "out, or ask it with action=run"
     )
@@ -179,11 +177,10 @@ def test_what_is_no_run_is_refused(one: tuple[Path, str]) -> None:
 
 
 @pytest.mark.parametrize("action", ["run", "plan", "compare"])
-def test_a_run_goes_with_no_other_action(one: tuple[Path, str], action: str) -> None:
-    folder, name = one
-    ended = contextcliff(f"action={action}", f"run={name}", *SIMULATED, cwd=folder)
-    assert ended.returncode == 2
-    assert ended.stderr == f"error: run={name}: names a stored run to analyse; add action=analyze, or leave it out\n"
+def test_a_run_goes_with_no_other_action(action: str) -> None:
+    assert line_of(f"action={action}", "run=stored", *SIMULATED) == (
+        "run=stored: names a stored run to analyse; add action=analyze, or leave it out"
+    )
 
 
 @pytest.mark.slow

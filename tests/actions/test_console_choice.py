@@ -12,6 +12,7 @@ from rich.console import Console
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import change_words, render_sweep
 from tests.commands import contextcliff
+from tests.compositions import line_of
 
 RUN = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.figures=false", "task.lengths=[512]")
 REASON = "\n  Reason: "
@@ -43,14 +44,13 @@ def test_a_sweep_says_its_table_alone_and_its_jobs_where_they_are_asked_to(tmp_p
     full = told(tmp_path, *swept, "reporting.console=full")
     assert full.count(REASON) == 2
     assert "2 of 2 jobs, 0 failed" in full
-    assert told(tmp_path, *swept, "reporting.console=none") == ""
 
 
 @pytest.mark.parametrize("value", ["true", "false", "all"])
-def test_another_value_is_refused_with_those_that_there_are(tmp_path: Path, value: str) -> None:
-    done = contextcliff(*RUN, f"reporting.console={value}", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"error: reporting.console={value}: must be 'full', 'summary' or 'none'\n"
+def test_another_value_is_refused_with_those_that_there_are(value: str) -> None:
+    assert line_of(*RUN, f"reporting.console={value}") == (
+        f"reporting.console={value}: must be 'full', 'summary' or 'none'"
+    )
 
 
 def row(job: int, cap: int | None, *, task: str = "niah", censored: bool = False) -> SweepRow:

@@ -17,15 +17,14 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
     return reported(folder, *RUN, *overrides)
 
 
-def test_without_the_trained_positions_nothing_is_found_and_they_can_be_given_afterwards(tmp_path: Path) -> None:
-    assert run(tmp_path)["extrapolation"] is None
-    afterwards = run(tmp_path, TRAINED, "action=analyze")
-    assert afterwards["extrapolation"]["trained_tokens"] == 1_024
-    assert afterwards["counts"]["reused"] == afterwards["counts"]["completed"]
-
-
-def test_what_was_known_is_kept_with_the_run_and_a_run_of_an_earlier_version_is_read_without(tmp_path: Path) -> None:
+def test_what_was_known_is_kept_and_a_run_of_an_earlier_version_is_read_without_until_it_is_given(
+    tmp_path: Path,
+) -> None:
     known = run(tmp_path, TRAINED)["extrapolation"]
+    assert known["trained_tokens"] == 1_024
     assert run(tmp_path, "action=analyze")["extrapolation"] == known
     edited(tmp_path / "outputs" / "state.db", "UPDATE runs SET facts = json_remove(facts, '$.positions')")
     assert run(tmp_path, "action=analyze")["extrapolation"] is None
+    afterwards = run(tmp_path, TRAINED, "action=analyze")
+    assert afterwards["extrapolation"] == known
+    assert afterwards["counts"]["reused"] == afterwards["counts"]["completed"]

@@ -33,19 +33,6 @@ def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fault", "kind"), [("filtered", "content_filter"), ("refused", "bad_request"), ("unprocessable", "bad_request")]
-)
-def test_one_refused_prompt_is_unscored_and_the_run_goes_on(tmp_path: Path, fault: str, kind: str) -> None:
-    with serving(fake(fault=lambda number: fault if number == 3 else None)) as server:
-        done = contextcliff(*asking(server), cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    (report,) = reports(tmp_path)
-    assert (report["mean"], report["counts"]["unscored"], report["counts"]["errors"]) == (1.0, 1, {kind: 1})
-    assert [line["failure"] for line in samples(tmp_path) if line["score"] is None] == [kind]
-
-
-@pytest.mark.slow
 def test_an_answer_that_the_filter_stopped_is_unscored_and_paid_for(tmp_path: Path) -> None:
     with serving(fake(finishes=lambda number: "content_filter" if number == 3 else "stop")) as server:
         assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0
@@ -105,33 +92,6 @@ def test_a_line_tells_its_tokens_and_how_often_it_was_tried_again(tmp_path: Path
     assert found == {(4, 2), (None, 2), (4, 0)}
     (report,) = reports(tmp_path)
     assert report["counts"]["errors"] == {"rate_limit": 5}
-
-
-LENGTHS = ("task.lengths=[200,400]", "engine.max_retries=1")
-
-
-@pytest.mark.slow
-def test_prompts_that_the_engine_answers_with_nothing_are_unscored_where_shorter_ones_are_answered(
-    tmp_path: Path,
-) -> None:
-    with serving(fake(speaks=lambda tokens: 4 if tokens < 300 else 0)) as server:
-        assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0
-        assert len(server.bodies) == 6 + 2 * 6
-    (report,) = reports(tmp_path)
-    assert (report["counts"]["completed"], report["counts"]["unscored"]) == (6, 6)
-    assert report["counts"]["errors"] == {"no_tokens": 12}
-    notes = " ".join(report["notes"])
-    assert "the engine generated nothing: see the server's log and its window" in notes
-    assert "tokens on is empty: is that the end of the server's window?" in notes
-
-
-@pytest.mark.slow
-def test_an_answer_of_the_one_token_that_the_window_had_room_for_is_unscored(tmp_path: Path) -> None:
-    with serving(fake(speaks=lambda tokens: 4 if tokens < 4000 else 1, overcounts=11)) as server:
-        assert contextcliff(*asking(server, *LENGTHS), cwd=tmp_path).returncode == 0
-        assert len(server.bodies) == 12
-    (report,) = reports(tmp_path)
-    assert report["counts"]["errors"] == {"no_room": 6}
 
 
 @pytest.mark.slow

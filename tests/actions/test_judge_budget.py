@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,9 +10,8 @@ from contextcliff.annotation.judge import Judge
 from contextcliff.engines.simulated import Simulated
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from tests.actions.test_run import kept
 from tests.actions.test_stopped_run import Rating
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
 from tests.engines.fake_server import serving
 from tests.tasks.needles import build, niah, said
 
@@ -26,11 +23,6 @@ PRICED = (
 JUDGED = (*SIMULATED, *FEW, *PRICED)
 
 
-def plan(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
-    return found
-
-
 def test_the_dollars_of_a_run_are_the_judges_too_and_its_tokens_stand_apart(tmp_path: Path) -> None:
     assert contextcliff(*JUDGED, cwd=tmp_path).returncode == 0
     (report,) = reports(tmp_path)
@@ -39,17 +31,18 @@ def test_the_dollars_of_a_run_are_the_judges_too_and_its_tokens_stand_apart(tmp_
     own = (usage["prompt_tokens"] + 4 * usage["completion_tokens"]) / 1e6
     assert judge["usd"] == pytest.approx((10 * judge["prompt_tokens"] + 20 * judge["completion_tokens"]) / 1e6)
     assert usage["usd"] == pytest.approx(own + judge["usd"])
+    again = contextcliff(*JUDGED, "budget.tokens=1", cwd=tmp_path)  # what is rated costs nothing again
+    assert (again.returncode, again.stderr) == (0, "")
     alone = contextcliff(*SIMULATED, *FEW, cwd=tmp_path)
     assert alone.returncode == 0
-    (again,) = (each for each in reports(tmp_path) if each["usage"]["judge"] is None)
-    assert again["usage"]["usd"] == pytest.approx(own)
-    assert again["usage"]["prompt_tokens"] == usage["prompt_tokens"]
+    (unjudged,) = (each["usage"] for each in reports(tmp_path) if each["usage"]["judge"] is None)
+    assert (unjudged["usd"], unjudged["prompt_tokens"]) == (pytest.approx(own), usage["prompt_tokens"])
 
 
 @pytest.mark.slow
 def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run_takes(tmp_path: Path) -> None:
     assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
-    planned = plan(tmp_path)
+    planned = plan_of(tmp_path)
     assert planned["judge"]["requests"] == planned["samples"] == 12
     priced = 10 * planned["judge"]["prompt_tokens"] + 20 * planned["judge"]["completion_tokens"]
     assert planned["judge"]["usd"] == pytest.approx(priced / 1e6)
@@ -63,13 +56,13 @@ def test_a_plan_counts_a_request_an_answer_and_its_dollars_no_lower_than_the_run
     assert planned["judge"]["completion_tokens"] >= report["usage"]["judge"]["completion_tokens"]
     # What is rated is asked no more.
     assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
-    assert (plan(tmp_path)["judge"]["requests"], plan(tmp_path)["usd"]) == (0, 0)
+    assert (plan_of(tmp_path)["judge"]["requests"], plan_of(tmp_path)["usd"]) == (0, 0)
 
 
 @pytest.mark.slow
 def test_a_budget_that_the_judge_would_break_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     assert contextcliff(*JUDGED, "action=plan", cwd=tmp_path).returncode == 0
-    usd = plan(tmp_path)["usd"]
+    usd = plan_of(tmp_path)["usd"]
     done = contextcliff(*JUDGED, f"budget.usd={usd / 2}", cwd=tmp_path)
     assert done.returncode == 4
     assert "nothing was sent" in done.stderr
@@ -78,12 +71,6 @@ def test_a_budget_that_the_judge_would_break_is_refused_before_anything_is_sent(
     assert without.returncode == 0
     tokens = contextcliff(*JUDGED, "budget.tokens=3000", cwd=tmp_path)
     assert tokens.returncode == 4
-
-
-def test_what_is_rated_costs_nothing_again(tmp_path: Path) -> None:
-    assert contextcliff(*JUDGED, cwd=tmp_path).returncode == 0
-    done = contextcliff(*JUDGED, "budget.tokens=1", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_judge_without_a_price_is_refused_under_a_budget_of_dollars(tmp_path: Path) -> None:

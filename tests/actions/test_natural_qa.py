@@ -63,7 +63,7 @@ def test_with_the_manifest_alone_the_run_is_repeated_when_its_source_is_gone(tmp
     assert again["bins"] == first["bins"]
 
 
-@pytest.mark.parametrize("cliff", [700, 2_500])
+@pytest.mark.parametrize("cliff", [700, pytest.param(2_500, marks=pytest.mark.slow)])
 def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_safe(
     tmp_path: Path, cliff: int
 ) -> None:

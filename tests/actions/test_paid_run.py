@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import SIMULATED, reports
+from tests.commands import SIMULATED, TEN_DEPTHS, reports
 
-DEPTHS = "task.depths=[0.0,0.11,0.22,0.33,0.44,0.56,0.67,0.78,0.89,1.0]"
-PRICED = (*SIMULATED, "task.trials=1", "task.haystacks=1", DEPTHS, "model.price.input=2", "model.price.output=10")
+PRICED = (*SIMULATED, "task.trials=1", "task.haystacks=1", TEN_DEPTHS, "model.price.input=2", "model.price.output=10")
 
 
 def at_a_terminal(folder: Path, answer: bytes, *overrides: str) -> tuple[int, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from omegaconf import OmegaConf
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare_run import Prepared, PreparedSearch, deployment, planned_samples, prepare
+from contextcliff.actions.required_cap import impossible_cap
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.search import complete_blocks, follow
 from contextcliff.analysis.study import StudyFacts
@@ -94,15 +96,21 @@ def test_a_perfect_model_gets_its_whole_range(overrides: tuple[str, ...]) -> Non
     gets_its_whole_range(*overrides)
 
 
+def questions_in(folder: Path, lengths: Iterable[int]) -> Path:
+    """A file of questions, each on a document of so many sentences."""
+    rows = [
+        {"context": " ".join([f"The secret of place {i} is code{i}x.", *["It rains over the old bridge."] * length]),
+         "question": f"What is the secret of place {i}?", "answers": [f"code{i}x"]}
+        for i, length in enumerate(lengths)
+    ]  # fmt: skip
+    file = folder / "questions.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return file
+
+
 def test_a_perfect_model_gets_its_whole_range_of_natural_qa_over_documents_that_fill_its_bins(tmp_path: Path) -> None:
     """The stories that are shipped are too few for ten bins, as the experiment says."""
-    rows = [
-        {"context": " ".join([f"The secret of place {i} is code{i}x.", *["It rains."] * 20 * (i + 5)]),
-         "question": f"What is the secret of place {i}?", "answers": [f"code{i}x"]}
-        for i in range(240)
-    ]  # fmt: skip
-    file = tmp_path / "questions.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    file = questions_in(tmp_path, range(40, 2000, 8))
     gets_its_whole_range("experiment=natural_qa", "dataset=jsonl", f"dataset.path={file}", "model.context_window=32768")
 
 
@@ -118,6 +126,7 @@ def gets_its_whole_range(*overrides: str) -> None:
     )
     analysed = analyse(study_of(scored, invocation.analysis, facts), ())
     assert analysed.safe_cap.censored, analysed.safe_cap.reason
+    assert impossible_cap(invocation, prepared) is None
     assert analysed.safe_cap.tokens == analysed.bins[-1].clears_up_to
     if invocation.task.is_searched:  # and with as few samples as the plan begins with
         planned = [item.sample for item in prepared.planned if item.sample.is_ordinary]

@@ -19,10 +19,10 @@ from contextcliff.execution.store import PlannedSample
 from contextcliff.models.model import Price, PriceTier
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from tests.commands import QUIET, SIMULATED, contextcliff, reports
+from tests.commands import QUIET, SIMULATED, TEN_DEPTHS, contextcliff, plan_of, reports
 from tests.tasks.needles import build, niah, prompt, said
 
-FIXED = ("task.trials=4", "task.haystacks=1", "task.depths=[0.0,0.11,0.22,0.33,0.44,0.56,0.67,0.78,0.89,1.0]")
+FIXED = ("task.trials=4", "task.haystacks=1", TEN_DEPTHS)
 """Ten depths, forty samples a length: one haystack, whose prefixes are shared."""
 PRICED = ("model.price.input=2", "model.price.output=10", "model.price.cached_input=0.5")
 KEYS = "samples prompt_tokens cached_prompt_tokens completion_tokens usd detectable_drop bins".split()
@@ -30,16 +30,11 @@ SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=2))
 PLANNED = [PlannedSample(sample=sample, prompt_sha256=str(i), key=str(i)) for i, sample in enumerate(SAMPLES)]
 
 
-def plan(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
-    return found
-
-
 @pytest.mark.slow
 def test_a_plan_says_what_a_run_then_sends(tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, *FIXED, *PRICED, "action=plan", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    planned = plan(tmp_path)
+    planned = plan_of(tmp_path)
     assert set(KEYS) <= set(planned)
     assert not (tmp_path / "outputs" / "state.db").exists()
     assert contextcliff(*SIMULATED, *FIXED, *PRICED, cwd=tmp_path).returncode == 0
@@ -57,7 +52,7 @@ def test_a_plan_on_the_embedded_model_knows_its_cache_and_its_tokens(tmp_path: P
     asked = ("task.lengths=[512,7992]", "kv_policy=q8_0", "task.trials=1", "task.depths=[0.5]")
     done = contextcliff(*QUIET, "action=plan", *asked, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    planned = plan(tmp_path)
+    planned = plan_of(tmp_path)
     # 30 layers, 3 heads of 64 values each for keys and for values, 8.5 bits a value.
     expected = 2 * 30 * 3 * 64 * 8.5 / 8 * (7992 + 48) / 2**30
     assert planned["bins"][1]["kv_gib"] == pytest.approx(expected)

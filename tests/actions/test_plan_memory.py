@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff
+from tests.commands import SIMULATED, contextcliff, plan_of
 
 pytestmark = pytest.mark.llm  # needs the weights' file, and loads nothing
 
@@ -16,8 +15,7 @@ pytestmark = pytest.mark.llm  # needs the weights' file, and loads nothing
 def plan(folder: Path, *overrides: str) -> dict[str, Any]:
     asked = ("action=plan", "dataset=synthetic", "task.lengths=[512,1024]", *SIMULATED)
     assert contextcliff(*asked, *overrides, cwd=folder).returncode == 0
-    made: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
-    return made
+    return plan_of(folder)
 
 
 def weights() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,8 @@ from contextcliff.records.sample import render
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.task.continuation_scoring import original_of
 from tests import compositions
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.actions.test_perfect_model import questions_in
+from tests.commands import SIMULATED, TEN_DEPTHS, contextcliff, plan_of, reports
 from tests.execution.planned_samples import score_outcomes
 
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
@@ -33,15 +33,7 @@ def is_searched(task: str) -> bool:
 
 
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
-FAMILY = ("niah", "niah_multi", "niah_multikey", "niah_semantic", "tracing", "aggregation")
-SHIPPED = [
-    *[compositions.without_hub(task) for task in TASKS],
-    *[(f"experiment={name}",) for name in ("full_window", "kv_quantization", "natural_qa", "planted", "rope_vs_full")],
-    ("experiment=small_vs_large", "model=smollm2"),
-    *[("experiment=needle_family", f"task={task}") for task in FAMILY],
-]
-DEPTHS = "task.depths=[0.0,0.11,0.22,0.33,0.44,0.56,0.67,0.78,0.89,1.0]"
-FIXED = ("task.haystacks=1", DEPTHS)
+FIXED = ("task.haystacks=1", TEN_DEPTHS)
 SHORT = [
     ("task=niah", "task.trials=1"),
     ("task=niah", *FIXED, "task.trials=4", "task.haystacks=4"),
@@ -115,7 +107,7 @@ async def _analysed(invocation: Invocation) -> Analysis:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("overrides", [*SHIPPED, *SHORT, *SEARCHED], ids=lambda overrides: " ".join(overrides))
+@pytest.mark.parametrize("overrides", [*SHORT, *SEARCHED], ids=lambda overrides: " ".join(overrides))
 def test_a_perfect_model_gets_the_whole_range_or_it_was_said_that_none_could(overrides: tuple[str, ...]) -> None:
     whole = asyncio.run(_analysed(built(*overrides))).safe_cap
     told = warned(*overrides)
@@ -174,7 +166,7 @@ def test_a_plan_and_a_run_say_it_and_go_on(tmp_path: Path) -> None:
         "at least 14 samples a length are needed; raise task.trials"
     )
     assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
-    assert json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))["notes"][0] == said
+    assert plan_of(tmp_path)["notes"][0] == said
     done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
     assert (done.returncode, done.stderr.startswith(f"warning: {said}\n")) == (0, True)
     (report,) = reports(tmp_path)
@@ -215,29 +207,9 @@ def test_a_search_for_all_of_the_baseline_is_hopeless() -> None:
     assert warning.endswith("; no number of samples could; lower analysis.threshold")
 
 
-@pytest.mark.slow
-def test_a_run_of_a_search_warns_too(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, "task.max_trials=11", "reporting.progress=true", cwd=tmp_path)
-    assert done.returncode == 0
-    assert done.stderr.startswith("warning: no safe cap is possible: 11 samples a length cannot show 0.80")
-    (report,) = reports(tmp_path)
-    assert report["safe_cap"]["tokens"] is None
-
-
 def test_a_thin_bin_alone_is_named_by_its_length(tmp_path: Path) -> None:
     """Twenty short documents, twenty of medium length and ten long ones, a question each."""
-    rows = [
-        {
-            "context": " ".join(
-                [f"The secret of place {i} is code{i}x."] + ["It rains over the old stone bridge."] * n
-            ),
-            "question": f"What is the secret of place {i}?",
-            "answers": [f"code{i}x"],
-        }
-        for i, n in enumerate([*range(20, 40), *range(120, 140), *range(220, 230)])
-    ]
-    file = tmp_path / "questions.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    file = questions_in(tmp_path, [*range(20, 40), *range(120, 140), *range(220, 230)])
     given = ("task=qa", "dataset=jsonl", f"dataset.path={file}", "analysis.binning=fixed", "analysis.bins=3")
     told = warned(*given)
     assert told is not None
@@ -254,6 +226,5 @@ def test_a_plan_counts_a_repeated_question_once_where_it_says_what_it_detects(tm
     for repeats in (1, 3):
         done = contextcliff(*SIMULATED, "task=qa", f"task.repeats={repeats}", "action=plan", cwd=tmp_path)
         assert done.returncode == 0
-        plan = json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))
-        drops.append(plan["detectable_drop"])
+        drops.append(plan_of(tmp_path)["detectable_drop"])
     assert drops[0] == drops[1]

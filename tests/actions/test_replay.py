@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.actions.test_run import kept
-from tests.actions.test_search_run import WINDOW, FallingShort
-from tests.actions.test_stopped_run import ended, once, started
-from tests.commands import QUIET, SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
 from tests.compositions import built
-from tests.engines.fake_server import FakeServer, serving
 
 SEARCH = (
     *("dataset=synthetic", "task.lengths=[200,400,800]", "task.depths=[0.0,0.5,1.0]", "task.max_trials=60"),
@@ -149,8 +143,7 @@ def test_where_the_first_job_fails_the_others_say_what_they_lack(tmp_path: Path)
 def planned(folder: Path, *overrides: str) -> dict[str, Any]:
     done = contextcliff(*overrides, "action=plan", cwd=folder)
     assert done.returncode == 0, done.stderr
-    plan: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text("utf-8"))
-    return plan
+    return plan_of(folder)
 
 
 @pytest.mark.slow
@@ -172,52 +165,6 @@ def test_a_plan_counts_what_will_be_replayed(beside: tuple[Path, str]) -> None:
     assert report["usage"]["prompt_tokens"] <= both["most"]["prompt_tokens"]
     after = planned(folder, *model, f"task.like={name}")
     assert (after["least"]["samples"], after["samples"]) == (0, 0)
-
-
-@pytest.mark.slow
-def test_a_budget_that_runs_out_in_the_replay_leaves_the_cap_and_a_new_one_goes_on(beside: tuple[Path, str]) -> None:
-    folder, name = beside
-    like = (*CANDIDATE, f"task.like={name}", "engine.concurrency=1", "engine.speculation=0")
-    whole = run(folder, *like)
-    other = folder.with_name("limited")
-    shutil.copytree(folder, other)
-    shutil.rmtree(other / RUNS / whole["run_id"])
-    (other / "outputs" / "state.db").unlink()
-    limited = (*like, "engine.delay_ms=20", "budget.minutes=0.03")
-    assert contextcliff(*limited, cwd=other).returncode == 5
-    (stopped,) = [report for report in reports(other) if report["run_id"] == whole["run_id"]]
-    assert stopped["partial"] is True
-    assert len(lines(other, stopped)) < len(lines(folder, whole))
-    report = run(other, *like)
-    assert (judged(report), report["partial"]) == (judged(whole), False)
-    assert prompts(other, report) == prompts(folder, whole)
-
-
-def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
-    return (
-        *("engine=vllm", f"engine.base_url={server.address}", "model=served", "engine.concurrency=4", *QUIET, *SEARCH),
-        *("task.controls=false", "engine.speculation=0", *overrides),
-    )
-
-
-@pytest.mark.slow
-def test_a_replay_that_was_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
-    with serving(FakeServer(models=WINDOW, counts="/tokenize")) as server:
-        first = run(tmp_path, *asking(server))
-    with serving(FallingShort(models=WINDOW, counts="/tokenize", pause_s=0.05)) as server:
-        how = asking(server, f"task.like={first['run_id']}")
-        before = generations(tmp_path)
-        for answers in (5, 25):
-            process = started(tmp_path, *how)
-            once(process, partial(lambda least: generations(tmp_path) - before >= least, answers))
-            process.send_signal(signal.SIGKILL)
-            ended(process)
-        server.pause_s = 0.0
-        report = run(tmp_path, *how)
-        answered = generations(tmp_path) - before
-        assert answered == report["counts"]["planned"] + report["counts"]["replayed"]
-        assert len(server.bodies) <= answered + 2 * 4  # what was under way when the process died
-    assert prompts(tmp_path, report).items() >= prompts(tmp_path, first).items()
 
 
 def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:

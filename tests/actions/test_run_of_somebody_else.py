@@ -8,11 +8,14 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from contextcliff.command_line import run_key
+from contextcliff.command_line.config_folders import recompose
 from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.command_line.run_key import analysis_of, run_again
 from contextcliff.errors import ConfigError
@@ -29,6 +32,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ended = contextcliff(*RUN, "kv_policy=none,q8_0", "sampling.max_tokens=24", "analysis.threshold=0.7", cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _composed_once() -> Iterator[None]:
+    """Let what is taken of a folder be held to options that are composed once: nothing here changes them."""
+    with pytest.MonkeyPatch.context() as patch:
+        once = cache(recompose)
+        patch.setattr(run_key, "recompose", lambda overrides: once(tuple(overrides)))
+        yield
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling
 from contextcliff.statistics.power import sequential_power
 from tests import compositions
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff, plan_of, reports
 
 PERFECT = ("engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
 SMALL = ("task.lengths=[300,600]", "task.depths=[0.0,0.5,1.0]", "task.max_trials=60")
@@ -29,8 +28,7 @@ SIZES = ("samples", "prompt_tokens", "usd", "wall_s")
 def planned(folder: Path, *overrides: str) -> dict[str, Any]:
     done = contextcliff(*SIMULATED, *SMALL, *overrides, "action=plan", cwd=folder)
     assert (done.returncode, done.stderr) == (0, "")
-    plan: dict[str, Any] = json.loads((folder / "outputs" / "plan.json").read_text(encoding="utf-8"))
-    return plan
+    return plan_of(folder)
 
 
 def power(rate: float) -> Any:
@@ -51,6 +49,7 @@ def test_a_plan_has_what_to_expect_the_least_and_the_most(tmp_path: Path) -> Non
     assert (course["score"], course["falls_to"], course["falls_at_tokens"]) == (0.98, 0.05, 600)
 
 
+@pytest.mark.slow
 def test_each_length_of_a_search_is_planned_at_the_price_of_its_tier(tmp_path: Path) -> None:
     tier = "model.price.tiers=[{above: 400, input: 20, output: 0}]"
     plan = planned(tmp_path, "model.price.input=2", "model.price.output=0", tier, "search=refine")

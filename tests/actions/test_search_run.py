@@ -15,9 +15,7 @@ from contextcliff.actions.prepare_run import search_rule
 from contextcliff.analysis.walk import searched
 from contextcliff.execution.store import Store
 from contextcliff.records.search_record import Search
-from tests.actions.test_run import kept
-from tests.actions.test_stopped_run import ended, once, started
-from tests.commands import QUIET, SIMULATED, contextcliff, reported, reports, run, samples
+from tests.commands import QUIET, SIMULATED, contextcliff, ended, kept, once, reported, reports, run, started
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
@@ -49,29 +47,6 @@ def generations(folder: Path) -> int:
 
 
 @pytest.mark.slow
-def test_any_concurrency_and_any_speculation_give_the_same_samples_and_decisions(tmp_path: Path) -> None:
-    seen = []
-    for concurrency, speculation in ((1, "0"), (8, "null"), (64, "200"), (64, "0")):
-        folder = tmp_path / f"{concurrency} {speculation}"
-        how = (f"engine.concurrency={concurrency}", f"engine.speculation={speculation}", "engine.delay_ms=4")
-        report = reported(folder, *CLIFF, *how)
-        counts = {key: report["counts"][key] for key in ("planned", "completed", "unscored")}
-        seen.append((judged(report), counts, samples(folder), search_of(folder, *CLIFF)))
-    assert all(other == seen[0] for other in seen[1:])
-    assert len(seen[0][2]) == seen[0][1]["planned"]
-
-
-@pytest.mark.slow
-def test_a_run_repeated_sends_nothing_and_says_the_same(tmp_path: Path) -> None:
-    first = reported(tmp_path, *CLIFF)
-    before = generations(tmp_path)
-    again = reported(tmp_path, *CLIFF)
-    assert generations(tmp_path) == before
-    assert judged(again) == judged(first)
-    assert again["counts"]["reused"] == again["counts"]["completed"]
-
-
-@pytest.mark.slow
 def test_another_threshold_shows_every_length_and_the_run_asks_only_what_is_missing(tmp_path: Path) -> None:
     law = (*SIMULATED, *SEARCH, "engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
 
@@ -91,16 +66,6 @@ def test_another_threshold_shows_every_length_and_the_run_asks_only_what_is_miss
     assert (reached, reused, generations(tmp_path)) == (cap, paid, sum(n for _, n in more))
     assert by(0.8, "action=analyze")[:2] == (cap, more)
     assert by(0.85, "action=analyze")[:2] == (cap, more)
-
-
-@pytest.mark.slow
-def test_a_larger_max_trials_tops_an_unsettled_length_up(tmp_path: Path) -> None:
-    law = (*SIMULATED, *SEARCH, "engine.law=flat", "engine.ceiling=0.86", "engine.speculation=0")
-    assert reported(tmp_path, *law, "task.max_trials=6")["counts"]["planned"] == 6
-    assert contextcliff(*law, "task.max_trials=300", cwd=tmp_path).returncode == 0
-    _, larger = sorted(reports(tmp_path), key=lambda report: int(report["counts"]["planned"]))
-    assert larger["counts"]["reused"] == 6
-    assert larger["counts"]["planned"] == generations(tmp_path) > 6
 
 
 def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
@@ -155,7 +120,7 @@ def test_a_search_that_was_killed_inside_a_block_goes_on_and_pays_nothing_twice(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("concurrency", [pytest.param(1, marks=pytest.mark.slow), 16])
+@pytest.mark.parametrize("concurrency", [1, 16])
 def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tmp_path: Path, concurrency: int) -> None:
     how = (*CLIFF, f"engine.concurrency={concurrency}", "engine.speculation=0")
     whole = reported(tmp_path / "whole", *how)
@@ -185,38 +150,3 @@ def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_p
         assert reported(tmp_path, *how)["counts"]["unscored"] == 0
         assert len(server.bodies) == sent + 2
         assert search_of(tmp_path, *how).tested[0].blocks[-1].e_above > 1.0
-
-
-@pytest.mark.slow
-def test_a_length_whose_prompts_are_cut_ends_at_once_and_the_search_goes_on_below_what_the_server_reads(
-    tmp_path: Path,
-) -> None:
-    with serving(served(reads_tokens=300)) as server:
-        report = reported(tmp_path, *asking(server, "engine.concurrency=4", "engine.speculation=0"))
-        tested = search_of(tmp_path, *asking(server)).tested
-    assert [(each.context_tokens, each.decision) for each in tested[:3]] == [
-        (200, "passed"),
-        (400, "unscorable"),
-        (250, "passed"),
-    ]
-    assert {each.decision for each in tested[3:]} == {"passed"}
-    assert report["counts"]["unscored"] == 3
-    assert 287 <= report["safe_cap"]["tokens"] <= 300
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["SIGINT", "SIGTERM"])
-def test_a_signal_leaves_a_partial_report_and_the_same_command_goes_on(tmp_path: Path, number: signal.Signals) -> None:
-    with serving(falling_short(pause_s=0.1)) as server:
-        how = asking(server, "engine.concurrency=4")
-        process = started(tmp_path, *how)
-        once(process, lambda: generations(tmp_path) >= 7)
-        process.send_signal(number)
-        assert ended(process)[0] == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
-        (partial_report,) = reports(tmp_path)
-        assert partial_report["partial"] is True
-        assert search_of(tmp_path, *how).is_open
-        server.pause_s = 0.0
-        assert reported(tmp_path, *how)["partial"] is False
-        assert not search_of(tmp_path, *how).is_open
-        assert len(server.bodies) <= generations(tmp_path) + 4

@@ -42,7 +42,7 @@ def counting(monkeypatch: pytest.MonkeyPatch, task: type[Task]) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize("overrides", [(), JUDGED, ("task.controls=true", *JUDGED)], ids=str)
+@pytest.mark.parametrize("overrides", [(), ("task.controls=true", *JUDGED)], ids=str)
 def test_an_answer_is_scored_once_in_a_run(
     overrides: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.actions.test_run import _hear_ctrl_c, kept
-from tests.commands import QUIET, SIMULATED, contextcliff, reports
+from tests.actions.test_run import BOTH, CODES, GOES_ON, WORDS
+from tests.commands import QUIET, SIMULATED, ended, kept, once, reports, started
 from tests.engines.fake_server import FakeServer, serving
 
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
-WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-BOTH = pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=["SIGINT", "SIGTERM"]
-)
-GOES_ON = "what was answered is kept, and the same command goes on\n"
 SHORT = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=40")
 WINDOW = [{"id": "m", "max_model_len": 4096}]
 
@@ -49,53 +40,7 @@ def slow_judge() -> FakeServer:
     return Rating(models=WINDOW, pause_s=0.2)
 
 
-def started(folder: Path, *overrides: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "contextcliff", *overrides],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=_hear_ctrl_c,
-    )
-
-
-def once(process: subprocess.Popen[str], holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert process.poll() is None, process.communicate()[1]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    _, err = process.communicate(timeout=60)
-    return process.returncode, err
-
-
 @pytest.mark.slow
-@BOTH
-def test_a_signal_while_prompts_are_sent_leaves_a_partial_report_with_the_time_spent(
-    tmp_path: Path, number: signal.Signals
-) -> None:
-    with serving(slow_server()) as server:
-        process = started(tmp_path, *asking(server))
-        once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 3)
-        process.send_signal(number)
-        process.send_signal(number)  # as `timeout` does, which tells process and group: one wish
-        assert ended(process) == (CODES[number], f"{WORDS[number]}: {GOES_ON}")
-        (report,) = reports(tmp_path)
-        assert report["partial"] is True
-        assert 3 <= report["counts"]["completed"] < 40
-        spent = report["usage"]["wall_s"]
-        assert spent > 0.2 * report["counts"]["completed"]
-        server.pause_s = 0
-        assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0
-    (whole,) = reports(tmp_path)
-    assert (whole["partial"], whole["counts"]["completed"]) == (False, 40)
-    assert whole["usage"]["wall_s"] > spent
-
-
 def test_answers_that_are_whole_when_a_signal_comes_are_kept_and_counted(tmp_path: Path) -> None:
     server = FakeServer(models=WINDOW, counts="/tokenize", lingers_s=30.0)
     with serving(server):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -14,14 +12,13 @@ import pytest
 from contextcliff.writing.author_norms import norms_for
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.measures.readability import dale_chall
-from tests.commands import DRAWN, SIMULATED, contextcliff, reports, samples
+from tests.commands import SIMULATED, contextcliff, plan_of, reports
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
 OWN_PROSE = (*WRITING, "dataset=synthetic", "seed=1", "analysis.threshold=0.3")
 """Over prose of its own kind about 80% of the simulated rounds are healthy."""
 FLAT = (*OWN_PROSE, "engine.law=flat")
-FIGURES = ("healthy_rounds", "core_metrics", "writing_dashboard")
 COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
 
 
@@ -43,7 +40,7 @@ def refused(folder: Path, *overrides: str) -> str:
     return line.removeprefix("error: ")
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def _the_author_is_known() -> None:
     """Measure the built-in story here: the forks of this process then have its norms."""
     story = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8")
@@ -51,58 +48,8 @@ def _the_author_is_known() -> None:
         norms_for(story, "en", dale_chall(), characters)
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("writing")
-    run(folder, *FLAT, *DRAWN, "task.rounds=5")
-    return folder
-
-
-def table(folder: Path, name: str) -> list[dict[str, str]]:
-    (file,) = folder.rglob(name)
-    with file.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-@pytest.mark.slow  # the planted run of the golden files is another one
-def test_a_run_goes_on_from_one_point_in_every_round_at_every_tier(finished: Path) -> None:
-    (report,) = reports(finished)
-    assert [found["asked_tokens"] for found in report["bins"]] == [2048, 4096, 8192]
-    assert report["counts"]["planned"] == report["counts"]["completed"] == 15
-    lines = samples(finished)
-    assert len({line["prompt_sha256"] for line in lines}) == 3
-    assert len({line["seed"] for line in lines}) == 15
-
-
-@pytest.mark.slow  # the planted run of the golden files is another one
-def test_the_score_of_a_round_is_what_its_composite_leaves(finished: Path) -> None:
-    scores = {line["sample_id"]: line["score"] for line in samples(finished)}
-    rounds = table(finished, "writing_detailed.csv")
-    assert len(rounds) == 15
-    for row in rounds:
-        assert scores[row["sample_id"]] == pytest.approx(1.0 - float(row["composite"]) / 100.0)
-
-
-@pytest.mark.slow  # the planted run of the golden files is another one
-def test_the_files_of_the_writing_are_there(finished: Path) -> None:
-    (folder,) = (finished / "outputs" / "contextcliff").iterdir()
-    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    assert names >= {
-        *(f"context_{tokens}_results.json" for tokens in (2048, 4096, 8192)),
-        "writing.csv",
-        "writing_detailed.csv",
-        "degradation_analysis.json",
-        "generations.txt",
-        "writing.html",
-        *(f"figures/{name}.png" for name in FIGURES),
-    }
-    means = table(finished, "writing.csv")
-    assert [row["context_length"] for row in means] == ["2048", "4096", "8192"]
-    assert {row["num_rounds"] for row in means} == {"5"}
-    assert {row["adjacent_coherence"] for row in means} == {""}
-
-
 @pytest.mark.slow
+@pytest.mark.usefixtures("_the_author_is_known")
 def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
     report = run(tmp_path, *FLAT, "sampling=greedy", "task.rounds=4")
     assert report["counts"]["planned"] == report["counts"]["completed"] == 12
@@ -114,12 +61,13 @@ def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_the_author_is_known")
 def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
     plans = []
     for sampling, samples_sent in (("creative", 42), ("greedy", 3)):
         ended = contextcliff(*FLAT, "action=plan", f"sampling={sampling}", cwd=tmp_path)
         assert (ended.returncode, ended.stderr) == (0, "")
-        plans.append(json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8")))
+        plans.append(plan_of(tmp_path))
         assert plans[-1]["samples"] == samples_sent
         assert plans[-1]["completion_tokens"] == 256 * samples_sent
     # Rounds of one length share their prompt, and greedy ones are one draw, which can show nothing.
@@ -134,6 +82,7 @@ def hashed(text: str) -> list[float]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_the_author_is_known")
 def test_embeddings_are_asked_once_kept_and_measured(tmp_path: Path) -> None:
     with serving(FakeServer(embeds=hashed)) as server:
         embedding = (*("embedding=openai", "embedding.model=embedder"), f"embedding.base_url={server.address}/v1")
@@ -171,6 +120,7 @@ def test_an_embedder_that_is_not_there_is_refused_before_anything_is_asked(tmp_p
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("_the_author_is_known")
 def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp_path: Path) -> None:
     def failing(text: str) -> list[float]:
         return [1.0] if "tide" in text.lower() else [1.0, 2.0]

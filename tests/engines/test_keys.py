@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.annotation.openai_embedding import OpenAIEmbedding
+from contextcliff.command_line.jobs import print_error
 from contextcliff.engines.openai.server_access import (
     KNOWN_VARIABLES,
     PROVIDERS,
@@ -20,6 +21,7 @@ from contextcliff.engines.openai.server_access import (
 )
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, of_server
+from tests.compositions import line_of
 from tests.engines.fake_server import FakeServer, serving
 
 LOGIN = "user:p@ss/w0rd #1"
@@ -125,7 +127,7 @@ def test_a_password_that_a_server_echoes_is_hidden_in_every_form(echo: str) -> N
 
 
 def run(url: str, folder: Path, tokenizer: str, *overrides: str) -> subprocess.CompletedProcess[str]:
-    asked = (*of_server(url, tokenizer), "reporting.progress=false", *SMALL, *overrides)
+    asked = (*of_server(url, tokenizer), "reporting.progress=false", "reporting.figures=false", *SMALL, *overrides)
     return contextcliff(*asked, cwd=folder, env=NO_KEYS)
 
 
@@ -174,19 +176,9 @@ def test_what_an_address_carries_is_sent_and_reaches_nothing_that_a_run_leaves(
         "output_dir=/etc/passwd/http://me:hunter22@host",
     ],
 )
-def test_a_password_is_in_no_error(override: str, tmp_path: Path) -> None:
-    done = contextcliff("engine=vllm", override, *QUIET, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert "ter22" not in done.stdout + done.stderr
-
-
-def test_a_wrong_password_is_refused_without_being_shown(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(login="user:another")) as server:
-        done = run(server.address.replace("http://", f"http://{IN_ADDRESS}@"), tmp_path, tokenizer)
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"error: engine.base_url={server.address}/v1: refuses the API key (401)")
-    assert list(tmp_path.iterdir()) == []
+def test_a_password_is_in_no_error(override: str, capsys: pytest.CaptureFixture[str]) -> None:
+    print_error(line_of("engine=vllm", override, *QUIET))
+    assert "ter22" not in capsys.readouterr().err
 
 
 def test_an_embedder_is_sent_the_login_of_its_address_and_keeps_none_of_it() -> None:

@@ -139,9 +139,11 @@ def test_a_gguf_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
         asyncio.run(once())
 
 
-def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: Path) -> None:
-    overrides = (*QUIET, "task.lengths=[120,200]", "task.depths=[0.0,1.0]", "task.trials=1")
-    first = contextcliff_process(*overrides, cwd=tmp_path)
+SHORT = (*QUIET, "task.lengths=[120,200]", "task.depths=[0.0,1.0]", "task.trials=1")
+
+
+def test_a_run_finds_needles_in_the_story(tmp_path: Path) -> None:
+    first = contextcliff_process(*SHORT, cwd=tmp_path)
     assert (first.returncode, first.stderr) == (0, "")
     (report,) = reports(tmp_path)
     assert report["tokenizer"].startswith("llamacpp:SmolLM2")
@@ -150,8 +152,13 @@ def test_one_run_finds_needles_in_the_story_and_the_next_asks_nothing(tmp_path: 
     assert report["usage"]["cached_tokens"] > 0
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
-    contextcliff_process(*overrides, cwd=tmp_path)
-    assert reports(tmp_path)[0]["counts"]["reused"] == 4
+
+
+@pytest.mark.slow
+def test_the_next_run_asks_nothing(tmp_path: Path) -> None:
+    for reused in (0, 4):
+        contextcliff_process(*SHORT, cwd=tmp_path)
+        assert reports(tmp_path)[0]["counts"]["reused"] == reused
 
 
 @settings(max_examples=200)

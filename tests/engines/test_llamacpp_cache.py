@@ -69,7 +69,10 @@ asyncio.run(load(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
 """
 
 
-@pytest.mark.parametrize(("tokens", "batch"), [(8_192, 512), (8_192, 300), (768, 512), (8_192, 4_096)])
+SLOWLY = (pytest.param(*each, marks=pytest.mark.slow) for each in ((8_192, 512), (768, 512), (8_192, 4_096)))
+
+
+@pytest.mark.parametrize(("tokens", "batch"), [(8_192, 300), *SLOWLY])
 def test_layers_with_a_sliding_window_take_what_llama_cpp_logs(tokens: int, batch: int, tmp_path: Path) -> None:
     file = sliding_model(tmp_path / "sliding.gguf", window=512)
     command = [sys.executable, "-c", LOADING, str(file), str(tokens), str(batch)]

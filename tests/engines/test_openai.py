@@ -146,12 +146,16 @@ def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokeni
     assert sorted(report["counts"]["completed"] for report in reports(tmp_path)) == [32, 40]
 
 
-def test_every_sampler_goes_out_under_the_servers_name(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}])) as server:
-        run(server, tmp_path, tokenizer, "+model.extra_body.chat_template_kwargs.enable_thinking=false")
+def test_every_sampler_goes_out_under_the_servers_name_and_reasoning_has_a_budget_apart(
+    tmp_path: Path, tokenizer: str
+) -> None:
+    asked = ("sampling.thinking_tokens=500", "sampling.max_tokens=30")
+    with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}], thinks="Hm.")) as server:
+        run(server, tmp_path, tokenizer, "+model.extra_body.chat_template_kwargs.enable_thinking=false", *asked)
     sent = server.bodies[0]
-    assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed", "max_tokens"} <= set(sent)
-    assert sent["chat_template_kwargs"] == {"enable_thinking": False}
+    assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"} <= set(sent)
+    assert (sent["max_tokens"], sent["chat_template_kwargs"]) == (530, {"enable_thinking": False})
+    assert all(line["prediction"] == line["answers"][0] for line in samples(tmp_path))
 
 
 def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none(tmp_path: Path, tokenizer: str) -> None:
@@ -228,13 +232,6 @@ def test_a_server_that_cuts_prompts_in_silence_is_caught(tmp_path: Path, tokeniz
     assert report["bins"][1]["min_tokens"] > 580
     paid = sum(line["prompt_tokens"] for line in samples(tmp_path))
     assert report["usage"]["prompt_tokens"] == paid > 4 * 400
-
-
-def test_reasoning_is_kept_apart_and_its_budget_is_sent(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}], thinks="Hm.")) as server:
-        run(server, tmp_path, tokenizer, "sampling.thinking_tokens=500", "sampling.max_tokens=30")
-    assert server.bodies[0]["max_tokens"] == 530
-    assert all(line["prediction"] == line["answers"][0] for line in samples(tmp_path))
 
 
 def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: str) -> None:

@@ -80,8 +80,11 @@ def test_a_quota_that_is_spent_inside_a_stream_is_fatal() -> None:
     [
         (429, SPENT, f"error: quota: Error code: 429 - {SPENT['message']}; add credit or raise the limit at the "
          "provider, or lower sampling.max_tokens; the same command goes on; nothing that was stored is lost\n"),
-        (429, {"message": TOO_LARGE}, f"error: tokens_per_minute: Error code: 429 - {TOO_LARGE}; ask for shorter "
-         "prompts (task.lengths), or have the provider raise the limit; nothing that was stored is lost\n"),
+        pytest.param(
+            429, {"message": TOO_LARGE}, f"error: tokens_per_minute: Error code: 429 - {TOO_LARGE}; ask for shorter "
+            "prompts (task.lengths), or have the provider raise the limit; nothing that was stored is lost\n",
+            marks=pytest.mark.slow,
+        ),
     ],
 )  # fmt: skip
 def test_a_run_ends_at_once_and_goes_on_later(

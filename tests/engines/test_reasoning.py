@@ -173,7 +173,6 @@ def run(server: FakeServer, folder: Path, tokenizer: str, *overrides: str) -> di
     ("says", "finish", "failure"),
     [
         (f"<|channel|>analysis<|message|>I see {{0}}.<|end|>{HARMONY_FINAL}1234567", "stop", "hallucination"),
-        ("[THINK]It must be {0}, but let me", "length", "thinking_budget"),
         ("<|channel|>analysis<|message|>It must be {0}, but let me", "length", "thinking_budget"),
         ("It must be {0}, but let me", "length", None),
     ],

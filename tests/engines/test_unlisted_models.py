@@ -28,30 +28,24 @@ def says(message: str) -> dict[str, object]:
     return {"error": {"message": message}}
 
 
-@pytest.mark.parametrize("named", [(), ("model.name=m",)], ids=["unnamed", "named"])
-def test_a_key_that_is_refused_with_400_ends_the_run_in_the_servers_words(
-    named: tuple[str, ...], tmp_path: Path, tokenizer: str
+REFUSES = (400, says(f"Authentication Error, token {KEY} is not valid"))
+REFUSED = f"(400: Authentication Error, token *** is not valid); {ASKS_FOR_THE_KEY}"
+LOADING = "(503: Loading model); look at the server, or name the model with model.name=NAME"
+
+
+@pytest.mark.parametrize(
+    ("listing", "named", "told"),
+    [(REFUSES, (), REFUSED), (REFUSES, ("model.name=m",), REFUSED), ((503, says("Loading model")), (), LOADING)],
+    ids=["a refused key", "a refused key and a named model", "out of order"],
+)
+def test_a_list_that_is_needed_and_not_given_ends_the_run_in_the_servers_words(
+    listing: tuple[int, object], named: tuple[str, ...], told: str, tmp_path: Path, tokenizer: str
 ) -> None:
-    with serving(FakeServer(listing=(400, says(f"Authentication Error, token {KEY} is not valid")))) as server:
+    with serving(FakeServer(listing=listing)) as server:
         done = run(server, tmp_path, tokenizer, *named)
     assert done.returncode == 1
-    assert done.stderr == (
-        f"error: engine.base_url={server.address}/v1: does not list its models (400: Authentication Error, token *** "
-        f"is not valid); {ASKS_FOR_THE_KEY}\n"
-    )
+    assert done.stderr == f"error: engine.base_url={server.address}/v1: does not list its models {told}\n"
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_server_that_is_out_of_order_is_said_to_be_where_it_has_to_tell_its_model(
-    tmp_path: Path, tokenizer: str
-) -> None:
-    with serving(FakeServer(listing=(503, says("Loading model")))) as server:
-        done = run(server, tmp_path, tokenizer)
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"error: engine.base_url={server.address}/v1: does not list its models (503: Loading model); look at the "
-        "server, or name the model with model.name=NAME\n"
-    )
 
 
 @pytest.mark.parametrize(

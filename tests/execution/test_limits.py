@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.actions.test_run import kept
-from tests.commands import SIMULATED, TEN_DEPTHS, contextcliff, reports
+from tests.commands import SIMULATED, TEN_DEPTHS, contextcliff, kept, reports
 
 MIB = 2**20
 PEAK = """

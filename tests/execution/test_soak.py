@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
-from tests.actions.test_run import kept
-from tests.commands import QUIET, TEN_DEPTHS, contextcliff_process, reports
+from tests.commands import QUIET, TEN_DEPTHS, contextcliff_process, kept, reports
 from tests.engines.fake_server import FAULTS, FakeServer, serving
 
 pytestmark = pytest.mark.slow

@@ -51,6 +51,8 @@ RUNS = {
         *("task.like=first", "reporting.compare=true"),
     ),
 }
+SELDOM = ("a cliff, walked", "flat", "below", "rising", "relative", "one length", "a cache in q8_0")
+"""Other laws and no other way through a run; `test_shown_reports.py` shows most of these laws as well."""
 JSON_FILES = ("report.json", "comparison.json", "leaderboard.json")
 TEXT_FILES = ("report.md", "comparison.md", "leaderboard.md")
 CLOCKS = ("created_at", "created", "wall_s", "minutes")
@@ -86,7 +88,9 @@ class Ran:
         return [each for each in self.names if each.rpartition("/")[2] in names]
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(each, marks=pytest.mark.slow) if each in SELDOM else each for each in RUNS]
+)
 def test_run(name: str, tmp_path: Path, numbers: SnapshotAssertion, text: SnapshotAssertion) -> None:
     """Numbers first: where only a text has changed they are as they were."""
     ran = Ran(RUNS[name], tmp_path)

@@ -33,6 +33,7 @@ SMALL = {
 }
 LONGER = {"mrcr": {"lengths": "[4096,6144,8192]", "max_tokens": "1024"}}
 LONG = 48
+SLOW = ("ruler_", "babilo", "contin", "mrcr")
 
 
 class Asked:
@@ -58,8 +59,9 @@ class Asked:
 
 @pytest.mark.parametrize(
     "option",
-    # RULER's and bAbI's further options are of the same classes as others: those are enough while one works.
-    [pytest.param(one, marks=pytest.mark.slow) if one[:6] in ("ruler_", "babilo") else one for one in OPTIONS],
+    # RULER's and bAbI's further options are of the same classes as others: those are enough while one works. What is
+    # written on and what is remembered take seconds, and have planted runs of their own.
+    [pytest.param(one, marks=pytest.mark.slow) if one[:6] in SLOW else one for one in OPTIONS],
 )
 def test_option(option: str, tmp_path: Path, numbers: SnapshotAssertion) -> None:
     asked = Asked(option, tmp_path)

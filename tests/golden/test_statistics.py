@@ -172,7 +172,13 @@ def figures(value: Any) -> Any:
     return [figures(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-@pytest.mark.parametrize("kind", KINDS)
+DEAR = ("fitted length", "position")
+"""Whose findings have tests of their own beside them."""
+
+
+@pytest.mark.parametrize(
+    "kind", [pytest.param(each, marks=pytest.mark.slow) if each in DEAR else each for each in KINDS]
+)
 def test_fifty(kind: str, numbers: SnapshotAssertion) -> None:
     assert list(drawn(kind, FEW)) == numbers
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +15,7 @@ from contextcliff.records.sweep import SweepRow
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.tracker import LengthPoint, LiveRun, RunTitle, Started, SweepPlace
 from contextcliff.tracking.tracking_uri import TrackingUri
-from tests.commands import contextcliff
+from tests.commands import started
 from tests.tracking.tracking_runs import report, tracked
 
 if TYPE_CHECKING:
@@ -56,8 +53,8 @@ def runs_of(tracker: MLflowTracker) -> list[Run]:
 
 
 def begun(tracker: MLflowTracker, **changes: object) -> LiveRun:
-    started = Started(run_id=RUN_ID, title=TITLE, parameters={"model.name": "qwen"}, tags={"task": "niah"}, **changes)  # type: ignore[arg-type]
-    live = tracker.begin(started)
+    beginning = Started(run_id=RUN_ID, title=TITLE, parameters={"model.name": "qwen"}, tags={"task": "niah"}, **changes)  # type: ignore[arg-type]
+    live = tracker.begin(beginning)
     wait_for(tracker)
     return live
 
@@ -169,26 +166,10 @@ def test_a_model_that_runs_here_has_the_load_of_the_machine(
     assert points(tracker, run, key)
 
 
-def test_a_server_that_cannot_be_reached_is_a_warning_within_seconds_and_the_run_goes_on(tmp_path: Path) -> None:
-    began = time.monotonic()
-    done = contextcliff(
-        *SIMULATED, "task.lengths=[512]", "task.trials=2", "reporting.console=none",
-        "tracking.uri=http://127.0.0.1:9", cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0
-    first, last = done.stderr.splitlines()
-    assert first.startswith("warning: can't track in http://127.0.0.1:9: ")
-    assert first.endswith("; the run goes on, and is uploaded at its end")
-    assert last.startswith("warning: can't track in http://127.0.0.1:9: ")
-    assert "are complete" in last
-    assert time.monotonic() - began < 60
-    assert list(tmp_path.rglob("report.json"))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_a_signal_stops_is_killed_with_its_partial_report(tmp_path: Path, number: int, code: int) -> None:
-    run = started(tmp_path, {})
+    run = started(tmp_path, *SLOWLY)
     try:
         tracker = sending(tmp_path)
         run.send_signal(number)
@@ -199,19 +180,11 @@ def test_a_run_that_a_signal_stops_is_killed_with_its_partial_report(tmp_path: P
     assert stopped.info.status == "KILLED"
 
 
-def started(folder: Path, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """A run of some seconds: the simulated model takes its time."""
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "contextcliff", *SIMULATED, "reporting.console=none", "engine.concurrency=1"),
-            *("task.lengths=[512,1024]", "task.trials=6", "engine.delay_ms=120"),
-        ],
-        cwd=folder,
-        env={**os.environ, **environment},
-        stderr=subprocess.DEVNULL,
-        # A process that is started to ignore Ctrl-C, as in a shell's background, goes on ignoring it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+SLOWLY = (
+    *(*SIMULATED, "reporting.console=none", "engine.concurrency=1"),
+    *("task.lengths=[512,1024]", "task.trials=6", "engine.delay_ms=120"),
+)
+"""A run of some seconds: the simulated model takes its time."""
 
 
 def sending(folder: Path) -> MLflowTracker:
@@ -228,12 +201,12 @@ def sending(folder: Path) -> MLflowTracker:
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_goes_on_and_is_there_once(tmp_path: Path) -> None:
-    run = started(tmp_path, {})
+    run = started(tmp_path, *SLOWLY)
     tracker = sending(tmp_path)
     os.kill(run.pid, signal.SIGKILL)
     run.wait(timeout=30)
     assert [each.info.status for each in runs_of(tracker)] == ["RUNNING"]
-    again = started(tmp_path, {})
+    again = started(tmp_path, *SLOWLY)
     assert again.wait(timeout=200) == 0
     (ended,) = runs_of(tracker)
     assert ended.info.status == "FINISHED"

@@ -22,7 +22,7 @@ import contextcliff.tracking.tracking_uri as address_module
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.none import NoTracker
 from contextcliff.tracking.tracker import Tracker, TrackingError
-from tests.tracking.tracking_runs import LENGTHS, report, tracked, upload_at_once
+from tests.tracking.tracking_runs import report, tracked, upload_at_once
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -74,17 +74,20 @@ def test_a_report_becomes_one_finished_run_named_after_it(tracker: MLflowTracker
     assert run.data.metrics["safe_cap_tokens"] == 1024
     assert run.info.run_id in place
     assert "\n" not in place
+    client = client_of(tracker)
+    points = client.get_metric_history(run.info.run_id, "by_length/score")
+    assert [(point.step, point.value) for point in points] == [(512, 1.0), (1024, 1.0), (4096, 0.4)]
+    assert json.loads(run.data.tags["mlflow.loggedArtifacts"]) == [{"path": "samples_table.json", "type": "table"}]
+    table = json.loads(
+        Path(client.download_artifacts(run.info.run_id, "samples_table.json", str(tmp_path))).read_text()
+    )
+    assert table["columns"] == ["answers", "score", "context_tokens", "sample_id", "cached_tokens", "metadata"]
+    assert table["data"] == [
+        [["7"], 1.0, 512, "s1", None, {"hops": 2, "topic": "a city"}],
+        [["9"], None, 1024, "s2", 8, {}],
+    ]
     assert tracker.log(tracked(tmp_path)) == place  # the same results are kept once
     assert len(runs_of(tracker)) == 1
-
-
-def test_a_metric_has_one_point_for_each_length_at_its_tokens(tracker: MLflowTracker, tmp_path: Path) -> None:
-    tracker.log(tracked(tmp_path))
-    (run,) = runs_of(tracker)
-    history = client_of(tracker).get_metric_history(run.info.run_id, "by_length/score")
-    assert [(point.step, point.value) for point in history] == [(512, 1.0), (1024, 1.0), (4096, 0.4)]
-    counts = client_of(tracker).get_metric_history(run.info.run_id, "by_length/n_samples")
-    assert [point.step for point in counts] == list(LENGTHS)
 
 
 def test_the_files_lie_beside_the_database_and_not_in_the_current_folder(
@@ -99,19 +102,6 @@ def test_the_files_lie_beside_the_database_and_not_in_the_current_folder(
     kept = "report.json report.md samples.jsonl manifest.json figures/curve.png samples_table.json"
     assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(kept.split())
     assert list(elsewhere.iterdir()) == []
-
-
-def test_the_samples_are_a_table_that_the_ui_shows(tracker: MLflowTracker, tmp_path: Path) -> None:
-    tracker.log(tracked(tmp_path))
-    (run,) = runs_of(tracker)
-    assert json.loads(run.data.tags["mlflow.loggedArtifacts"]) == [{"path": "samples_table.json", "type": "table"}]
-    local = client_of(tracker).download_artifacts(run.info.run_id, "samples_table.json", str(tmp_path))
-    table = json.loads(Path(local).read_text())
-    assert table["columns"] == ["answers", "score", "context_tokens", "sample_id", "cached_tokens", "metadata"]
-    assert table["data"] == [
-        [["7"], 1.0, 512, "s1", None, {"hops": 2, "topic": "a city"}],
-        [["9"], None, 1024, "s2", 8, {}],
-    ]
 
 
 def test_other_results_of_the_same_run_supersede_the_older_ones(tracker: MLflowTracker, tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def run(questions: Path, cwd: Path, *overrides: str) -> None:
 
 def test_no_path_no_key_and_no_user_is_uploaded(questions: Path, tmp_path: Path) -> None:
     folder = tmp_path / "work"
-    run(questions, folder)
+    run(questions, folder, "reporting.figures=false")
     store = folder / "mlruns"
     assert holding(store, "mine.jsonl")
     assert holding(store, "home of alice") == []

@@ -53,10 +53,14 @@ def logged(store: str, folder: Path, name: str, **changes: Any) -> MLflowTracker
 def test_all_answers_can_be_traces_and_none(store: str, tmp_path: Path) -> None:
     assert len(traces(logged(store, tmp_path, "all", traces="all"))) == 3
     assert traces(logged(store, tmp_path, "none", traces="none")) == []
+    assert traces(logged(store, tmp_path, "wordless", traces="all", log_text=False)) == []
 
 
 def test_a_trace_has_the_question_the_answer_the_tokens_the_time_and_the_score(store: str, tmp_path: Path) -> None:
-    _, wrong = traces(logged(store, tmp_path, "whole"))
+    away, wrong = traces(logged(store, tmp_path, "whole"))
+    assert away.info.state == "ERROR"
+    assert [each.name for each in away.info.assessments] == ["expected_response"]
+    assert "no answer: timeout" in away.info.response_preview
     (span,) = wrong.data.spans
     assert span.inputs == {"messages": [{"role": "user", "content": "Which number?"}]}
     assert span.outputs == {"choices": [{"message": {"role": "assistant", "content": "<b>3</b>"}}]}
@@ -67,13 +71,6 @@ def test_a_trace_has_the_question_the_answer_the_tokens_the_time_and_the_score(s
     assert (said["score"].value, said["score"].rationale) == (0.0, "wrong_needle")
     assert said["expected_response"].value == "9"
     assert wrong.info.tags["kv_policy"] == "none"
-
-
-def test_an_answer_that_never_came_is_an_error_without_a_score(store: str, tmp_path: Path) -> None:
-    away, _ = traces(logged(store, tmp_path, "error"))
-    assert away.info.state == "ERROR"
-    assert [each.name for each in away.info.assessments] == ["expected_response"]
-    assert "no answer: timeout" in away.info.response_preview
 
 
 def test_traces_are_filtered_by_tag_length_and_run(store: str, tmp_path: Path) -> None:
@@ -102,7 +99,3 @@ def test_the_traces_of_a_run_that_another_replaces_are_gone(store: str, tmp_path
 def test_a_sample_that_was_only_replayed_is_no_trace(tmp_path: Path) -> None:
     replayed = [{**row, "replayed": True} for row in ROWS]
     assert chosen_rows(tracked(tmp_path, samples=replayed), "all") == []
-
-
-def test_without_text_there_is_no_trace(store: str, tmp_path: Path) -> None:
-    assert traces(logged(store, tmp_path, "wordless", traces="all", log_text=False)) == []

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff
+from tests.commands import SIMULATED, contextcliff, tracked_runs
 
 NEEDLES = ("task=niah", "dataset=synthetic", "task.lengths=[512,1024]", "task.trials=2", *SIMULATED)
 QUIET = ("reporting.progress=false", "reporting.figures=false", "reporting.console=none")
@@ -18,13 +17,6 @@ def run(folder: Path, *overrides: str) -> str:
     ended = contextcliff(*overrides, *QUIET[:2], cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout
-
-
-def comparisons(folder: Path) -> list[Any]:
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
-    return list(client.search_runs(["1"], "tags.kind = 'comparison'"))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +29,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_comparison_is_a_run_that_links_its_runs(compared: Path) -> None:
     told = run(compared, "action=compare")
-    (tracked,) = comparisons(compared)
+    (tracked,) = tracked_runs(compared, "tags.kind = 'comparison'")
     assert f"run {tracked.info.run_id} of experiment contextcliff" in " ".join(told.split())
     tags, metrics = tracked.data.tags, tracked.data.metrics
     file = compared / "outputs" / "contextcliff" / "comparisons" / "comparison" / "comparison.json"
@@ -49,16 +41,9 @@ def test_a_comparison_is_a_run_that_links_its_runs(compared: Path) -> None:
     assert metrics["candidate_1/pairs"] == 44.0
 
 
-def ids_of_runs(folder: Path) -> list[str]:
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
-    return [each.info.run_id for each in client.search_runs(["1"], "tags.task = 'niah'", order_by=["start_time"])]
-
-
 @pytest.mark.slow
 def test_runs_are_named_by_their_mlflow_ids_with_and_without_their_folders(compared: Path, tmp_path: Path) -> None:
-    base, candidate = ids_of_runs(compared)
+    base, candidate = (each.info.run_id for each in tracked_runs(compared, "tags.task = 'niah'"))
     asked = (f"action.baseline={base}", f"action.candidates=[{candidate}]")
     here = run(compared, "action=compare", *asked, "action.name=here")
     # Elsewhere, with the same tracking server and none of the folders.
@@ -88,7 +73,7 @@ def test_an_id_that_is_not_there_is_one_line(compared: Path, tracking: tuple[str
 
 def test_a_run_of_another_program_is_refused(compared: Path) -> None:
     run(compared, "action=compare")
-    (comparison, *_) = comparisons(compared)
+    (comparison, *_) = tracked_runs(compared, "tags.kind = 'comparison'")
     asked = (f"action.baseline={comparison.info.run_id}", "action.candidates=[a]")
     ended = contextcliff("action=compare", *QUIET, *asked, cwd=compared)
     assert ended.returncode == 2

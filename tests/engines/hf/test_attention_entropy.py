@@ -37,8 +37,7 @@ def by_eager_weights(tokens: list[int], *, positions: int) -> list[float]:
     return means
 
 
-@pytest.mark.parametrize("attention", ["sdpa", "eager"])
-@pytest.mark.parametrize("positions", [1, 16])
+@pytest.mark.parametrize(("attention", "positions"), [("sdpa", 16), ("eager", 1)])
 def test_it_is_that_of_the_whole_matrices(attention: str, positions: int) -> None:
     async def use(session: Any) -> tuple[tuple[float, ...], list[int]]:
         generation = await session.generate(*PROMPT, Sampling(max_tokens=3))

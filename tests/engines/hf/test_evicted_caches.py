@@ -45,7 +45,7 @@ def test_every_shipped_press_keeps_all_of_it_at_budget_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EVICTIONS)
-@pytest.mark.parametrize("budget", [0.5, 0.2])
+@pytest.mark.parametrize("budget", [0.5, pytest.param(0.2, marks=pytest.mark.slow)])
 def test_every_shipped_press_keeps_its_share_of_the_context(name: str, budget: float) -> None:
     sample, prompt = PROMPTS[-1]
 
@@ -60,7 +60,9 @@ def test_every_shipped_press_keeps_its_share_of_the_context(name: str, budget: f
     assert cache.bytes_per_token == pytest.approx(budget * all_of_it, rel=0.02)
 
 
-@pytest.mark.parametrize("name", ["snapkv", "pyramidkv", "streaming_llm", "h2o"])
+@pytest.mark.parametrize(
+    "name", ["snapkv", *(pytest.param(each, marks=pytest.mark.slow) for each in ("pyramidkv", "streaming_llm", "h2o"))]
+)
 def test_a_kept_context_gives_the_answer_of_a_fresh_one(name: str) -> None:
     prompts = [asked(TEXT, "What came back?"), asked(TEXT, "Who came, and from where did they come?"), PROMPTS[0]]
     warm = answers(prompts, policy=policy(name, 0.5))

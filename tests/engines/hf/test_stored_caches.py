@@ -59,7 +59,7 @@ def test_what_a_model_computes_in_is_stored_as_it_is() -> None:
     assert [each.text for each in answers([PROMPT], policy=policy)] == plain_generate([PROMPT])
 
 
-@pytest.mark.parametrize("kind", ["bf16", "int8", "int4"])
+@pytest.mark.parametrize("kind", [*(pytest.param(each, marks=pytest.mark.slow) for each in ("bf16", "int8")), "int4"])
 def test_a_stored_context_gives_the_answer_of_a_fresh_one(kind: CacheType) -> None:
     policy = KVPolicy(name=kind, key_type=kind, value_type=kind)
     prompts = [PROMPT, asked(TEXT, "Who came, and from where?")]
