@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
-from contextcliff.analysis.controls import control_book, control_levels, mean
+from contextcliff.analysis.controls import control_book, control_levels, decided_by_judge, mean
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.reason import cap_reason, settling_samples
@@ -80,10 +80,21 @@ def study_of(
         if groups
         else (None, None)
     )
+    of_judge, enough = None, True
+    if facts.judge_decides and sequence is not None and threshold is not None:
+        sequence, threshold, of_judge, enough = decided_by_judge(sequence, threshold, scored, settings.confidence)
     safe_cap, settled_by = _safe_cap(
         sequence, threshold, settings, relative=relative, window=facts.max_context_tokens, quantity=facts.quantity,
         offset=offset,
     )  # fmt: skip
+    safe_cap = replace(safe_cap, metrics=facts.metrics)
+    if of_judge is not None and enough:
+        safe_cap = replace(safe_cap, reason=Note("{reason}; {judge}", reason=safe_cap.reason, judge=of_judge))
+    elif of_judge is not None:
+        settled_by = None
+        safe_cap = replace(
+            safe_cap, verdict="insufficient_evidence", evidence="unsettled", settling_samples=None, reason=of_judge
+        )
     return Study(
         scored=tuple(scored), search=search, controls=tuple(controls), settings=settings, facts=facts,
         relative=relative, groups=groups, sequence=sequence, threshold=threshold,
