@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, cast, get_type_hints
 
@@ -25,7 +26,7 @@ from contextcliff.composing import hint, nodes
 from contextcliff.config_errors import explain, shown_setting
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine, ServerEngine
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, one_line
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -49,6 +50,7 @@ _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "search", "beyond_window", "output_dir", "run")
 _ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
 """Groups whose options say what was asked of whom, and how it was judged."""
+_LONGEST_REASON = 160
 _LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
 
 
@@ -104,6 +106,13 @@ def build_invocation(
     embedder = cast(Embedder | None, _build_annotator("embedding", values.get("embedding")))
     if judge is not None and not task.has_references:
         raise ConfigError(f"judge: task={task.name} has no reference answers to judge by; leave it out")
+    if task.is_judged and judge is None:
+        raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
+    if task.is_judged and task.is_searched:
+        raise ConfigError(
+            "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
+            "fixed number of samples, task.trials=N, or take another metric"
+        )
     if embedder is not None and not task.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
     tracking = cast(Tracker, groups["tracking"])
@@ -281,18 +290,46 @@ def _built_inside(key: str, value: object) -> object:
     if not isinstance(value, dict):
         return value
     if "_target_" in value:
-        return _build_group(key, value)
+        return _own_metric(key, value) if key == "task.metric" else _build_group(key, value)
     return {name: _built_inside(f"{key}.{name}", inner) for name, inner in value.items()}
 
 
-def _class_at(target: str, group: str) -> type:
+def _own_metric(key: str, node: Mapping[str, object]) -> object:
+    """A scorer of the user's own, a function or an object of a class, with its further keys as arguments.
+
+    It is tried once, before anything is paid for. Raises `ConfigError`.
+    """
+    from contextcliff.tasks.questions.qa_scoring import WANTED, OwnMetric  # few runs need it
+
+    target = str(node["_target_"])
+    arguments = {str(name): value for name, value in node.items() if name != "_target_"}
+    scorer = _imported(target, key, "function")
+    try:
+        scorer = scorer(**arguments) if isinstance(scorer, type) else partial(scorer, **arguments)
+        if not callable(scorer):
+            raise TypeError(f"a {type(scorer).__name__} is not callable")
+    except Exception as error:
+        why = one_line(str(error), longest=_LONGEST_REASON)
+        raise ConfigError(f"{key}._target_={target}: gives no scorer ({why}); {WANTED}") from error
+    shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
+    metric = OwnMetric(f"{target}({shown})" if shown else target, scorer)
+    metric("an answer", ("an answer",))
+    return metric
+
+
+def _imported(target: str, group: str, kind: str) -> Any:
     module, _, name = target.rpartition(".")
     try:
-        named = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+        return getattr(importlib.import_module(module), name)
+    except Exception as error:  # a module of the user's own may raise anything
+        why = one_line(str(error), longest=_LONGEST_REASON)
         raise ConfigError(
-            f"{group}._target_={target}: can't be imported ({error}); give package.module.Class"
+            f"{group}._target_={target}: can't be imported ({why}); give package.module.{kind}"
         ) from error
+
+
+def _class_at(target: str, group: str) -> type:
+    named = _imported(target, group, "Class")
     if not isinstance(named, type):
         raise ConfigError(f"{group}._target_={target}: is no class; give package.module.Class")
     return named

@@ -94,6 +94,8 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
         task=invocation.task,
         judge=None if judge is None else facts.judge,
         judge_right_from=0 if judge is None else judge.right_from,
+        judge_decides=invocation.task.is_judged,
+        metrics=invocation.task.metrics_of(item.sample for item in annotated.scored),
         embedder=facts.embedder,
         audit=facts.audit,
         begins_anywhere=invocation.task.begins_anywhere,

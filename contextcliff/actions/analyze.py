@@ -155,9 +155,11 @@ def _refuse_other_questions(
 def _require_scoring(invocation: Invocation, recorded: Mapping[str, str], typed: Collection[str], folder: Path) -> None:
     """Raise `ConfigError` where answers were scored by what no folder can bring, and nothing was typed for it."""
     task = {f"task.{name}" for name in path_fields(type(invocation.task))} - {LIKE}
-    for key in ("judge", "embedding", *sorted(key for key in task if f"{key}=" in _judging_keys(invocation))):
-        there, here = recorded.get(key, "None"), invocation.parameters.get(key)
-        if there not in _NONE and here in (*_NONE, None) and key not in typed:
+    judging = [key.rstrip("=") for key in _judging_keys(invocation)]
+    own = {key: f"{key}._target_" for key in judging if f"{key}._target_" in recorded}  # as a scorer of their own
+    for key in ("judge", "embedding", *sorted(key for key in judging if key in task), *own):
+        there, here = recorded.get(own.get(key, key), "None"), invocation.parameters.get(own.get(key, key))
+        if there not in (*_NONE, here) and (key in own or here in (*_NONE, None)) and key not in typed:
             raise ConfigError(
                 f"{KEY}={folder}: was scored with {key}={one_line(there, longest=_LONGEST_SHOWN)}, which is not taken "
                 f"from a run's folder; give it again, or go without it: {key}={'null' if '.' in key else 'none'}"

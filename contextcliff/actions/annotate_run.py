@@ -13,13 +13,13 @@ from contextcliff.actions.action import Identity, Invocation
 from contextcliff.annotation.ask_annotators import ask_judge, embed_texts
 from contextcliff.annotation.embedder import KeptVectors
 from contextcliff.annotation.judge import Ratings, recall_ratings
-from contextcliff.errors import RunError
+from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.budget import Budget
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.stopping import Stop, signalled
 from contextcliff.execution.store import PlannedSample, Store, StoredRun
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import Outcome, ScoredSample
+from contextcliff.records.generation import UNJUDGED, Outcome, ScoredSample
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,7 +83,8 @@ def ask_annotators(
 def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Scorer | None = None) -> Annotated:
     """Score what the store holds of a run, with the embeddings and ratings that are kept.
 
-    `scorer` has the scores that were taken already. Raises `RunError` where nothing of the run is stored.
+    `scorer` has the scores that were taken already. Raises `RunError` where nothing of the run is stored, `ConfigError`
+    where a judge is to decide and has rated nothing.
     """
     run, planned = store.run(run_id), store.schedule(run_id)
     if run is None:
@@ -94,12 +95,17 @@ def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Score
     scored = [scorer.score(outcome) for outcome in outcomes if not outcome.sample.pilot]
     ordinary = tuple(item for item in scored if item.sample.is_ordinary)
     ratings = _ratings(ordinary, invocation, run, store)
+    if ratings is None and invocation.task.is_judged:
+        raise ConfigError(
+            f"task.metric=judge: no judge has rated the answers of {run_id}; have them rated with action=run and the "
+            "same overrides, or take another metric"
+        )
     return Annotated(
         run=run,
         planned=planned,
         outcomes=outcomes,
         documents=documents,
-        scored=_rated(ordinary, ratings),
+        scored=_rated(ordinary, ratings, invocation),
         controls=tuple(item for item in scored if item.sample.control is not None),
         ratings=ratings,
     )
@@ -130,7 +136,23 @@ def _ratings(scored: Sequence[ScoredSample], invocation: Invocation, run: Stored
     return recall_ratings(invocation.judge, scored, store, run_id=run.run_id, served=run.facts.judge_served)
 
 
-def _rated(scored: tuple[ScoredSample, ...], ratings: Ratings | None) -> tuple[ScoredSample, ...]:
-    if ratings is None:
+def _rated(
+    scored: tuple[ScoredSample, ...], ratings: Ratings | None, invocation: Invocation
+) -> tuple[ScoredSample, ...]:
+    if ratings is None or invocation.judge is None:
         return scored
-    return tuple(replace(item, judge_rating=ratings.by_sample.get(item.sample.sample_id)) for item in scored)
+    rated = (replace(item, judge_rating=ratings.by_sample.get(item.sample.sample_id)) for item in scored)
+    if not invocation.task.is_judged:
+        return tuple(rated)
+    return tuple(_by_verdict(item, right_from=invocation.judge.right_from) for item in rated)
+
+
+def _by_verdict(item: ScoredSample, *, right_from: int) -> ScoredSample:
+    """The answer with the judge's verdict as its score."""
+    if item.score is None:
+        return item
+    if item.judge_rating is None:
+        return replace(item, score=None, failure=UNJUDGED)
+    if item.judge_rating >= right_from:
+        return replace(item, score=1.0, failure=None)
+    return replace(item, score=0.0, failure=item.failure or "wrong")

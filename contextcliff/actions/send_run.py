@@ -255,7 +255,8 @@ def _watch(
 ) -> LengthWatch | None:
     """What sums up each length when it is complete; None where the scores are not known on the way."""
     unbinned = any(item.sample.bin is None and item.sample.is_ordinary for item in missing)
-    if invocation.embedder is not None or has_pilot(prepared) or (unbinned and not invocation.task.designed_lengths):
+    late = invocation.embedder is not None or invocation.task.is_judged
+    if late or has_pilot(prepared) or (unbinned and not invocation.task.designed_lengths):
         return None
     to_send = {item.key for item in missing}
     before = [item for item in prepared.planned if item.key not in to_send]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
-from contextcliff.analysis.controls import control_book, control_levels, mean
+from contextcliff.analysis.controls import control_book, control_levels, decided_by_judge, mean
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.limits import limited
 from contextcliff.analysis.notes import notes_of
@@ -82,9 +82,20 @@ def study_of(
         if groups
         else (None, None)
     )
+    of_judge, enough = None, True
+    if facts.judge_decides and sequence is not None and threshold is not None:
+        sequence, threshold, of_judge, enough = decided_by_judge(sequence, threshold, scored, settings.confidence)
     by_answers, settled_by = _safe_cap(
         sequence, threshold, settings, relative=relative, quantity=facts.quantity, offset=offset
     )
+    by_answers = replace(by_answers, metrics=facts.metrics)
+    if of_judge is not None and enough:
+        by_answers = replace(by_answers, reason=Note("{reason}; {judge}", reason=by_answers.reason, judge=of_judge))
+    elif of_judge is not None:
+        settled_by = None
+        by_answers = replace(
+            by_answers, verdict="insufficient_evidence", evidence="unsettled", settling_samples=None, reason=of_judge
+        )
     study = Study(
         scored=tuple(scored), search=search, controls=tuple(controls), settings=settings, facts=facts,
         relative=relative, groups=groups, sequence=sequence, threshold=threshold,
@@ -95,7 +106,7 @@ def study_of(
         safe_cap=by_answers, settled_by=settled_by,
         by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
     )  # fmt: skip
-    return replace(study, safe_cap=limited(study))
+    return replace(study, safe_cap=limited(study, judge_is_known=enough))
 
 
 def _as_counted(length: Bin, offset: int) -> Bin:

@@ -127,7 +127,7 @@ def _length_result(
 
 
 def is_failure(item: ScoredSample) -> bool:
-    """A scored sample that is not wholly right: exact match 0 where that was measured, else any score below 1.
+    """A scored sample that is not wholly right, by any score below 1.
 
     Where scores are graded it is a sample with a failure tag: even a good one scores below 1.
     """
@@ -135,7 +135,7 @@ def is_failure(item: ScoredSample) -> bool:
         return False
     if item.graded:
         return item.failure is not None
-    return item.details.get("em", item.score) < 1.0
+    return item.score < 1.0
 
 
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:

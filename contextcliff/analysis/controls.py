@@ -1,4 +1,4 @@
-"""Controls: whether a length can show a cliff at all.
+"""What can be shown at all: by a length, as its controls say, and by a judge, as answers say that are plain cases.
 
 A `ceiling` control asks with the evidence alone, a `floor` control with the text but without the evidence. A low
 ceiling means that the question is too hard or that a right answer is not recognised; a high floor means that the
@@ -8,13 +8,23 @@ question can be answered without reading. Neither depends on the length, so a sc
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contextcliff.analysis.bins import Group
+from contextcliff.analysis.walk import (
+    AbsoluteThreshold,
+    FixedSequenceTest,
+    RelativeThreshold,
+    SearchThreshold,
+    Threshold,
+    fixed_sequence_test,
+)
+from contextcliff.records.amounts import threshold_figure
 from contextcliff.records.generation import ScoredSample
+from contextcliff.records.note import Note
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.intervals import is_binary
+from contextcliff.statistics.intervals import is_binary, lower_bound, upper_bound
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,3 +127,89 @@ def mean(evidence: Evidence | None) -> float | None:
 
 def _interval(evidence: Evidence | None, confidence: float) -> tuple[float, float] | tuple[None, None]:
     return (None, None) if evidence is None else evidence.shown(confidence)
+
+
+# What a judge's verdicts are worth as scores: its rates on answers whose exact score is known, and what follows.
+#
+# An answer is known right where it contains an accepted one, and known wrong where it shares no word with any (and says
+# something); equal answers to a question count once. With the share s of right answers that the judge calls right, and
+# f of wrong ones, a true score t is a judged score of t·s + (1 − t)·f (W. J. Rogan and B. Gladen, Am. J. Epidemiol. 107
+# (1978) 71-76). Agreement as a whole would not do: it depends on how many of the known answers are right, and that is
+# what changes with length. A judge that calls everything right agrees with a model that is always right.
+#
+# So a length is shown to clear the threshold t where its judged score is above t + (1 − t)·f at the highest f, and to
+# be below where it is under t·s + (1 − t)·f at the lowest s and f. Of a share c of a baseline b, in which s cancels, it
+# is c + (1 − c)·f / b. Both rates are Clopper and Pearson's interval at the run's confidence. The rates are those of
+# plain cases: answers that say the same in other words may be harder to judge.
+
+FEWEST_KNOWN = 40
+"""Known answers, right and wrong ones among them, from which on a judge decides."""
+
+
+def exact_score(item: ScoredSample) -> float | None:
+    """1 of an answer that is known to be right, 0 of one known to be wrong; None where neither is plain."""
+    if item.details.get("contains_reference") == 1.0:
+        return 1.0
+    said = item.generation is not None and item.generation.text.strip()
+    return 0.0 if said and item.details.get("f1") == 0.0 else None
+
+
+def decided_by_judge(
+    sequence: FixedSequenceTest, threshold: Threshold, scored: Sequence[ScoredSample], confidence: float
+) -> tuple[FixedSequenceTest, Threshold, Note, bool]:
+    """The walk over judged scores, what was tested, a sentence on the judge, and whether enough answers are known.
+
+    Where too few are, nothing is shown to be above or below.
+    """
+    assert not isinstance(threshold, SearchThreshold)  # a search does not wait for a judge
+    right, wrong = (_verdicts(scored, of=known) for known in (1.0, 0.0))
+    lacking = max(FEWEST_KNOWN - len(right) - len(wrong), (not right) + (not wrong))
+    if lacking:
+        told = Note(
+            "a judge decides only after {fewest:,} answers whose exact score is known, right and wrong ones "
+            "among them; of these answers {right:,} are known to be right and {wrong:,} to be wrong, so that {lacking} "
+            "more {lacking:is/are} needed; take another task.metric, or ask more",
+            fewest=FEWEST_KNOWN, right=len(right), wrong=len(wrong), lacking=lacking,
+        )  # fmt: skip
+        return replace(sequence, is_withheld=True, degraded=()), replace(threshold, below=0.0), told, False
+    each_side = 0.5 * (1.0 + confidence)
+    most, least = upper_bound(wrong, each_side), lower_bound(wrong, each_side)
+    strict: Threshold
+    best: Threshold
+    if isinstance(threshold, RelativeThreshold):
+        share, base = threshold.share, threshold.baseline.bin
+        low, high = base.ci_low or 0.0, base.ci_high or 1.0
+        at_worst = share + (1.0 - share) * most / low if low > most else 1.0
+        at_best = share + (1.0 - share) * min(1.0, least / high)
+        strict, best = replace(threshold, share=at_worst, below=at_best), replace(threshold, share=at_best)
+    else:
+        asked = threshold.threshold
+        at_worst = asked + (1.0 - asked) * most
+        at_best = asked * lower_bound(right, each_side) + (1.0 - asked) * least
+        strict, best = replace(threshold, threshold=at_worst, below=at_best), replace(threshold, threshold=at_best)
+    cap = fixed_sequence_test(sequence.results, best).cap_tokens
+    told = Note(
+        "the judge calls {called:,} of {wrong:,} answers right that are known to be wrong, and {missed:,} of {right:,} "
+        "wrong that are known to be right: for {asked} a judged score has to clear {strict}; at the judge's best rates "
+        "{best}, and the cap is {cap}",
+        called=int(sum(wrong)), wrong=len(wrong), missed=len(right) - int(sum(right)), right=len(right),
+        asked=_named(threshold), strict=_named(strict), best=_named(best),
+        cap=Note("none") if cap is None else Note("{tokens:,} tokens", tokens=cap),
+    )  # fmt: skip
+    return fixed_sequence_test(sequence.results, strict), strict, told, True
+
+
+def _named(threshold: AbsoluteThreshold | RelativeThreshold) -> Note:
+    if isinstance(threshold, RelativeThreshold):
+        return Note("{value} of the baseline{at}", value=threshold_figure(threshold.share), at="")
+    return Note("{value}", value=threshold_figure(threshold.threshold))
+
+
+def _verdicts(scored: Sequence[ScoredSample], *, of: float) -> tuple[float, ...]:
+    """What the judge says of the different answers with this exact score, ascending."""
+    said = {
+        (item.sample.question, item.sample.answers, item.generation.text): item.score
+        for item in scored
+        if item.score is not None and item.generation is not None and exact_score(item) == of
+    }
+    return tuple(sorted(said.values()))

@@ -41,8 +41,8 @@ def differing(one: Rule, other: Rule) -> tuple[str, ...]:
 
 def score_rule(rule: Rule) -> Rule:
     """The part of it that scores and the cap depend on: not how bins are drawn, and not what is judged beside."""
-    apart = _DRAWN | _BESIDE
-    return {key: value for key, value in rule.items() if key not in apart and not key.startswith(_RATED)}
+    apart, judged = _DRAWN | _BESIDE, rule.get("task.metric") == "judge"
+    return {key: value for key, value in rule.items() if key not in apart and (judged or not key.startswith(_RATED))}
 
 
 _TYPED = re.compile(r"\Atask\.(?=(judge|embedding)\b)")

@@ -16,6 +16,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from contextcliff.analysis.controls import FEWEST_KNOWN
 from contextcliff.analysis.lengths import LengthResult, planned_at
 from contextcliff.analysis.search import BASELINE_SAMPLES, fewest_blocks
 from contextcliff.analysis.study import Study
@@ -35,10 +36,13 @@ _LONGEST = 1 << 34
 _MOST_SAVED = 0.5
 
 
-def limited(study: Study) -> SafeCap:
-    """The cap by every limit that was asked for; `study` has that by the model's answers alone."""
+def limited(study: Study, *, judge_is_known: bool = True) -> SafeCap:
+    """The cap by every limit that was asked for; `study` has that by the model's answers alone.
+
+    `judge_is_known`: enough answers show how often the judge is right, where one decides.
+    """
     cap = study.safe_cap
-    limits = (_quality(study), *_memory(study), *_latency(study))
+    limits = (_quality(study) if judge_is_known else _by_unknown_judge(), *_memory(study), *_latency(study))
     open_ = [each for outcome in ("below", "undecided") for each in limits if each.outcome == outcome]
     least = open_[0] if open_ else min(limits, key=lambda each: (each.tokens or 0, each.at_least))
     return replace(
@@ -66,6 +70,11 @@ def _quality(study: Study) -> Limit:
         name="quality", outcome="undecided", why=_undecided(sequence, threshold),
         at_tokens=None if stop is None else stop.bin.asked_tokens, more=_more(study, sequence, threshold),
     )  # fmt: skip
+
+
+def _by_unknown_judge() -> Limit:
+    why = Note("a judge decides only after {fewest:,} answers whose exact score is known", fewest=FEWEST_KNOWN)
+    return Limit(name="quality", outcome="undecided", why=why)
 
 
 def _is_unsent(result: LengthResult) -> bool:

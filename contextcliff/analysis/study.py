@@ -36,6 +36,10 @@ class StudyFacts:
     """Name of the model that rated the answers; None: nothing did."""
     judge_right_from: int = 0
     """The rating (1 to 10) from which on the judge is taken to call an answer right."""
+    judge_decides: bool = False
+    """Whether its verdicts are the scores."""
+    metrics: tuple[str, ...] = ()
+    """By what answers are scored, where the task has a choice."""
     embedder: str | None = None
     """What embedded the sentences of the answers; None: nothing did."""
     audit: LengthAudit | None = None

@@ -132,6 +132,8 @@ class AbsoluteThreshold(_OfFixedSize):
     threshold: float
     confidence: float
     quantity: Quantity = "score"
+    below: float | None = None
+    """What a length is shown to be under where it is below; None: the threshold. Another one only of judged scores."""
 
     @property
     def score(self) -> float | None:
@@ -151,7 +153,8 @@ class AbsoluteThreshold(_OfFixedSize):
         """Whether "the score is at the threshold or above" is rejected, every unscored sample counted for it."""
         if not result.scores:
             return False
-        return result.if_unscored_right.upper(self.confidence) < self.threshold
+        below = self.threshold if self.below is None else self.below
+        return result.if_unscored_right.upper(self.confidence) < below
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:  # noqa: ARG002 (a relative threshold needs it)
         """Whether this length would be shown above the threshold if `evidence` were its scores."""
@@ -183,6 +186,8 @@ class RelativeThreshold(_OfFixedSize):
     baseline: LengthResult
     members: tuple[LengthResult, ...]
     quantity: Quantity = "score"
+    below: float | None = None
+    """The share that a length is shown to be under where it is below; None: `share`. As above."""
 
     @property
     def score(self) -> float | None:
@@ -227,7 +232,8 @@ class RelativeThreshold(_OfFixedSize):
     def is_shown_below(self, result: LengthResult) -> bool:
         if self._is_member(result) or not result.scores or not self.baseline.scores:
             return False
-        p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, self.share, self.confidence)
+        below = self.share if self.below is None else self.below
+        p = p_at_least_share(result.if_unscored_right, self.baseline.if_unscored_wrong, below, self.confidence)
         return is_significant(p, self.confidence)
 
     def could_be_shown_above(self, result: LengthResult, evidence: Evidence) -> bool:

@@ -118,7 +118,13 @@ def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) 
     values = cast(dict[str, Any], OmegaConf.to_container(OmegaConf.create(here.composed)))
     for key, value in nodes({group: values[group] for group in groups}):
         there = recorded.get(key, str(value))
-        if there == str(value) or key.endswith("_target_") or not left.isdisjoint(_with_parents(key)):
+        # A rule's value stands in the place of a class of theirs, which is taken from nobody's folder.
+        is_theirs = key in recorded and f"{key}._target_" in recorded
+        if (
+            (there == str(value) and not is_theirs)
+            or key.endswith("_target_")
+            or not left.isdisjoint(_with_parents(key))
+        ):
             continue
         if "." in key and not (isinstance(value, dict) and value):
             taken.append(f"{key}={_as_override(_plain(there, like=value), key)}")

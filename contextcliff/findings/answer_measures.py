@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.judged_by import rule_of
 from contextcliff.analysis.lengths import evidence_of, items_of, pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
@@ -105,11 +104,10 @@ def _shown(evidence: Evidence, confidence: float) -> tuple[float, float, float]:
 _Row = MeasuredLength | AnswerMeasure
 _TITLES = {"f1": "F1", "em": "exact match", "contains_reference": "contains"}
 _KEYS = {"f1": "f1", "em": "exact_match", "contains_reference": "contains_reference"}
-_SCORES = {"f1": "F1", "em": "exact match", "rouge_l": "ROUGE-L (the longest common subsequence of words)"}
 TAGS = {
     "empty": Note("nothing was said"),
     "schema": Note("JSON was asked for, and the reply is not the object that was asked for"),
-    "verbose": Note("right, but said in too many words: the accepted answer stands in it"),
+    "verbose": Note("right, but said in too many words for this score: the accepted answer stands in it"),
     "refusal": Note("it says that the text does not tell, or that the model won't, and gives no accepted answer"),
     "incomplete": Note("the token limit cut it off, or it ends in mid-sentence"),
     "hallucination": Note(
@@ -137,7 +135,8 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
         return (Line(label=self.title, text=_in_short(*measures)),) if told else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        score = _SCORES.get(rule_of(report).get("task.metric", "f1"), "F1")
+        cap = report.analysis.safe_cap
+        score = " and ".join(map(str, phrases.metric_names(cap))) or "F1"
         meaning = (
             "The same answers by three measures. F1 is the harmonic mean of two shares: of the answer's words that"
             " stand in the accepted answer, and of the accepted answer's words that stand in the answer. An exact"

@@ -1,4 +1,4 @@
-"""How often a judge and the exact score disagree; the report stands on the score.
+"""How often a judge and the exact score disagree; the report stands on the score, or on the judge where it decides.
 
 The repeats of a question are one piece of evidence here too, and questions on one text are clustered.
 """
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from contextcliff.analysis.controls import exact_score
 from contextcliff.analysis.lengths import evidence_of, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Text
@@ -90,8 +91,11 @@ class JudgeFinding(Finding[Judgement]):
     def find(self, study: Study) -> Judgement | None:
         if study.facts.judge is None:
             return None
+        scored = study.scored
+        if study.facts.judge_decides:  # its verdicts are the scores: only plain cases have another one
+            scored = tuple(replace(item, score=exact_score(item)) for item in scored)
         return judgement_of(
-            study.scored, judge=study.facts.judge, right_from=study.facts.judge_right_from, confidence=study.confidence
+            scored, judge=study.facts.judge, right_from=study.facts.judge_right_from, confidence=study.confidence
         )
 
     def look(self, report: Report) -> tuple[Line, ...]:
@@ -118,6 +122,12 @@ class JudgeFinding(Finding[Judgement]):
             f"The judge counts as saying right from {finding.right_from:,} of 10 up, the exact score from 0.5 up. The"
             " report stands on the exact score."
         )
+        if report.analysis.safe_cap.metrics == ("judge",):
+            meaning = (
+                f"The judge's verdict is the score: right from {finding.right_from:,} of 10 up. It is compared with the"
+                " answers that are plain: right where they contain an accepted answer, wrong where they share no word"
+                " with any. How often it calls wrong answers right says what a judged score has to clear."
+            )
         return (Text(text=meaning), Pairs(rows=tuple(rows)))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, LimitName, SafeCap
 from contextcliff.records.kv_cache import AS_STARTED
-from contextcliff.records.note import Note
+from contextcliff.records.note import Note, as_it_is
 from contextcliff.records.report import Report, RunRecord
 from contextcliff.records.search_record import Search
 
@@ -167,6 +167,8 @@ def headline(report: Report) -> Note:
 def threshold_name(cap: SafeCap) -> Note:
     """What a length has to clear: a score, or a share of the shortest length's."""
     share, each = percent(cap.threshold), Note(" in each third of the depths") if cap.every_depth else ""
+    if cap.metrics:
+        each = Note(" by {metrics:and}{each}", metrics=metric_names(cap), each=each)
     if cap.quantity == "healthy":
         if cap.relative_to_baseline:
             return Note("{share} of the shortest length's healthy share", share=share)
@@ -174,6 +176,25 @@ def threshold_name(cap: SafeCap) -> Note:
     if cap.relative_to_baseline:
         return Note("{share} of the shortest length's score{each}", share=share, each=each)
     return Note("a score of {threshold:.2f}{each}", threshold=cap.threshold, each=each)
+
+
+_METRICS = {
+    "contains": Note("contains"),
+    "f1": Note("F1"),
+    "em": Note("exact match"),
+    "rouge_l": Note("ROUGE-L"),
+}
+
+
+def metric_names(cap: SafeCap) -> tuple[Note, ...]:
+    """By what the answers to questions are scored; a scorer of one's own is called as its module calls it."""
+    others = {"letter": Note("the letter of a choice"), "judge": Note("the judge's verdict")}
+    return tuple(_METRICS.get(name) or others.get(name) or as_it_is(name) for name in cap.metrics)
+
+
+def score_title(cap: SafeCap) -> str:
+    """What heads a column of mean scores: the metric that made them, if it is one of ours alone."""
+    return str(_METRICS.get("".join(cap.metrics), "score"))
 
 
 def interval_words(report: Report) -> str:

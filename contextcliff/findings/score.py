@@ -124,7 +124,7 @@ def _columns(report: Report) -> tuple[Column, ...]:
         column("n", lambda b: phrases.whole(b.n_samples)),
         *([column("texts", lambda b: phrases.whole(b.n_clusters), spare=9)] if shared else []),
         *([column("unscored", lambda b: phrases.whole(b.n_unscored), spare=1)] if unscored else []),
-        column("score", lambda b: phrases.score(b.mean)),
+        column(phrases.score_title(report.analysis.safe_cap), lambda b: phrases.score(b.mean)),
         column("interval", lambda b: shown_interval(report, b.ci_low, b.ci_high), spare=3),
         column(bound, lambda b: phrases.bound(b.tested_low), spare=7),
         column("first token", lambda b: phrases.milliseconds(b.ttft_ms_median), spare=8),

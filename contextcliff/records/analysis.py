@@ -178,6 +178,8 @@ class SafeCap:
     reason: Note
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""
+    metrics: tuple[str, ...] = ()
+    """By what answers were scored, as `contains` and `f1` (`task.metric`); empty where the task has one way."""
     every_depth: bool = False
     """Whether each third of the depths had to clear it by itself."""
     quantity: Quantity = "score"

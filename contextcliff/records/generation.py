@@ -17,6 +17,8 @@ NO_ROOM = "no_room"
 """The window had room for one token of the answer."""
 OVERFLOW = "overflow"
 """The same where the server refused its prompt as too long."""
+UNJUDGED = "unjudged"
+"""Why an answer has no score where a judge's verdict is the score: the judge was not asked, or its reply has none."""
 TRUNCATED = "truncated"
 """Why an answer has no score: the server cut its prompt and said nothing."""
 

@@ -147,6 +147,15 @@ class Task(ABC):
         return None
 
     @property
+    def is_judged(self) -> bool:
+        """Whether a judge's verdict is the score."""
+        return False
+
+    def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:  # noqa: ARG002 - for tasks with a choice
+        """By what the answers to these samples are scored; empty where the task has one way."""
+        return ()
+
+    @property
     def chooses_by_answers(self) -> str:
         """The setting by which the answers of a pilot choose what else is asked; empty where none does."""
         return ""

@@ -46,3 +46,8 @@ def test_long_values_are_told_by_their_digest_and_stay_apart() -> None:
 
 def test_scores_depend_neither_on_drawn_bins_nor_on_a_judge_beside_them() -> None:
     assert set(score_rule(RULE)) == {"analysis.threshold", "analysis.relative_to_baseline", "task.word_list"}
+
+
+def test_scores_depend_on_a_judge_that_decides() -> None:
+    rule = {"task.metric": "judge", "task.judge": "j", "task.judge.right_from": "7"}
+    assert score_rule(rule) == rule

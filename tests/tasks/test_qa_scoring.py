@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.tasks.questions.answer_format import Format
+from contextcliff.tasks.questions.answer_format import Format, parse_answer
 from contextcliff.tasks.questions.qa_scoring import QaScore, score_answer
 from contextcliff.tasks.questions.taxonomy import context_words_of
 
@@ -28,6 +28,7 @@ def scored(
 ) -> QaScore:
     return score_answer(
         raw,
+        parsed=parse_answer(raw, format=format, whole=kind == "summary"),
         question_kind=kind,
         references=references,
         choices=choices,
@@ -121,11 +122,26 @@ def test_a_summary_is_scored_by_rouge_l_and_has_no_line_between_right_and_wrong(
     )
 
 
-@pytest.mark.parametrize(("metric", "value"), [("em", 0.0), ("f1", 0.5), ("rouge_l", 0.4)])
-def test_a_phrase_can_be_scored_by_another_metric(metric: str, value: float) -> None:
+@pytest.mark.parametrize(
+    ("metric", "value", "failure"),
+    [
+        ("em", 0.0, "verbose"), ("f1", 0.5, "verbose"), ("rouge_l", 0.4, "verbose"),
+        ("contains", 1.0, None), ("auto", 1.0, None), ("judge", 1.0, None),
+    ],
+)  # fmt: skip
+def test_a_phrase_can_be_scored_by_another_metric(metric: str, value: float, failure: str | None) -> None:
     found = scored("the autumn of 1817", metric=metric)
     assert found.value == pytest.approx(value)
-    assert (found.f1, found.failure) == (0.5, "verbose")
+    assert (found.em, found.f1, found.contains_reference, found.failure) == (0.0, 0.5, 1.0, failure)
+
+
+@pytest.mark.parametrize(
+    "raw", ["It was not in 1817, but in 1939.", "1817 or 1939", "The text does not say whether it was in 1817."]
+)
+def test_by_contains_an_answer_that_is_taken_back_is_wrong(raw: str) -> None:
+    found = scored(raw, metric="contains")
+    assert (found.value, found.contains_reference) == (0.0, 0.0)
+    assert found.failure is not None
 
 
 @given(

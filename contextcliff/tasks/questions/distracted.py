@@ -2,7 +2,7 @@
 
 RULER's question answering (Hsieh et al. 2024, arXiv:2404.06654): further documents of the same dataset fill the length,
 numbered in one row. Those of the same article, story or question come first, others after them. Scored 1 where an
-accepted answer stands in what the model says.
+accepted answer stands in what the model says, or by another `metric`.
 
 Other than in RULER, the document stands at each of `task.depths` in turn (its share of the other documents' tokens),
 not anywhere; no distractor holds an accepted answer; the last one is cut at a word, so that the length is met; a
@@ -27,11 +27,12 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import WHICH_SAMPLES, Asked, Depths, Maker, filled, require_fields
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Asked, Depths, Maker, filled, require_fields
 from contextcliff.tasks.questions.answer_format import Parsed
 from contextcliff.tasks.questions.contained import contains_reference
 from contextcliff.tasks.questions.document_row import DocumentPool, Frame, Row, RowBuilder, pool_of
-from contextcliff.tasks.questions.taxonomy import ContextWords, classify
+from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
+from contextcliff.tasks.questions.taxonomy import ContextWords
 from contextcliff.tasks.task import Materials, ScoringContext, configured
 
 _UNKNOWN_TEXT = ContextWords(words=frozenset())
@@ -43,6 +44,11 @@ class DistractedQa(Depths):
 
     name = "qa_distractors"
     relative_by_default = True  # how hard a set's questions are is the set's; length shows against the shortest prompts
+    findings = ("answer_measures",)
+    not_asked = (*NOT_IN_A_SAMPLE, "metric")
+
+    metric: MetricChoice = "auto"
+    """What an answer is scored by; `auto`: contains."""
 
     document_characters: PositiveInt
     """Paragraphs of a text are joined to documents of up to so many characters; 1: each is a document."""
@@ -62,6 +68,18 @@ class DistractedQa(Depths):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_fields("task.heading", self.heading, ("{number}",))
+        refuse_metric(self.metric)
+
+    @property
+    def is_judged(self) -> bool:
+        return self.metric == "judge"
+
+    def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
+        return deciding(samples, self._metric)
+
+    @property
+    def _metric(self) -> str | OwnMetric:
+        return "contains" if self.metric == "auto" else self.metric
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
         return self.max_tokens
@@ -79,29 +97,18 @@ class DistractedQa(Depths):
                 "hotpotqa, narrativeqa, qasper, jsonl, documents or mixed"
             )
         return DistractedMaker.of(
-            self, materials, asked=digest_of(dict(configured(self, but=(*WHICH_SAMPLES, "max_tokens"))))
+            self, materials, asked=digest_of(dict(configured(self, but=(*WHICH_SAMPLES, "metric", "max_tokens"))))
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """1 where the answer gives an accepted one, else 0 with the tag of the failure, as task `qa` has them."""
-        said = generation.text.strip()
-        if contains_reference(said, sample.answers, question=sample.question):
-            return Score(value=1.0, prediction=said, failure=None)
-        failure = classify(
-            generation.text,
-            parsed=Parsed(answer=said),
-            question=sample.question,
-            references=sample.answers,
-            context_words=_UNKNOWN_TEXT,
-            finish_reason=generation.finish_reason,
+        """What the answer is worth, with the tag of the failure, as task `qa` has them."""
+        return scored(
+            sample,
+            generation,
+            parsed=Parsed(answer=generation.text.strip()),
             format="plain",
-            evidence_present=sample.control != "floor",
-        )
-        return Score(
-            value=0.0,
-            prediction=said,
-            failure=failure.tag,
-            details={"false_refusal": float(failure.false_refusal)},
+            context_words=_UNKNOWN_TEXT,
+            metric=self._metric,
         )
 
     def framed(self, question: str) -> tuple[str, str]:

@@ -3,13 +3,13 @@
 The blueprint's method: a document is asked about as it is, without a cut, without padding, with nothing inserted.
 Documents are put into bins by their length, as many questions are drawn of each bin, and each question is put
 `repeats` times, since a model that answers now so and now so is near its limit. One short frame, the same bytes for
-every length, stands around the document. Scored 0-1 by token F1 (or `metric`), by letter where there are choices.
+every length, stands around the document. Scored 0-1 by `metric`, by letter where there are choices.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
@@ -22,9 +22,9 @@ from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Samp
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
-from contextcliff.tasks.questions.answer_format import LETTERS
+from contextcliff.tasks.questions.answer_format import LETTERS, parse_answer
 from contextcliff.tasks.questions.length_bins import Draw, draw, redraw
-from contextcliff.tasks.questions.qa_scoring import METRICS, refuse_metric, score_answer
+from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
 from contextcliff.tasks.questions.taxonomy import context_words_of
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan
 from contextcliff.text.tokens import TokenisedText, tokenise
@@ -43,7 +43,8 @@ class Qa(Task):
 
     format: Literal["json", "plain"]
     """`{"answer": …}`, or the answer as text."""
-    metric: str
+    metric: MetricChoice
+    """What an answer is scored by; of `auto` decides `qa_scoring.settled`."""
     samples_per_bin: PositiveInt
     repeats: PositiveInt
     min_samples: PositiveInt
@@ -75,8 +76,14 @@ class Qa(Task):
     """One of these stands after the question."""
 
     def __post_init__(self) -> None:
-        if self.metric not in METRICS:
-            raise ValueError(refuse_metric(self.metric))
+        refuse_metric(self.metric)
+
+    @property
+    def is_judged(self) -> bool:
+        return self.metric == "judge"
+
+    def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
+        return deciding(samples, self.metric)
 
     @property
     def chooses_by_answers(self) -> str:
@@ -125,24 +132,16 @@ class Qa(Task):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """F1 (or the metric asked for) against the best reference, with the one tag of a failure."""
+        """What the answer is worth against the best reference, with the one tag of a failure."""
         text = "" if context.document is None else context.document.text
-        scored = score_answer(
-            generation.text,
-            question_kind=sample.reference.kind,
-            references=sample.answers,
-            choices=sample.reference.choices,
+        return scored(
+            sample,
+            generation,
+            parsed=parse_answer(generation.text, format=self.format, whole=sample.reference.kind == "summary"),
             format=self.format,
             context_words=context_words_of(text),
-            question=sample.question,
-            finish_reason=generation.finish_reason,
             metric=self.metric,
-            evidence_present=sample.control != "floor",
         )
-        details = {"em": scored.em, "f1": scored.f1, "false_refusal": float(scored.false_refusal)}
-        if scored.contains_reference is not None:
-            details["contains_reference"] = scored.contains_reference
-        return Score(value=scored.value, prediction=scored.prediction, failure=scored.failure, details=details)
 
 
 _SPAN = 2.0

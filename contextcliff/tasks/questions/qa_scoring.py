@@ -2,32 +2,110 @@
 
 | kind | score | a failure where |
 | --- | --- | --- |
-| `short` | token F1 (or the metric asked for) | it can't be parsed, or is no exact match, `verbose` ones included |
+| `short` | the metric asked for | it has less than the full score, unless it is an exact match |
 | `choice` | 1 for the right choice, else 0 | it is not the right choice |
 | `summary` | ROUGE-L F | what was said can't count as a summary: every tag but `partial` and `wrong` |
+
+The metric `auto` is `contains` where all accepted answers of a question are short, and else `f1`: a model that gives a
+name in a full sentence is right, and of a long answer nobody repeats each word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
+from pydantic import PlainValidator
+
+from contextcliff.errors import ConfigError, one_line
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.sample import Sample
 from contextcliff.tasks.answer_texts import plain
-from contextcliff.tasks.questions.answer_format import LETTERS, Format, Parsed, chosen_letter, parse_answer
+from contextcliff.tasks.questions.answer_format import LETTERS, Format, Parsed, chosen_letter
 from contextcliff.tasks.questions.contained import contains_reference
-from contextcliff.tasks.questions.squad_scoring import Metric, best, exact_match, rouge_l, token_f1
+from contextcliff.tasks.questions.squad_scoring import (
+    Metric,
+    best,
+    exact_match,
+    has_unspaced,
+    normalise,
+    rouge_l,
+    token_f1,
+)
 from contextcliff.tasks.questions.taxonomy import ContextWords, Failure, classify
 
-METRICS: Mapping[str, Metric] = {"em": exact_match, "f1": token_f1, "rouge_l": rouge_l}
-"""What a `short` answer can be scored by."""
+MEASURES: Mapping[str, Metric] = {"f1": token_f1, "em": exact_match, "rouge_l": rouge_l}
+METRICS = ("auto", "contains", *MEASURES, "judge")
 CONSIDERED = ("coreference", "execution_success")
 """Metrics that the blueprint weighed and did not build."""
+SHORT_WORDS, SHORT_CHARACTERS = 6, 20
+"""Most words of a short answer after SQuAD's normalisation; most characters in a script without spaces."""
+_LONGEST_SHOWN = 80
 
 
-def refuse_metric(name: str) -> str:
-    """The error line for a metric that isn't there; one that was only considered is refused as that."""
-    why = "is not built (only considered)" if name in CONSIDERED else "is unknown"
-    return f"task.metric={name}: {why}; choose one of {', '.join(METRICS)}"
+class OwnMetric:
+    """A scorer of the user's own, called with an answer and the accepted ones; it gives a number from 0 to 1."""
+
+    def __init__(self, name: str, scorer: Callable[[str, tuple[str, ...]], object]) -> None:
+        self._name = name
+        self._scorer = scorer
+
+    def __call__(self, prediction: str, references: Sequence[str]) -> float:
+        """The score. Raises `ConfigError` where the scorer raises, or returns anything else."""
+        shown = one_line(prediction, longest=_LONGEST_SHOWN)
+        try:
+            given: Any = self._scorer(prediction, tuple(references))
+            score = float(given)
+        except Exception as error:
+            why = one_line(f"{type(error).__name__}: {error}", longest=2 * _LONGEST_SHOWN)
+            raise ConfigError(f"task.metric={self}: fails on the answer {shown!r} ({why}); {WANTED}") from error
+        if isinstance(given, str) or not 0.0 <= score <= 1.0:
+            value = one_line(repr(given), longest=_LONGEST_SHOWN)
+            raise ConfigError(f"task.metric={self}: returns {value} for the answer {shown!r}; {WANTED}")
+        return score
+
+    def __str__(self) -> str:
+        return self._name
+
+    def __deepcopy__(self, memo: object) -> OwnMetric:
+        """Itself, where the settings that hold it are copied: a scorer may have loaded a model."""
+        return self
+
+
+WANTED = "it takes (prediction, references), a text and a tuple of texts, and returns a number from 0 to 1"
+# What is checked by `refuse_metric`, whose line names the ways out; null is `auto`.
+MetricChoice = Annotated[str | OwnMetric, PlainValidator(lambda given: "auto" if given is None else given)]
+
+
+def refuse_metric(metric: object) -> None:
+    """Raise `ValueError` for a metric that isn't there; one that was only considered is refused as that."""
+    if isinstance(metric, OwnMetric) or metric in METRICS:
+        return
+    why = "is not built (only considered)" if metric in CONSIDERED else "is unknown"
+    raise ValueError(
+        f"task.metric={one_line(str(metric), longest=_LONGEST_SHOWN)}: {why}; choose one of {', '.join(METRICS)}, or "
+        "a scorer of your own as 'task.metric={_target_: my_module.my_scorer}'"
+    )
+
+
+def settled(metric: str | OwnMetric, references: Sequence[str]) -> str | OwnMetric:
+    """What scores the answers to a short question with these accepted answers, by `task.metric`."""
+    if metric != "auto":
+        return metric
+    return "contains" if all(map(_is_short, references)) else "f1"
+
+
+def _is_short(reference: str) -> bool:
+    words = normalise(reference).split()
+    return len("".join(words)) <= SHORT_CHARACTERS if has_unspaced(reference) else len(words) <= SHORT_WORDS
+
+
+def score_by(metric: str | OwnMetric, answer: str, references: Sequence[str], *, contains: bool) -> float:
+    """What an answer is worth, 0-1, by a metric that is `settled`; `contains`: whether it gives a reference."""
+    if isinstance(metric, OwnMetric):
+        return metric(answer, references)
+    return best(MEASURES[metric], answer, references) if metric in MEASURES else float(contains)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +130,7 @@ class QaScore:
 def score_answer(
     raw: str,
     *,
+    parsed: Parsed,
     question_kind: str,
     references: Sequence[str],
     choices: Sequence[str],
@@ -59,17 +138,16 @@ def score_answer(
     context_words: ContextWords,
     question: str,
     finish_reason: str,
-    metric: str = "f1",
+    metric: str | OwnMetric = "auto",
     evidence_present: bool = True,
 ) -> QaScore:
-    """Score a reply against the accepted answers, the best of them.
+    """Score a reply, of which `parsed` is the answer, against the accepted ones, the best of them.
 
-    `metric` (a key of `METRICS`) is for `short` answers. `evidence_present` is False where the text was withheld, as
-    in a floor control: refusing is then right, though still no answer. Raises `ValueError` without references.
+    `metric` is for `short` answers. `evidence_present` is False where the text was withheld, as in a floor control:
+    refusing is then right, though still no answer. Raises `ValueError` without references.
     """
     if not references:
         raise ValueError(f"no reference answers for the question {question!r}")
-    parsed = parse_answer(raw, format=format, whole=question_kind == "summary")
 
     def failure_of(said: Parsed, asked: str, *, contains: bool = False) -> Failure:
         return classify(
@@ -106,8 +184,8 @@ def score_answer(
         value = best(rouge_l, parsed.answer, references)
         return _scored(raw, parsed.answer, value=value, em=em, f1=f1, contains=None, failure=failure)
     given = em == 1 or contains_reference(parsed.answer, references, question=question)
-    failure = None if em == 1 else failure_of(parsed, question, contains=given)
-    value = best(METRICS[metric], parsed.answer, references)
+    value = score_by(settled(metric, references), parsed.answer, references, contains=given)
+    failure = None if 1 in (em, value) else failure_of(parsed, question, contains=given)
     return _scored(raw, parsed.answer, value=value, em=em, f1=f1, contains=float(given), failure=failure)
 
 
@@ -130,3 +208,43 @@ def _scored(
         failure=None if failure is None else failure.tag,
         false_refusal=failure is not None and failure.false_refusal,
     )
+
+
+def scored(
+    sample: Sample,
+    generation: Generation,
+    *,
+    parsed: Parsed,
+    format: Format,
+    context_words: ContextWords,
+    metric: str | OwnMetric,
+) -> Score:
+    """The score of the answer to a sample, with its measures as details and the one tag of a failure."""
+    found = score_answer(
+        generation.text,
+        parsed=parsed,
+        question_kind=sample.reference.kind,
+        references=sample.answers,
+        choices=sample.reference.choices,
+        format=format,
+        context_words=context_words,
+        question=sample.question,
+        finish_reason=generation.finish_reason,
+        metric=metric,
+        evidence_present=sample.control != "floor",
+    )
+    details = {"em": found.em, "f1": found.f1, "false_refusal": float(found.false_refusal)}
+    if found.contains_reference is not None:
+        details["contains_reference"] = found.contains_reference
+    return Score(value=found.value, prediction=found.prediction, failure=found.failure, details=details)
+
+
+_OF_KINDS = {"choice": "letter", "summary": "rouge_l"}
+
+
+def deciding(samples: Iterable[Sample], metric: str | OwnMetric) -> tuple[str, ...]:
+    """By what the answers to these samples are scored, each once; a judge rates all kinds of questions."""
+    if metric == "judge":
+        return ("judge",)
+    kinds = {(sample.reference.kind, sample.answers) for sample in samples}
+    return tuple(sorted({_OF_KINDS.get(kind) or str(settled(metric, answers)) for kind, answers in kinds}))
