@@ -15,7 +15,7 @@ from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import Pairs
 from contextcliff.findings.kv_cache import CacheAtLength, KVCache, KVCacheFinding, Limits, limits_in_words, memory_cap
 from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, CacheInUse, DeviceMemory
-from tests.make import scored_sample
+from tests.make import known, scored_sample
 from tests.simulated_reports import edited, simulated
 
 KIB = CacheFacts(
@@ -54,13 +54,11 @@ CACHE = KVCache(
 )
 
 
-def limits_of(cache: CacheFacts, *, wrong_from: int = 10**9, slo_ms: float | None = None) -> KVCache:
+def limits_of(cache: CacheFacts, *, slo_ms: float | None = None) -> KVCache:
     """Latencies are 20 ms."""
-    samples = [scored_sample(tokens, float(tokens < wrong_from)) for tokens in (1_000, 2_000, 4_000) for _ in range(20)]
+    samples = [scored_sample(tokens, 1.0) for tokens in (1_000, 2_000, 4_000) for _ in range(20)]
     facts = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False, cache=cache)
-    found = KVCacheFinding().find(study_of(samples, AnalysisSettings(latency_slo_ms=slo_ms), facts))
-    assert found is not None
-    return found
+    return known(KVCacheFinding().find(study_of(samples, AnalysisSettings(latency_slo_ms=slo_ms), facts)))
 
 
 def with_memory(gib: float, *, name: str = "") -> CacheFacts:
@@ -76,8 +74,7 @@ def test_the_cap_fits_and_one_more_token_does_not(gib: float, layers: int, size:
             CachedLayers(n_layers=layers, bytes_per_token=size, window=window),
         ),
     )
-    tokens = memory_cap(facts, gib)
-    assert tokens is not None
+    tokens = known(memory_cap(facts, gib))
     assert (facts.gib(tokens) or 0.0) <= gib - 1.0 or tokens == 0
     assert (facts.gib(tokens + 1) or 0.0) > gib - 1.0
 
@@ -98,18 +95,11 @@ def test_a_device_leaves_a_tenth_for_computing_and_a_given_size_is_taken_whole()
     assert limits_of(with_memory(10.0)).memory_gib == 10.0
 
 
-def test_weights_that_do_not_fit_leave_no_token() -> None:
-    assert limits_of(with_memory(0.5)).limits.memory == 0
-
-
-def test_without_weights_layers_or_memory_there_is_no_cap_by_memory() -> None:
-    for facts in (KIB, replace(with_memory(2.0), layers=()), replace(with_memory(2.0), weights_gib=None)):
-        assert limits_of(facts).limits.memory is None
-
-
-def test_layers_that_all_slide_take_no_more_memory_from_some_length_on() -> None:
+def test_without_weights_layers_or_memory_or_where_all_layers_slide_there_is_no_cap_by_memory() -> None:
+    assert limits_of(with_memory(0.5)).limits.memory == 0  # weights that do not fit leave no token
     sliding = replace(with_memory(2.0), layers=(CachedLayers(n_layers=4, bytes_per_token=1024.0, window=512),))
-    assert limits_of(sliding).limits.memory is None
+    for facts in (KIB, replace(with_memory(2.0), layers=()), replace(with_memory(2.0), weights_gib=None), sliding):
+        assert limits_of(facts).limits.memory is None
 
 
 @pytest.mark.parametrize(
