@@ -370,6 +370,12 @@ def documents(
     return samples
 
 
+def known(value: T | None) -> T:
+    """The value, which there has to be."""
+    assert value is not None
+    return value
+
+
 def bins_of(groups: Sequence[Group]) -> tuple[Bin, ...]:
     return tuple(result.bin for result in summarise(groups, 0.95))
 

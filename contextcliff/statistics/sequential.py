@@ -150,8 +150,8 @@ SHARE_BELOW = Bets(stakes=(0.25, 0.5, 0.75, 0.925), weights=(0.25, 0.25, 0.25, 0
 #
 # A test may also be given up where the blocks that are left are not expected to show "above". Giving up shows nothing:
 # it only ever keeps a test from deciding, so no error grows. What it costs is power
-# (`tests/statistics/test_giving_up.py`). It ends at no cost in "above" where its samples without a score keep the best
-# possible rest from showing that.
+# (`tests/statistics/test_sequential_power.py`). It ends at no cost in "above" where its samples without a score keep
+# the best possible rest from showing that.
 
 BELOW_AT = 20.0
 """E-value at which a mean is shown below its bar: wrongly in at most 5% of runs."""

@@ -23,6 +23,7 @@ from contextcliff.records.comparison import Matching, PairedDecision, ScoredPair
 from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.statistics.pairs import Units, p_worse
 from contextcliff.statistics.ranks import holm
+from tests.make import known
 
 LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
 CONFIDENCE, MARGIN = 0.95, 0.05
@@ -222,9 +223,7 @@ def _holm_alone(matching: Matching) -> bool:
 
 
 def _of(pair: ScoredPair) -> float:
-    assert pair.baseline is not None
-    assert pair.candidate is not None
-    return pair.candidate - pair.baseline
+    return known(pair.candidate) - known(pair.baseline)
 
 
 def _true(law: PairedLaw, tokens: int) -> float:

@@ -18,7 +18,7 @@ def test_the_overall_figures() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(st.integers(min_value=1, max_value=5_000), st.sampled_from([0.0, 0.2, 1.0, None])),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contextcliff.records.generation import ScoredSample
-from tests.make import analysed, curve, right_of, scored_sample
+from tests.make import analysed, curve, known, right_of, scored_sample
 
 ONE_TEXT = "all samples are cut from one text, “moby-dick”: the claim is about that text"
 
@@ -43,8 +43,7 @@ def test_unscored_samples_are_counted_by_kind() -> None:
 def test_a_length_from_which_on_every_answer_is_empty_may_be_the_end_of_the_window() -> None:
     def silent(tokens: int, **more: Any) -> ScoredSample:
         sample = scored_sample(tokens, 0.0, **more)
-        assert sample.generation is not None
-        return replace(sample, generation=replace(sample.generation, text=""))
+        return replace(sample, generation=replace(known(sample.generation), text=""))
 
     spoken = right_of(500, 20, 20)
     beyond = [
@@ -58,14 +57,11 @@ def test_a_length_from_which_on_every_answer_is_empty_may_be_the_end_of_the_wind
     assert not any("is empty" in note for each in told for note in each)
 
 
-def test_a_recovery_beyond_a_fall() -> None:
+def test_a_recovery_beyond_a_fall_is_told_and_one_beyond_a_stop_for_lack_of_data_can_be_chance() -> None:
     assert notes(curve({500: (40, 40), 1_000: (10, 40), 2_000: (40, 40)}))[0] == (
         "the observed curve is not monotone: at 2,000 tokens the score (1.00) clears the threshold, though at 1,000 "
         "(0.25) it does not; the cap stays below the first length that does not"
     )
-
-
-def test_a_recovery_beyond_a_stop_for_lack_of_data_can_be_chance() -> None:
     note = notes(curve({500: (40, 40), 1_000: (34, 40), 2_000: (40, 40)}))[0]
     assert "(0.85) it does not, which with so few samples can be chance; the cap stays" in note
 
@@ -103,7 +99,6 @@ def test_a_server_that_counts_otherwise() -> None:
 )
 def test_answers_that_begin_like_reasoning_are_counted(text: str, mark: str | None) -> None:
     samples = [scored_sample(500, 0.5, document=f"d{number}") for number in range(3)]
-    assert samples[0].generation is not None
-    odd = replace(samples[0], generation=replace(samples[0].generation, text=text))
+    odd = replace(samples[0], generation=replace(known(samples[0].generation), text=text))
     said = [note.partition(",")[0] for note in notes([odd, *samples[1:]])]
     assert said == ([f"1 of 3 answers began with “{mark}” or its like"] if mark else [])

@@ -19,6 +19,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import mean_lower_bound, shown_interval, wilson
 from contextcliff.statistics.melding import p_at_most_share
 from tests.make import analysed, fractional, right_of
+from tests.statistics.simulated_walks import allowed
 
 pytestmark = pytest.mark.slow
 
@@ -28,13 +29,7 @@ PLANTED = 4_000
 RUNS = 2_000
 CONFIDENCE = 0.95
 
-Recorder = Callable[[str, object], None]
 Draw = Callable[[np.random.Generator, int], NDArray[np.float64]]
-
-
-def allowed(rate: float, runs: int) -> int:
-    """How often something of at most this rate may happen in so many runs."""
-    return int(stats.binom.ppf(0.999, runs, rate))
 
 
 def simulated_caps(rates: Sequence[float], n: int, *, seed: int, relative: bool = False) -> list[SafeCap]:
@@ -57,12 +52,6 @@ def above_planted(caps: Sequence[SafeCap]) -> int:
     return sum(cap.tokens is not None and cap.tokens > PLANTED for cap in caps)
 
 
-def report(record_property: Recorder, **figures: object) -> None:
-    """Leave the figures in the test report (`--junitxml=FILE -o junit_family=xunit1`)."""
-    for name, value in figures.items():
-        record_property(name, value)
-
-
 @pytest.mark.parametrize("n", [10, 20, 50, 100])
 def test_wilson_covers_on_average_as_promised_and_never_far_below(n: int) -> None:
     """Exact, by enumeration over rates from 0.02 to 0.98; no interval for counts covers evenly."""
@@ -78,13 +67,10 @@ def test_wilson_covers_on_average_as_promised_and_never_far_below(n: int) -> Non
 @pytest.mark.parametrize(
     "beyond", [pytest.param(0.3, id="fall to 0.3"), pytest.param(0.8, id="fall to the threshold itself")]
 )
-def test_the_cap_is_above_the_planted_one_no_more_often_than_the_confidence_allows(
-    n: int, beyond: float, record_property: Recorder
-) -> None:
+def test_the_cap_is_above_the_planted_one_no_more_often_than_the_confidence_allows(n: int, beyond: float) -> None:
     rates = [0.97 if length <= PLANTED else beyond for length in LENGTHS]
     caps = simulated_caps(rates, n, seed=1_000 + n)
     too_high = above_planted(caps)
-    report(record_property, too_high=too_high, exact=sum(cap.tokens == PLANTED for cap in caps), runs=RUNS)
     assert too_high <= allowed(1 - CONFIDENCE, RUNS)
 
 
@@ -95,12 +81,9 @@ def test_a_threshold_met_exactly_at_every_length_is_the_least_favourable_curve()
 
 @pytest.mark.parametrize("baseline", [0.97, 0.7])
 @pytest.mark.parametrize("n", [20, 40])
-def test_the_same_holds_for_a_threshold_relative_to_the_baseline(
-    n: int, baseline: float, record_property: Recorder
-) -> None:
+def test_the_same_holds_for_a_threshold_relative_to_the_baseline(n: int, baseline: float) -> None:
     rates = [baseline if length <= PLANTED else 0.8 * baseline for length in LENGTHS]
     too_high = above_planted(simulated_caps(rates, n, seed=2_000 + n, relative=True))
-    report(record_property, too_high=too_high, runs=RUNS)
     assert too_high <= allowed(1 - CONFIDENCE, RUNS)
 
 
@@ -113,7 +96,7 @@ def test_a_cliff_is_found_within_its_crossing_interval() -> None:
     assert sum(cap.verdict == "cliff" for cap in caps) > 0.7 * RUNS
 
 
-def test_a_flat_model_is_never_given_a_fall(record_property: Recorder) -> None:
+def test_a_flat_model_is_never_given_a_fall() -> None:
     """Right nine times in ten at seven lengths: no fall to find.
 
     A fall takes a length whose interval lies below 0.8: 72 or fewer right of 100 at a rate of 0.9.
@@ -121,18 +104,16 @@ def test_a_flat_model_is_never_given_a_fall(record_property: Recorder) -> None:
     caps = simulated_caps([0.9] * len(LENGTHS), 100, seed=4)
     verdicts: Counter[str] = Counter(cap.verdict for cap in caps)
     falls = verdicts["cliff"] + verdicts["slope"]
-    report(record_property, **verdicts)
     fewest = min(k for k in range(101) if wilson(k, 100, CONFIDENCE)[1] >= 0.8)
     chance = 1 - stats.binom.sf(fewest - 1, 100, 0.9) ** len(LENGTHS)
     assert chance < 1e-4
     assert falls <= allowed(chance, RUNS)
 
 
-def test_how_far_a_good_model_gets_on_forty_samples_a_length(record_property: Recorder) -> None:
+def test_how_far_a_good_model_gets_on_forty_samples_a_length() -> None:
     """As often as seven exact tests in a row succeed: 37 of 40 or more, at a rate of 0.97."""
     caps = simulated_caps([0.97] * len(LENGTHS), 40, seed=5)
     longest = sum(cap.tokens == LENGTHS[-1] for cap in caps)
-    report(record_property, longest=longest, runs=RUNS)
     power = stats.binom.sf(36, 40, 0.97) ** len(LENGTHS)
     assert abs(longest - RUNS * power) <= 4 * (RUNS * power * (1 - power)) ** 0.5
     assert all(cap.censored == (cap.tokens == LENGTHS[-1]) for cap in caps)
@@ -156,20 +137,19 @@ SHAPES: dict[str, tuple[Draw, float]] = {
 
 @pytest.mark.parametrize("n", [3, 10, 40])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_tested_bound_of_fractional_scores_holds(shape: str, n: int, record_property: Recorder) -> None:
+def test_the_tested_bound_of_fractional_scores_holds(shape: str, n: int) -> None:
     draw, mean = SHAPES[shape]
     rng = np.random.default_rng(600 + n)
     runs = 1_000
     too_high = sum(
         mean_lower_bound(tuple(np.sort(draw(rng, n)).tolist()), CONFIDENCE) > mean + 1e-9 for _ in range(runs)
     )
-    report(record_property, too_high=too_high, runs=runs)
     assert too_high <= allowed(1 - CONFIDENCE, runs)
 
 
 @pytest.mark.parametrize("n", [10, 40])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_joint_test_of_fractional_scores_holds(shape: str, n: int, record_property: Recorder) -> None:
+def test_the_joint_test_of_fractional_scores_holds(shape: str, n: int) -> None:
     """Scores at 0.8 of the baseline exactly: the baseline's shape, scaled down."""
     draw, _ = SHAPES[shape]
     rng = np.random.default_rng(700 + n)
@@ -179,24 +159,20 @@ def test_the_joint_test_of_fractional_scores_holds(shape: str, n: int, record_pr
         baseline = tuple(np.sort(draw(rng, n)).tolist())
         scores = tuple(np.sort(0.8 * draw(rng, n)).tolist())
         shown += p_at_most_share(scores, baseline, 0.8, binary=False) <= 1 - CONFIDENCE
-    report(record_property, shown=shown, runs=runs)
     assert shown <= allowed(1 - CONFIDENCE, runs)
 
 
-def test_the_shown_interval_of_fractional_scores_covers_nearly_as_promised(record_property: Recorder) -> None:
+def test_the_shown_interval_of_fractional_scores_covers_nearly_as_promised() -> None:
     """A bootstrap of forty scores is a little short; two points of coverage is what is tolerated."""
     draw, mean = SHAPES["uniform"]
     rng = np.random.default_rng(8)
     runs = 500
     intervals = [shown_interval(tuple(np.sort(draw(rng, 40)).tolist()), CONFIDENCE, binary=False) for _ in range(runs)]
     missed = sum(not low <= mean <= high for low, high in intervals)
-    report(record_property, missed=missed, runs=runs)
     assert missed <= allowed(1 - CONFIDENCE + 0.02, runs)
 
 
-def test_a_cap_of_fractional_scores_is_above_the_planted_one_no_more_often_than_allowed(
-    record_property: Recorder,
-) -> None:
+def test_a_cap_of_fractional_scores_is_above_the_planted_one_no_more_often_than_allowed() -> None:
     """Beta-distributed scores of mean 0.9, and of mean 0.8 exactly (the threshold) from 1,000 on."""
     rng = np.random.default_rng(9)
     runs = 200
@@ -204,5 +180,4 @@ def test_a_cap_of_fractional_scores_is_above_the_planted_one_no_more_often_than_
     for _ in range(runs):
         scores = {500: rng.beta(9.0, 1.0, 40).tolist(), 1_000: rng.beta(4.0, 1.0, 40).tolist()}
         too_high += analysed(fractional(scores), finders=()).safe_cap.tokens == 1_000
-    report(record_property, too_high=too_high, runs=runs)
     assert too_high <= allowed(1 - CONFIDENCE, runs)

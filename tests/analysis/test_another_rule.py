@@ -12,7 +12,7 @@ from contextcliff.analysis.search import blocks_used, follow, judged_again
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import PASSED, SearchPlan
-from tests.analysis.test_calibration_agreement import SimulatedBlocks
+from tests.analysis.test_calibration import SimulatedBlocks
 from tests.make import ScoreAt, analysed_search, plan_of, searched
 from tests.statistics.simulated_walks import most_errors, simulated_runs
 

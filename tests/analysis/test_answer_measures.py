@@ -13,7 +13,7 @@ from contextcliff.analysis.bins import group
 from contextcliff.findings.answer_measures import AnswerMeasures, answer_measures
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
-from tests.make import analysed, scored_sample
+from tests.make import analysed, known, scored_sample
 
 
 def answer(length: int, f1: float, em: float, contains: float | None, *, document: str = "") -> ScoredSample:
@@ -23,9 +23,7 @@ def answer(length: int, f1: float, em: float, contains: float | None, *, documen
 
 
 def measured(samples: Sequence[ScoredSample], confidence: float = 0.95) -> AnswerMeasures:
-    found = answer_measures(group(samples, designed_lengths=True, bins=1), confidence)
-    assert found is not None
-    return found
+    return known(answer_measures(group(samples, designed_lengths=True, bins=1), confidence))
 
 
 VERBOSE = [answer(500, 0.25, 0.0, 1.0)] * 15 + [answer(500, 1.0, 1.0, 1.0)] * 3 + [answer(500, 0.0, 0.0, 0.0)] * 2

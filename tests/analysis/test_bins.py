@@ -5,7 +5,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
@@ -62,7 +62,6 @@ def test_quantile_bins_hold_equally_many() -> None:
     assert [len(g.samples) for g in result] == [10] * 10
 
 
-@settings(deadline=None)
 @given(lengths, st.integers(min_value=1, max_value=12))
 def test_quantile_bins_are_in_order_and_never_part_equal_lengths(result: list[int], bins: int) -> None:
     groups = group([scored_sample(n, 1.0) for n in result], designed_lengths=False, bins=bins)
@@ -73,7 +72,6 @@ def test_quantile_bins_are_in_order_and_never_part_equal_lengths(result: list[in
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([100, 200, 300]), st.sampled_from([0.0, 0.5, 1.0, None])), max_size=40),
     st.booleans(),

@@ -1,7 +1,8 @@
-"""A calibration: laws with a known crossing, and what the methods make of them in many simulated runs."""
+"""A calibration: laws with a known crossing, what the methods make of them, and that simulated runs go as real ones."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -9,17 +10,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.analysis.analyse import study_of
+from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.calibration.calibrating import (
     FIXED,
     SEARCHES,
+    CalibrationPlan,
     DesignName,
+    SimulatedSearches,
     calibrate_law,
     calibrated,
+    fixed_outcomes,
+    fixed_scores,
     simulate,
 )
 from contextcliff.analysis.calibration.laws import FEWEST_PLACES, HIGHEST, LOWEST, Law, laws_of
+from contextcliff.analysis.search import BlockKey, BlockScores, follow
+from contextcliff.analysis.study import StudyFacts
+from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.power import sequential_power
 from tests.analysis.calibration_plans import LAWS, LENGTHS, plan_of
+from tests.make import known, scored_sample
 from tests.statistics.simulated_walks import most_errors
 
 DESIGNS: tuple[DesignName, ...] = (*SEARCHES, *FIXED)
@@ -39,13 +50,13 @@ def test_a_true_score_never_rises_and_is_at_the_threshold_at_its_crossing(thresh
         assert (score <= bar + 1e-9) if law.is_error(tokens) else (score > bar - 1e-9)
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=NAMES)
 @pytest.mark.parametrize("places", [FEWEST_PLACES, 11])
-def test_scores_are_drawn_about_their_true_mean(law: Law, places: int) -> None:
-    mean = law.true_score(LENGTHS[1])
-    drawn = law.draw(np.random.default_rng(0), mean, (2_000, 5, places)) / law.parts
-    of_blocks = drawn.mean(axis=(1, 2))
-    assert abs(of_blocks.mean() - mean) <= 4.5 * of_blocks.std() / np.sqrt(len(of_blocks)) + 1e-12
+def test_scores_are_drawn_about_their_true_mean(places: int) -> None:
+    for name, law in LAWS.items():
+        mean = law.true_score(LENGTHS[1])
+        drawn = law.draw(np.random.default_rng(0), mean, (2_000, 5, places)) / law.parts
+        of_blocks = drawn.mean(axis=(1, 2))
+        assert abs(of_blocks.mean() - mean) <= 4.5 * of_blocks.std() / np.sqrt(len(of_blocks)) + 1e-12, name
 
 
 def test_what_is_lost_is_the_median_over_all_runs_with_those_without_a_cap() -> None:
@@ -59,18 +70,19 @@ def test_what_is_lost_is_the_median_over_all_runs_with_those_without_a_cap() -> 
     assert lost("flat_threshold", 512, 512) is None
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=NAMES)
-def test_every_law_is_calibrated_by_every_design_and_the_same_seed_gives_the_same_figures(law: Law) -> None:
-    first, again = (calibrate_law(plan_of(100), law, DESIGNS) for _ in range(2))
-    assert first == again
-    assert tuple(result.design for result in first) == DESIGNS
-    for result in first:
-        assert result.runs == 100
-        assert result.can_err or result.errors == 0
-        assert result.error_low <= result.error <= result.error_high
-        assert result.with_whole_range <= result.with_cap
-        assert result.tokens > 0
-        assert result.errors <= most_errors(100, 0.05)
+def test_every_law_is_calibrated_by_every_design_and_the_same_seed_gives_the_same_figures() -> None:
+    found = {name: calibrate_law(plan_of(60), law, DESIGNS) for name, law in LAWS.items()}
+    assert {tuple(result.design for result in results) for results in found.values()} == {DESIGNS}
+    for name, results in found.items():
+        for result in results:
+            assert result.runs == 60
+            assert result.can_err or result.errors == 0, name
+            assert result.error_low <= result.error <= result.error_high, name
+            assert result.with_whole_range <= result.with_cap, name
+            assert result.tokens > 0, name
+            assert result.errors <= most_errors(60, 0.05), name
+    some = ("slope_between", "graded_90", "relative_70")
+    assert [calibrate_law(plan_of(60), LAWS[name], DESIGNS) for name in some] == [found[name] for name in some]
 
 
 def test_more_runs_change_none_of_the_runs_before() -> None:
@@ -79,7 +91,9 @@ def test_more_runs_change_none_of_the_runs_before() -> None:
         assert many[:20].tolist() == few.tolist()
 
 
-@pytest.mark.parametrize("name", ["flat_98", "flat_95", "flat_90", "flat_85", "flat_threshold"])
+@pytest.mark.parametrize(
+    "name", ["flat_90", *(pytest.param(f"flat_{each}", marks=pytest.mark.slow) for each in (98, 95, 85, "threshold"))]
+)
 @pytest.mark.parametrize("refine", [False, True])
 def test_flat_laws_have_caps_as_often_as_the_exact_power_says(name: str, refine: bool) -> None:
     law, plan = LAWS[name], plan_of(2_000)
@@ -96,3 +110,84 @@ def test_a_cap_is_above_the_crossing_in_at_most_alpha_of_2000_runs(law: Law) -> 
     plan = plan_of(2_000)
     errors = {result.design: result.errors for result in calibrate_law(plan, law, DESIGNS)}
     assert max(errors.values()) <= most_errors(2_000, plan.alpha), errors
+
+
+RUNS = [pytest.param(6, id="quick"), pytest.param(200, id="record", marks=pytest.mark.slow)]
+
+
+class SimulatedBlocks(Mapping[BlockKey, BlockScores]):
+    """The blocks of one simulated run, as a search that is followed looks them up."""
+
+    def __init__(self, searches: SimulatedSearches, run: int, drawn: dict[int, list[list[list[float]]]]) -> None:
+        self.searches, self.run, self.drawn = searches, run, drawn
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, BlockKey) and key.index < self.searches.plan.most_blocks
+
+    def __getitem__(self, key: BlockKey) -> BlockScores:
+        if key.context_tokens not in self.drawn:
+            parts = self.searches.law.parts
+            self.drawn[key.context_tokens] = (self.searches.scores(key.context_tokens) / parts).tolist()
+        block = tuple(self.drawn[key.context_tokens][self.run][key.index])
+        return BlockScores(texts=tuple((score,) for score in block))
+
+    def __iter__(self) -> Iterator[BlockKey]:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("runs", RUNS)
+@pytest.mark.parametrize("refine", [False, True], ids=["walk", "refine"])
+def test_a_simulated_search_goes_the_way_that_the_real_one_goes(refine: bool, runs: int) -> None:
+    for law in LAWS.values():
+        assert_alike(plan_of(runs), law, refine=refine)
+
+
+@pytest.mark.parametrize("resolution", [1, 700, 5000])
+def test_a_simulated_search_refines_to_the_resolution_that_the_real_one_refines_to(resolution: int) -> None:
+    assert_alike(plan_of(10, resolution=resolution), LAWS["slope_between"], refine=True)
+
+
+def assert_alike(calibration: CalibrationPlan, law: Law, *, refine: bool) -> None:
+    plan, rule = calibration.search_plan(refine=refine), calibration.rule(law)
+    searches = SimulatedSearches(law=law, plan=plan, rule=rule, runs=calibration.runs, seed=calibration.seed)
+    caps, _ = searches.outcomes()
+    drawn: dict[int, list[list[list[float]]]] = {}
+    for run in range(calibration.runs):
+        tested = follow(plan, rule, SimulatedBlocks(searches, run, drawn)).search.tested
+        path = [(each.context_tokens, each.decision, each.n_blocks) for each in tested]
+        assert searches.path(run) == path, law.name
+        assert caps[run] == max((tokens for tokens, decision, _ in path if decision == "passed"), default=0), law.name
+
+
+def _analysed_cap(samples: Sequence[ScoredSample], *, relative: bool) -> int:
+    """The cap that the analysis of a run gives; 0 where no length beyond a baseline clears."""
+    settings = AnalysisSettings(relative_to_baseline=relative)
+    facts = StudyFacts(max_context_tokens=131_072, designed_lengths=True, relative_by_default=False)
+    sequence = known(study_of(samples, settings, facts).sequence)
+    return (sequence.cap_tokens or 0) if sequence.cleared > int(relative) else 0
+
+
+FIXED_RUNS = [
+    pytest.param("fixed_40", 2, id="fixed_40"),
+    pytest.param("fixed_40", 40, id="fixed_40-record", marks=pytest.mark.slow),
+    pytest.param("fixed_500", 4, id="fixed_500-record", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("design", "runs"), FIXED_RUNS)
+@pytest.mark.parametrize("law", LAWS.values(), ids=list(LAWS))
+def test_a_simulated_fixed_design_has_the_cap_that_its_analysis_gives(law: Law, design: DesignName, runs: int) -> None:
+    plan, samples = plan_of(runs), FIXED[design]
+    drawn = {tokens: (fixed_scores(plan, law, samples, tokens) / law.parts).reshape(runs, -1) for tokens in LENGTHS}
+    analysed = [
+        _analysed_cap(
+            [scored_sample(tokens, float(score)) for tokens in LENGTHS for score in drawn[tokens][run]],
+            relative=law.relative,
+        )
+        for run in range(runs)
+    ]
+    caps, _ = fixed_outcomes(plan, law, samples)
+    assert caps.tolist() == analysed

@@ -122,7 +122,7 @@ def test_controls_count_in_no_score() -> None:
     )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(["ceiling", "floor"]), st.sampled_from([0.0, 0.5, 1.0, None])), max_size=20),
     st.lists(st.lists(st.integers(0, 19), max_size=4), min_size=1, max_size=12),

@@ -11,7 +11,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.entropy import AttentionEntropy, EntropyAtLength, EntropyFinding
 from contextcliff.records.generation import ScoredSample
-from tests.make import scored_sample
+from tests.make import known, scored_sample
 
 ENTROPY = AttentionEntropy(
     lengths=(
@@ -27,8 +27,7 @@ ENTROPY = AttentionEntropy(
 
 def of(tokens: int, *layers: float) -> ScoredSample:
     made = scored_sample(tokens, 1.0)
-    assert made.generation is not None
-    return replace(made, generation=replace(made.generation, attention_entropy=layers))
+    return replace(made, generation=replace(known(made.generation), attention_entropy=layers))
 
 
 def found(*samples: ScoredSample, threshold: float | None = None) -> AttentionEntropy | None:
@@ -43,34 +42,21 @@ def rising() -> list[ScoredSample]:
 
 
 def test_the_mean_is_over_layers_and_prompts() -> None:
-    made = found(*rising())
-    assert made is not None
+    made = known(found(*rising()))
     assert [each.mean for each in made.lengths] == pytest.approx([0.3, 0.31, 0.5, 0.6])
     assert made.lengths[0].by_layer == pytest.approx((0.2, 0.4))
     assert made.lengths[0].ci_low == pytest.approx(0.3 - 4.3027 * 0.01 / 3**0.5, abs=1e-4)
 
 
-def test_it_crosses_where_all_longer_lengths_are_above_two_deviations_of_the_shortest() -> None:
-    made = found(*rising())
-    assert made is not None
-    assert made.threshold == pytest.approx(0.32)
-    assert made.crosses_tokens == 2_000
+def test_it_crosses_where_all_longer_lengths_are_above_the_threshold() -> None:
+    """Two deviations of the shortest length, or what is set."""
+    for threshold, used, crosses in ((None, 0.32, 2_000), (0.55, 0.55, 4_000), (0.9, 0.9, None)):
+        made = known(found(*rising(), threshold=threshold))
+        assert made.threshold == pytest.approx(used)
+        assert made.crosses_tokens == crosses
 
 
-def test_a_threshold_can_be_set() -> None:
-    made = found(*rising(), threshold=0.55)
-    assert made is not None
-    assert (made.threshold, made.crosses_tokens) == (0.55, 4_000)
-    never = found(*rising(), threshold=0.9)
-    assert never is not None
-    assert never.crosses_tokens is None
-
-
-def test_a_single_prompt_sets_no_threshold() -> None:
-    made = found(of(500, 0.3), of(1_000, 0.9))
-    assert made is not None
+def test_a_single_prompt_sets_no_threshold_and_where_nothing_was_measured_there_is_no_finding() -> None:
+    made = known(found(of(500, 0.3), of(1_000, 0.9)))
     assert (made.threshold, made.crosses_tokens, made.lengths[0].ci_low) == (None, None, None)
-
-
-def test_where_nothing_was_measured_there_is_no_finding() -> None:
     assert found(scored_sample(500, 1.0)) is None

@@ -103,7 +103,7 @@ def test_facets_of_natural_lengths_keep_the_bins_of_the_run(designed: bool) -> N
     assert [row.cap_tokens for row in finding(found, Facets).facets] == [910, 910]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 0.5, 1.0, None])), min_size=1, max_size=40),
     st.integers(),

@@ -7,7 +7,7 @@ import pytest
 from contextcliff.findings.fitted_length import FittedLength, FittedLengths, effective_length, fitted_shift
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import as_it_is
-from tests.make import analysed, counted, curve, finding, fractional, of, scored_sample, texts
+from tests.make import analysed, counted, curve, finding, fractional, known, of, scored_sample, texts
 
 GPT_4 = (96.6, 96.3, 95.2, 93.2, 87.0, 81.2)
 MISTRAL_7B = (93.6, 91.2, 87.2, 75.4, 49.0, 13.8)
@@ -51,8 +51,7 @@ def test_a_fall_between_two_lengths_is_known_to_lie_between_them_and_no_better()
 def test_every_octave_counts_alike_in_the_area() -> None:
     """Three octaves at 1 and one at ½ in all: the last one falls from 1 to 0."""
     found = estimated(curve({1_000: (10, 10), 8_000: (10, 10), 16_000: (0, 10)}))
-    assert found.area is not None
-    assert found.area.value == pytest.approx(3.5 / 4.0)
+    assert known(found.area).value == pytest.approx(3.5 / 4.0)
 
 
 def test_under_a_relative_threshold_80_percent_is_of_the_curves_value_at_the_shortest_length() -> None:
@@ -75,9 +74,7 @@ def test_samples_that_share_texts_make_the_interval_wider() -> None:
     }
     shared = [item for tokens, right in lengths.items() for item in texts(tokens, *((k, 10) for k in right))]
     alone = curve({tokens: (sum(right), 40) for tokens, right in lengths.items()})
-    wide, narrow = (estimated(samples).area for samples in (shared, alone))
-    assert wide is not None
-    assert narrow is not None
+    wide, narrow = (known(estimated(samples).area) for samples in (shared, alone))
     assert wide.value == pytest.approx(narrow.value)
     assert wide.ci_high - wide.ci_low > 1.5 * (narrow.ci_high - narrow.ci_low)
 
@@ -91,9 +88,7 @@ def test_a_text_with_one_sample_at_each_length_is_drawn_as_a_whole() -> None:
             sample = scored_sample(tokens, float(i % 2))
             alone.append(sample)
             shared += of(name, [sample])
-    wide, narrow = (estimated(samples).area for samples in (shared, alone))
-    assert wide is not None
-    assert narrow is not None
+    wide, narrow = (known(estimated(samples).area) for samples in (shared, alone))
     assert wide.ci_high - wide.ci_low > 1.4 * (narrow.ci_high - narrow.ci_low)
 
 
@@ -109,8 +104,7 @@ def fitted(tokens: int | None, low: int | None = None, high: int | None = None) 
 
 
 def test_half_the_length_is_an_octave_down() -> None:
-    found = fitted_shift(fitted(8_000, 4_000, 16_000), fitted(4_000, 4_000, 4_000))
-    assert found is not None
+    found = known(fitted_shift(fitted(8_000, 4_000, 16_000), fitted(4_000, 4_000, 4_000)))
     assert (found.octaves, found.ci_low, found.ci_high) == (-1.0, -2.0, 0.0)
 
 
@@ -124,8 +118,7 @@ def test_the_other_run_as_candidate_mirrors_it() -> None:
 
 
 def test_an_end_beyond_the_tested_lengths_is_not_known() -> None:
-    found = fitted_shift(fitted(8_000, 4_000, None), fitted(4_000, 3_000, 5_000))
-    assert found is not None
+    found = known(fitted_shift(fitted(8_000, 4_000, None), fitted(4_000, 3_000, 5_000)))
     assert found.ci_low is None
     assert found.ci_high == pytest.approx(-1.0 + (1.0**2 + 0.3219**2) ** 0.5, abs=1e-3)
 

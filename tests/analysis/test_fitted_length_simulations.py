@@ -25,13 +25,12 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.lengths import Item, LengthResult
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.fitted_length import FittedLength, estimates_of
-from tests.make import coin, counted, plan_of, searched
+from tests.make import coin, counted, known, plan_of, searched
 from tests.statistics.simulated_walks import fewest_hits, simulated_runs
 
 LENGTHS = np.array([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000])
 DRAWS = 400
 CONFIDENCE = 0.95
-QUICK = 40
 RECORD = simulated_runs(100)
 CORRELATION = 0.2
 """Share of the variance of scores at a length that lies between texts (intra-class correlation)."""
@@ -86,8 +85,7 @@ def covers(length: FittedLength, planted: float) -> bool:
 def covered(results: list[list[LengthResult]], law: Law, area: float, record_property: Recorder) -> dict[str, float]:
     hits = {"x80": 0, "x50": 0, "area": 0}
     for levels in results:
-        found = estimates_of(levels, CONFIDENCE, draws=DRAWS)
-        assert found is not None
+        found = known(estimates_of(levels, CONFIDENCE, draws=DRAWS))
         assert found.area is not None
         hits["x80"] += covers(found.x80, law.x80)
         hits["x50"] += covers(found.x50, law.x50)
@@ -108,22 +106,12 @@ def least(runs: int) -> float:
 @pytest.mark.parametrize("n", [20, 40, 100])
 @pytest.mark.parametrize("name", LAWS)
 def test_the_intervals_cover_what_was_planted(name: str, n: int, record_property: Recorder) -> None:
-    check(name, n, RECORD, record_property)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["slope", "cliff"])
-def test_forty_runs_show_no_gross_error(name: str, record_property: Recorder) -> None:
-    check(name, 40, QUICK, record_property)
-
-
-def check(name: str, n: int, runs: int, record_property: Recorder) -> None:
     law, rng = LAWS[name], np.random.default_rng(n)
     scores = law.score(LENGTHS.astype(float))
-    right = rng.binomial(n, scores, size=(runs, LENGTHS.size))
+    right = rng.binomial(n, scores, size=(RECORD, LENGTHS.size))
     results = [counted({int(at): (int(k), n) for at, k in zip(LENGTHS, row, strict=True)}) for row in right]
     for share in covered(results, law, area_of(scores), record_property).values():
-        assert share >= least(runs)
+        assert share >= least(RECORD)
 
 
 def of_texts(rng: np.random.Generator, law: Law, texts: int, size: int) -> list[LengthResult]:
@@ -166,8 +154,7 @@ def test_on_stopped_data_the_intervals_of_fitted_lengths_cover_less(name: str, r
         score_at = coin(lambda length, _: float(law.score(np.array(float(length)))), seed)
         facts = StudyFacts(max_context_tokens=64_000, designed_lengths=True, relative_by_default=False, search=plan)
         study = study_of(searched(plan, score_at, settings), settings, facts)
-        found = estimates_of(study.results, CONFIDENCE, draws=DRAWS)
-        assert found is not None
+        found = known(estimates_of(study.results, CONFIDENCE, draws=DRAWS))
         hits["x80"] += covers(found.x80, law.x80)
         hits["x50"] += covers(found.x50, law.x50)
     for key, count in hits.items():

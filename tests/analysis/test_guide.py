@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.analysis.lengths import LengthResult
@@ -83,7 +83,6 @@ def test_a_short_half_life_calls_for_retrieval_and_a_shorter_one_for_rotation_to
         assert found.startswith(f"{short}: {what}")
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 30)).map(lambda p: (min(p), max(p))), max_size=8))
 def test_every_length_with_scores_is_advised_on_once(results: list[tuple[int, int]]) -> None:
     found = guide({500 * 2**i: counts for i, counts in enumerate(results)})

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -14,7 +14,7 @@ from contextcliff.findings.half_life import HalfLife, decay_misfit, decay_score,
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import as_it_is
 from contextcliff.statistics.exponential_decay import fit_decay
-from tests.make import counted, scoring
+from tests.make import counted, known, scoring
 from tests.simulated_reports import CLIFF, findings_in, simulated
 
 HALVING = {1_000: (20, 50), 2_000: (10, 50), 3_000: (5, 50)}
@@ -140,7 +140,6 @@ def test_a_fall_too_small_to_be_one_does_not_overflow() -> None:
     assert fit.rate_high > 0.0
 
 
-@settings(deadline=None)
 @given(curves, st.sampled_from([0.6, 0.95, 0.999]))
 def test_any_curve_has_a_half_life_within_its_interval_or_a_reason(
     results: dict[int, tuple[int, int]], confidence: float
@@ -153,15 +152,11 @@ def test_any_curve_has_a_half_life_within_its_interval_or_a_reason(
     if found.tokens is None:
         assert (found.ci_high, found.initial) == (None, None)
         return
-    assert found.ci_low is not None
-    assert found.ci_high is not None
-    assert found.ci_low <= found.tokens <= found.ci_high
-    assert found.initial is not None
-    assert 0.0 < found.initial <= 1.0
+    assert known(found.ci_low) <= found.tokens <= known(found.ci_high)
+    assert 0.0 < known(found.initial) <= 1.0
     assert found.censored == (found.tokens > max(results))
 
 
-@settings(deadline=None)
 @given(curves, st.integers(min_value=2, max_value=20))
 def test_lengths_in_another_unit_give_the_half_life_in_that_unit(
     results: dict[int, tuple[int, int]], unit: int
@@ -174,7 +169,6 @@ def test_lengths_in_another_unit_give_the_half_life_in_that_unit(
             assert other == pytest.approx(unit * one, rel=1e-6, abs=unit)
 
 
-@settings(deadline=None)
 @given(curves, st.randoms(use_true_random=False))
 def test_the_order_of_the_lengths_never_matters(results: dict[int, tuple[int, int]], shuffling: random.Random) -> None:
     items = list(results.items())
@@ -184,7 +178,6 @@ def test_the_order_of_the_lengths_never_matters(results: dict[int, tuple[int, in
         assert one is None or one == pytest.approx(other, rel=1e-6)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=1, max_size=8), min_size=3, max_size=5))
 def test_any_fractional_scores_are_fitted_or_have_a_reason(scores: list[list[float]]) -> None:
     levels = scoring({700 * 3**i: found for i, found in enumerate(scores)})
@@ -208,8 +201,7 @@ def test_the_curve_halves_with_each_half_life() -> None:
 
 
 def test_a_misfit_worked_by_hand() -> None:
-    misfit = decay_misfit(FIT, [a_bin(1_000, 0.7, low=0.5, high=0.9), a_bin(2_000, 0.1, low=0.0, high=0.3)])
-    assert misfit is not None
+    misfit = known(decay_misfit(FIT, [a_bin(1_000, 0.7, low=0.5, high=0.9), a_bin(2_000, 0.1, low=0.0, high=0.3)]))
     assert misfit.largest == pytest.approx(0.3)
     assert misfit.largest_at == 1_000
     assert misfit.rms == pytest.approx(((0.3**2 + 0.1**2) / 2) ** 0.5)
@@ -224,7 +216,6 @@ def test_without_a_fit_or_a_score_there_is_none() -> None:
 
 def test_a_cliff_is_no_exponential_decay() -> None:
     report = simulated(CLIFF)
-    misfit = decay_misfit(findings_in(report).half_life, report.analysis.bins)
-    assert misfit is not None
+    misfit = known(decay_misfit(findings_in(report).half_life, report.analysis.bins))
     assert misfit.rms > 0.1
     assert misfit.outside > 0

@@ -12,6 +12,7 @@ from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.findings.finding import Pairs
 from contextcliff.findings.kv_cache import CacheAtLength, KVCache, KVCacheFinding
 from contextcliff.records.kv_cache import CachedLayers, CacheFacts, CacheInUse, DeviceMemory
+from tests.make import known
 from tests.simulated_reports import edited, simulated
 
 KIB = CacheFacts(
@@ -53,8 +54,7 @@ def test_the_cap_fits_and_one_more_token_does_not(gib: float, layers: int, size:
             CachedLayers(n_layers=layers, bytes_per_token=size, window=window),
         ),
     )
-    tokens = memory_cap(facts, gib)
-    assert tokens is not None
+    tokens = known(memory_cap(facts, gib))
     assert (facts.gib(tokens) or 0.0) <= gib - 1.0 or tokens == 0
     assert (facts.gib(tokens + 1) or 0.0) > gib - 1.0
 

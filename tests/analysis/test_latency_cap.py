@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.limits import LatencyCap
@@ -14,7 +12,7 @@ from contextcliff.findings.finding import findings_with
 from contextcliff.findings.warnings import EarlyWarnings
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
-from tests.make import finding, scored_sample
+from tests.make import finding, known, scored_sample
 
 FACTS = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
 
@@ -28,9 +26,7 @@ def analysis_of(samples: list[ScoredSample], facts: StudyFacts = FACTS, **settin
 
 
 def cap_of(analysis: Analysis) -> LatencyCap:
-    cap = finding(analysis, EarlyWarnings).latency_slo
-    assert cap is not None
-    return cap
+    return known(finding(analysis, EarlyWarnings).latency_slo)
 
 
 def test_of_documents_with_their_own_length_the_cap_is_the_shortest_prompt_of_the_bin() -> None:
@@ -40,12 +36,13 @@ def test_of_documents_with_their_own_length_the_cap_is_the_shortest_prompt_of_th
     assert analysis.caps["latency"] == analysis.bins[1].min_tokens == 540
 
 
-@pytest.mark.parametrize(
-    ("n", "share", "clears"), [(13, 0.8, False), (14, 0.8, True), (58, 0.95, False), (59, 0.95, True)]
-)
-def test_how_many_requests_in_time_show_a_share(n: int, share: float, clears: bool) -> None:
-    analysis = analysis_of(taking(500, *[10.0] * n), latency_slo_ms=100.0, latency_slo_share=share)
-    assert (analysis.caps["latency"] == 500) == clears
+def test_how_many_requests_in_time_show_a_share() -> None:
+    expected = {(13, 0.8): False, (14, 0.8): True, (58, 0.95): False, (59, 0.95): True}
+    found = {
+        (n, share): analysis_of(taking(500, *[10.0] * n), latency_slo_ms=100.0, latency_slo_share=share)
+        for n, share in expected
+    }
+    assert {key: analysis.caps["latency"] == 500 for key, analysis in found.items()} == expected
 
 
 def test_a_sample_without_an_answer_is_late() -> None:

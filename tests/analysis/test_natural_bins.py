@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.calibration.laws import TrueScore, cliff, slope
-from contextcliff.analysis.study import StudyFacts
+from contextcliff.analysis.study import Study, StudyFacts
 from contextcliff.findings.finding import findings_with
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
@@ -19,12 +19,15 @@ from tests.make import scored_sample
 from tests.statistics.simulated_walks import most_errors
 
 
-def analysed(bins: list[list[tuple[int, float]]], *, window: int = 8_192, relative: bool = False) -> Analysis:
-    """The analysis of (tokens, score) in the bins that they were drawn for."""
+def studied(bins: list[list[tuple[int, float]]], *, window: int = 8_192, relative: bool = False) -> Study:
+    """(tokens, score) in the bins that they were drawn for."""
     samples = [_sample(tokens, score, place) for place, members in enumerate(bins) for tokens, score in members]
     facts = StudyFacts(max_context_tokens=window, designed_lengths=False, relative_by_default=False)
-    study = study_of(samples, AnalysisSettings(relative_to_baseline=relative), facts)
-    return analyse(study, findings_with())
+    return study_of(samples, AnalysisSettings(relative_to_baseline=relative), facts)
+
+
+def analysed(bins: list[list[tuple[int, float]]], *, window: int = 8_192, relative: bool = False) -> Analysis:
+    return analyse(studied(bins, window=window, relative=relative), findings_with())
 
 
 def _sample(tokens: int, score: float, place: int) -> ScoredSample:
@@ -32,9 +35,9 @@ def _sample(tokens: int, score: float, place: int) -> ScoredSample:
     return replace(item, sample=replace(item.sample, bin=place))
 
 
-def a_bin(low: int, high: int, *, right: int, n: int = 40) -> list[tuple[int, float]]:
+def a_bin(low: int, high: int, *, right: int) -> list[tuple[int, float]]:
     """Lengths evenly from `low` to `high`, the shortest `right` of them answered rightly."""
-    lengths = np.linspace(low, high, n).round().astype(int)
+    lengths = np.linspace(low, high, 40).round().astype(int)
     return [(int(tokens), float(number < right)) for number, tokens in enumerate(lengths)]
 
 
@@ -106,16 +109,8 @@ def test_the_crossing_lies_between_cap_and_ceiling(law: str, bins: int, a_bin_ha
         rates = np.array([LAWS[law](float(tokens)) for tokens in lengths])
         right: NDArray[np.bool_] = rng.random(len(lengths)) < rates
         pairs = list(zip(lengths.tolist(), right.astype(float).tolist(), strict=True))
-        cap = study_cap([pairs[i * a_bin_has : (i + 1) * a_bin_has] for i in range(bins)])
-        above += cap[0] is not None and cap[0] >= 3_700
-        below += cap[1] is not None and cap[1] <= 3_700
+        cap = studied([pairs[i * a_bin_has : (i + 1) * a_bin_has] for i in range(bins)], window=32_768).safe_cap
+        above += cap.tokens is not None and cap.tokens >= 3_700
+        below += cap.ci_high is not None and cap.ci_high <= 3_700
     assert above <= most_errors(runs, 0.05)
     assert below <= most_errors(runs, 0.05)
-
-
-def study_cap(bins: list[list[tuple[int, float]]]) -> tuple[int | None, int | None]:
-    """Cap and ceiling."""
-    samples = [_sample(tokens, score, place) for place, members in enumerate(bins) for tokens, score in members]
-    facts = StudyFacts(max_context_tokens=32_768, designed_lengths=False, relative_by_default=False)
-    found = study_of(samples, AnalysisSettings(), facts).safe_cap
-    return found.tokens, found.ci_high

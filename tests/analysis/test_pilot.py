@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from contextcliff.analysis.bins import bins_to_fill
 from tests.tasks.test_qa import built, corpus, qa
 
@@ -19,20 +17,15 @@ def chosen(*means: float | None, relative: bool) -> tuple[int, ...]:
     return bins_to_fill(pilot, threshold=0.8, relative=relative)
 
 
-@pytest.mark.parametrize(
-    ("means", "relative", "bins"),
-    [
-        ((1.0, 1.0, 0.9, 0.3, 0.1, 0.0), False, (2, 3, 4)),
-        ((1.0, 1.0, 0.9, 0.3, 0.1, 0.0), True, (0, 2, 3, 4)),
-        ((1.0, 1.0, 1.0, 1.0), False, (2, 3)),
-        ((1.0, 1.0, 1.0, 1.0), True, (0, 2, 3)),
-        ((0.1, 0.1, 0.1), False, (0, 1)),
-        ((0.5, 0.45, 0.2), True, (0, 1, 2)),
-        ((1.0, None, 1.0, 1.0), False, (0, 1, 2)),
-        ((1.0, 1.0, 1.0, 0.0), False, (2, 3)),
-    ],
-)
-def test_the_last_good_bin_the_first_bad_one_and_the_next_are_filled(
-    means: tuple[float | None, ...], relative: bool, bins: tuple[int, ...]
-) -> None:
-    assert chosen(*means, relative=relative) == bins
+def test_the_last_good_bin_the_first_bad_one_and_the_next_are_filled() -> None:
+    expected = {
+        ((1.0, 1.0, 0.9, 0.3, 0.1, 0.0), False): (2, 3, 4),
+        ((1.0, 1.0, 0.9, 0.3, 0.1, 0.0), True): (0, 2, 3, 4),
+        ((1.0, 1.0, 1.0, 1.0), False): (2, 3),
+        ((1.0, 1.0, 1.0, 1.0), True): (0, 2, 3),
+        ((0.1, 0.1, 0.1), False): (0, 1),
+        ((0.5, 0.45, 0.2), True): (0, 1, 2),
+        ((1.0, None, 1.0, 1.0), False): (0, 1, 2),
+        ((1.0, 1.0, 1.0, 0.0), False): (2, 3),
+    }
+    assert {(means, relative): chosen(*means, relative=relative) for means, relative in expected} == expected

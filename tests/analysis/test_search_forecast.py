@@ -1,4 +1,4 @@
-"""What a search will ask is known before it asks: exact where the tests are, and never more than the most."""
+"""What a search will ask is known before it asks, and how likely a length is to clear."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.analysis.forecast import chance_to_pass, expected_blocks, most_blocks
+from contextcliff.analysis.bins import group, summarise
+from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass, expected_blocks, most_blocks
+from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.search import BlockKey, BlockScores, alpha_of, blocks_used, follow
+from contextcliff.analysis.walk import AbsoluteThreshold, RelativeThreshold
+from contextcliff.records.generation import ScoredSample
 from contextcliff.records.search_record import Search, SearchPlan, SearchRule
+from contextcliff.statistics.intervals import clopper_pearson_low
 from contextcliff.statistics.power import sequential_power
 from contextcliff.statistics.sequential import decide
+from tests.tasks.needles import build, niah
 
 SMALL = SearchPlan(lengths=(100, 200), block=3, block_evidence=3, most_blocks=4, refine=False)
 RULE = SearchRule(threshold=0.5, relative=False, confidence=0.8)
@@ -124,3 +130,40 @@ def test_the_baseline_is_asked_as_often_as_what_is_compared_with_it() -> None:
     rng, runs = random.Random(3), 40
     asked = sum((simulated(SHIPPED, rule, lambda _: 0.98, rng)[1] for _ in range(runs)), Counter[int]())
     assert asked.total() / runs == pytest.approx(sum(expected.values()), rel=0.15)
+
+
+THRESHOLD = AbsoluteThreshold(threshold=0.8, confidence=0.95)
+
+
+def planned(*, trials: int, texts: int = 0) -> LengthResult:
+    samples = build(niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=trials))
+    shared = [f"text {sample.trial % texts}" if texts else "" for sample in samples]
+    scored = [
+        ScoredSample(
+            sample=replace(sample, cluster=text),
+            prompt_sha256="",
+            score=1.0,
+            failure=None,
+            prediction="",
+            generation=None,
+        )
+        for sample, text in zip(samples, shared, strict=True)
+    ]
+    (result,) = summarise(group(scored, designed_lengths=True, bins=1), 0.95)
+    return result
+
+
+@pytest.mark.parametrize("rate", [0.98, 0.95, 0.9, 0.5])
+@pytest.mark.parametrize("trials", [1, 5, 14])
+def test_it_is_the_chance_of_every_count_whose_bound_is_not_below_the_threshold(trials: int, rate: float) -> None:
+    n = 3 * trials
+    enough = [right for right in range(n + 1) if clopper_pearson_low(right, n, 0.95) >= 0.8]
+    exact = sum(stats.binom.pmf(right, n, rate) for right in enough)
+    assert chance_to_clear(planned(trials=trials), THRESHOLD, rate) == pytest.approx(exact)
+
+
+def test_it_is_not_known_for_samples_that_share_texts_or_a_baseline() -> None:
+    alone = planned(trials=5)
+    relative = RelativeThreshold(share=0.8, confidence=0.95, baseline=alone, members=(alone,))
+    assert chance_to_clear(alone, relative, 0.9) is None
+    assert chance_to_clear(planned(trials=5, texts=3), THRESHOLD, 0.9) is None

@@ -15,7 +15,7 @@ from contextcliff.analysis.reason import settling_samples
 from contextcliff.analysis.shape import Shape, evidence_of, shape_of
 from contextcliff.analysis.walk import AbsoluteThreshold, FixedSequenceTest, fixed_sequence_test
 from contextcliff.records.analysis import ShapeName
-from tests.make import counted
+from tests.make import counted, known
 
 pytestmark = pytest.mark.slow
 
@@ -56,9 +56,7 @@ def walked(results: Sequence[LengthResult]) -> FixedSequenceTest:
 
 
 def shape(results: Sequence[LengthResult]) -> Shape:
-    found = shape_of(results, THRESHOLD)
-    assert found is not None
-    return found
+    return known(shape_of(results, THRESHOLD))
 
 
 @pytest.mark.parametrize("n", [20, 40, 100])

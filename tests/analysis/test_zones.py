@@ -4,7 +4,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.records.generation import ScoredSample
@@ -43,7 +43,6 @@ def test_a_length_that_recovers_is_behind_no_degraded_zone() -> None:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(counts, st.integers(min_value=-300, max_value=300)), min_size=1, max_size=5),
     st.booleans(),

@@ -96,9 +96,8 @@ def test_a_page_that_nests_too_deeply_is_refused() -> None:
         html_text("<div>" * 5_000 + "x")
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
+def test_text_is_decoded_by_mark_then_by_declaration_then_as_utf_8() -> None:
+    cases = (
         (b"\xef\xbb\xbfa\r\nb\rc", "a\nb\nc"),
         ("é".encode("utf-16"), "é"),
         (b"<meta charset=latin1>\x93\xe9\x94", "<meta charset=latin1>“é”"),
@@ -108,10 +107,8 @@ def test_a_page_that_nests_too_deeply_is_refused() -> None:
         (b"<meta charset=ks_c_5601-1987>\xb0\xa1", "가"),
         (b"<meta charset=iso-8859-11>\xa1", "ก"),
         (b"<meta charset=utf-16le>\xc3\xa9", "é"),
-    ],
-)
-def test_text_is_decoded_by_mark_then_by_declaration_then_as_utf_8(data: bytes, text: str) -> None:
-    assert decode(data, declares=True).endswith(text)
+    )
+    assert [(data, text) for data, text in cases if not decode(data, declares=True).endswith(text)] == []
 
 
 @pytest.mark.parametrize(

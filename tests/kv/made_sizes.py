@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextcliff.kv.model_cache import Architecture
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.records.kv_cache import GIB, CacheFacts
+from tests.make import known
 
 
 def computed_bytes(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
@@ -12,6 +13,5 @@ def computed_bytes(architecture: Architecture, policy: KVPolicy, tokens: int) ->
     facts = CacheFacts(
         policy=policy.shown, key_type=policy.key_type, value_type=policy.value_type, layers=architecture.cached(policy)
     )
-    size = facts.gib(tokens)
-    assert size is not None
+    size = known(facts.gib(tokens))
     return size * GIB

@@ -6,28 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from gguf import GGUFWriter
 
 from contextcliff.kv.model_cache import Architecture, Layer, architecture_of_hub, of_config, read_architecture
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import GIB
 from tests.kv.made_sizes import computed_bytes
+from tests.make import known
+from tests.models.made_gguf import gguf_file
 
-
-def written(path: Path, *, kv_heads: int | list[int] | None = None, heads: int | None = 4, width: int = 64) -> Path:
-    """A file that describes a transformer of 2 layers."""
-    writer = GGUFWriter(path, "llama")
-    writer.add_block_count(2)
-    writer.add_embedding_length(width)
-    if heads is not None:
-        writer.add_head_count(heads)
-    if kv_heads is not None:
-        writer.add_head_count_kv(kv_heads)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    return path
+LAYERS = {"block_count": 2, "embedding_length": 64}
 
 
 def uniform(values: int, *, layers: int = 1, window: int | None = None) -> Architecture:
@@ -62,66 +50,47 @@ def test_the_architecture_is_read_from_the_weights() -> None:
 
 @pytest.mark.parametrize(("kv_heads", "values"), [(None, 2 * 4 * 16), (1, 2 * 1 * 16), ([3, 1], 4 * 16)])
 def test_kv_heads_are_counted_over_all_layers(kv_heads: int | list[int] | None, values: int, tmp_path: Path) -> None:
-    file = written(tmp_path / "a.gguf", kv_heads=kv_heads)
-    architecture = read_architecture(file)
-    assert architecture is not None
+    architecture = known(
+        read_architecture(gguf_file(tmp_path / "a.gguf", **LAYERS, head_count=4, head_count_kv=kv_heads))
+    )
     assert sum(layer.key_values for layer in architecture.layers) == values
     assert sum(layer.value_values for layer in architecture.layers) == values
 
 
 def test_keys_and_values_have_the_length_that_the_file_gives(tmp_path: Path) -> None:
-    writer = GGUFWriter(tmp_path / "a.gguf", "llama")
-    writer.add_block_count(2)
-    writer.add_embedding_length(64)
-    writer.add_head_count(4)
-    writer.add_key_length(24)
-    writer.add_value_length(8)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    assert read_architecture(tmp_path / "a.gguf") == Architecture(
-        layers=(Layer(key_values=4 * 24, value_values=4 * 8),) * 2
-    )
+    file = gguf_file(tmp_path / "a.gguf", **LAYERS, head_count=4, key_length=24, value_length=8)
+    assert read_architecture(file) == Architecture(layers=(Layer(key_values=4 * 24, value_values=4 * 8),) * 2)
 
 
 def test_without_attention_heads_or_with_a_broken_header_nothing_is_known(tmp_path: Path) -> None:
-    assert read_architecture(written(tmp_path / "a.gguf", heads=None)) is None
+    assert read_architecture(gguf_file(tmp_path / "a.gguf", **LAYERS)) is None
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" * 8)
     assert read_architecture(broken) is None
 
 
+PATTERN = "anything.attention.sliding_window_pattern"
+
+
 def windows(file: Path) -> list[int | None]:
-    architecture = read_architecture(file)
-    assert architecture is not None
+    architecture = known(read_architecture(file))
     return [layer.window for layer in architecture.layers]
 
 
 @pytest.mark.parametrize(
     ("name", "pattern", "expected"),
     [
-        ("gemma2", None, [512, None, 512, None]),
-        ("anything", [True, True, False, True], [512, 512, None, 512]),
-        ("anything", 4, [512, 512, 512, None]),
-        ("anything", None, [None, None, None, None]),  # which layers slide is not known: counted whole
+        ("gemma2", {}, [512, None, 512, None]),
+        ("anything", {"array": (PATTERN, [True, True, False, True])}, [512, 512, None, 512]),
+        ("anything", {"uint32": (PATTERN, 4)}, [512, 512, 512, None]),
+        ("anything", {}, [None, None, None, None]),  # which layers slide is not known: counted whole
     ],
 )
 def test_sliding_windows_are_those_that_the_file_or_its_architecture_tells(
-    name: str, pattern: list[bool] | int | None, expected: list[int | None], tmp_path: Path
+    name: str, pattern: dict[str, object], expected: list[int | None], tmp_path: Path
 ) -> None:
-    writer = GGUFWriter(tmp_path / "a.gguf", name)
-    writer.add_block_count(4)
-    writer.add_embedding_length(64)
-    writer.add_head_count(4)
-    writer.add_sliding_window(512)
-    if isinstance(pattern, list):
-        writer.add_array(f"{name}.attention.sliding_window_pattern", pattern)
-    elif pattern is not None:
-        writer.add_uint32(f"{name}.attention.sliding_window_pattern", pattern)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    assert windows(tmp_path / "a.gguf") == expected
+    four = {"block_count": 4, "embedding_length": 64, "head_count": 4, "sliding_window": 512}
+    assert windows(gguf_file(tmp_path / "a.gguf", name, **four, **pattern)) == expected
 
 
 CONFIG = {"num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads": 2, "hidden_size": 256}

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from gguf import GGUFReader, GGUFValueType, GGUFWriter
+from gguf import GGUFReader, GGUFValueType
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +15,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.gguf_header import header_text, read_header, tensor_names
 from contextcliff.models.model import Model
 from contextcliff.models.weights import Gguf
+from tests.models.made_gguf import gguf_file
 
 TEMPLATE = "tokenizer.chat_template"
 FULL = KVPolicy(name="none")
@@ -22,19 +23,10 @@ FULL = KVPolicy(name="none")
 
 def written(path: Path, *, template: str | None) -> Path:
     """A file with values of every kind before and after the template."""
-    writer = GGUFWriter(path, "llama")
-    writer.add_uint8("a.uint8", 1)
-    writer.add_float64("a.float64", 0.5)
-    writer.add_bool("a.bool", True)
-    writer.add_array("a.texts", ["one", "zwei", "三"])
-    writer.add_array("a.numbers", [1, 2, 3])
-    if template is not None:
-        writer.add_chat_template(template)
-    writer.add_string("a.last", "end")
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    return path
+    before = {"uint8": ("a.uint8", 1), "float64": ("a.float64", 0.5), "bool": ("a.bool", True)}
+    numbers = ("a.numbers", [1, 2, 3], GGUFValueType.ARRAY, GGUFValueType.INT32)
+    arrays = {"array": ("a.texts", ["one", "zwei", "三"]), "key_value": numbers}
+    return gguf_file(path, **before, **arrays, chat_template=template, string=("a.last", "end"))
 
 
 @pytest.mark.parametrize("template", ["{{ messages }}", "日本語 {% if x %}", " "])

@@ -4,38 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
-from gguf import GGUFWriter, RopeScalingType
+from gguf import RopeScalingType
 
 from contextcliff.models.model import Rope
 from contextcliff.models.trained_positions import of_config, of_gguf, positions_of
 from contextcliff.models.weights import Gguf
 from contextcliff.records.positions import Positions
+from tests.models.made_gguf import gguf_file
 
 
-def written(
-    path: Path,
-    *,
-    window: int | None = 32_768,
-    way: RopeScalingType | None = None,
-    factor: float | None = None,
-    original: int | None = None,
-) -> Path:
+def written(path: Path, *, window: int | None = 32_768, **scaling: Any) -> Path:
     """A file that describes the positions of a model."""
-    writer = GGUFWriter(path, "qwen3")
-    if window is not None:
-        writer.add_context_length(window)
-    if way is not None:
-        writer.add_rope_scaling_type(way)
-    if factor is not None:
-        writer.add_rope_scaling_factor(factor)
-    if original is not None:
-        writer.add_rope_scaling_orig_ctx_len(original)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    return path
+    return gguf_file(path, "qwen3", context_length=window, **{f"rope_scaling_{key}": scaling[key] for key in scaling})
 
 
 def gguf(trained: int | None, scaling: str = "", factor: float | None = None) -> Positions:
@@ -50,18 +33,18 @@ def config(trained: int | None, scaling: str = "", factor: float | None = None) 
 
 def test_a_header_tells_the_trained_window(tmp_path: Path) -> None:
     assert of_gguf(written(tmp_path / "a.gguf")) == gguf(32_768)
-    assert of_gguf(written(tmp_path / "b.gguf", way=RopeScalingType.NONE)) == gguf(32_768)
+    assert of_gguf(written(tmp_path / "b.gguf", type=RopeScalingType.NONE)) == gguf(32_768)
     assert of_gguf(written(tmp_path / "c.gguf", window=None)) is None
 
 
 def test_of_a_scaled_header_only_the_original_window_counts(tmp_path: Path) -> None:
-    scaled = written(tmp_path / "a.gguf", window=131_072, way=RopeScalingType.YARN, factor=4.0, original=32_768)
+    scaled = written(tmp_path / "a.gguf", window=131_072, type=RopeScalingType.YARN, factor=4.0, orig_ctx_len=32_768)
     assert of_gguf(scaled) == gguf(32_768, "yarn", 4.0)
 
 
 @pytest.mark.parametrize("way", [RopeScalingType.LINEAR, None])
 def test_a_scaled_header_without_an_original_window_is_not_guessed(way: RopeScalingType | None, tmp_path: Path) -> None:
-    assert of_gguf(written(tmp_path / "a.gguf", way=way, factor=4.0)) == gguf(None, "linear", 4.0)
+    assert of_gguf(written(tmp_path / "a.gguf", type=way, factor=4.0)) == gguf(None, "linear", 4.0)
 
 
 def test_a_broken_file_tells_nothing(tmp_path: Path) -> None:

@@ -6,25 +6,17 @@ import json
 from pathlib import Path
 
 import pytest
-from gguf import GGUFWriter
 
 from contextcliff.analysis.notes import beyond_trained
 from contextcliff.records.positions import Positions
 from tests.commands import contextcliff_process, reports
 from tests.compositions import built, line_of
 from tests.kv.sliding_model import sliding_model
+from tests.models.made_gguf import gguf_file
 
 
 def written(path: Path, *, name: str | None = "My Model", window: int | None = 4_096) -> Path:
-    writer = GGUFWriter(path, "llama")
-    if name is not None:
-        writer.add_name(name)
-    if window is not None:
-        writer.add_context_length(window)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    return path
+    return gguf_file(path, name=name, context_length=window)
 
 
 def told(*overrides: str) -> tuple[str | None, int | None]:

@@ -11,7 +11,7 @@ from contextcliff.findings.facets import FacetRow
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
-from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, simulated
+from tests.simulated_reports import CLIFF, FLAT, FULL, simulated
 
 MakeFacets = Callable[..., tuple[FacetRow, ...]]
 
@@ -49,38 +49,9 @@ def flat() -> Report:
 
 
 @pytest.fixture(scope="session")
-def without_cap() -> Report:
-    return simulated(WITHOUT_CAP)
-
-
-@pytest.fixture(scope="session")
-def partial() -> Report:
-    return simulated(PARTIAL)
-
-
-@pytest.fixture(scope="session")
-def nothing_scored() -> Report:
-    return simulated(NOTHING_SCORED)
-
-
-@pytest.fixture(scope="session")
-def one_length() -> Report:
-    return simulated(ONE_LENGTH)
-
-
-@pytest.fixture(scope="session")
 def full() -> Report:
     """A report with every finding of a needle task."""
     return simulated(FULL)
-
-
-@pytest.fixture(
-    params=["full", "cliff", "flat", "without_cap", "partial", "nothing_scored", "one_length"], scope="session"
-)
-def any_report(request: pytest.FixtureRequest) -> Report:
-    """Every one of the reports above, in turn."""
-    report: Report = request.getfixturevalue(request.param)
-    return report
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,9 @@ from contextcliff.findings.answer_measures import AnswerMeasure, AnswerMeasures,
 from contextcliff.records.report import Counts, Report
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, PartResult
 from contextcliff.reporting.comparison.comparison_output import render_comparison
+from contextcliff.reporting.console import render_console
+from contextcliff.reporting.language import catalogue
+from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.run_names import facts_of
 from tests.make import analysed_search, coin, plan_of, searched
 from tests.simulated_reports import CLIFF, Law, simulated
@@ -41,6 +44,14 @@ def printed(comparison: Comparison, *, width: int = 80) -> str:
     """What the console shows of a comparison."""
     stream = io.StringIO()
     render_comparison(comparison, console=Console(file=stream, width=width, color_system=None), folder=Path("c"))
+    return stream.getvalue()
+
+
+def console_of(report: Report, language: LanguageName = "en") -> str:
+    """What the console shows of a run, at 80 columns."""
+    stream = io.StringIO()
+    console = Console(file=stream, width=80, color_system=None, force_terminal=False)
+    render_console(report, console=console, folder=Path("run"), tracking_command=None, language=catalogue(language))
     return stream.getvalue()
 
 

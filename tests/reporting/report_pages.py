@@ -17,6 +17,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.page.excerpts import Excerpt
 from contextcliff.reporting.page.report_page import report_page
+from tests.make import known
 
 HOSTILE = (
     "<script>document.title='owned'</script>\x1b[31mred\u202egnp\u2069\0 <img src=x onerror=\"document.title='owned'\">"
@@ -37,8 +38,7 @@ def page_of(
 
 
 def rows_of(page: str) -> list[dict[str, Any]]:
-    found = re.search(r'id="data">([^<]*)</script>', page)
-    assert found is not None
+    found = known(re.search(r'id="data">([^<]*)</script>', page))
     samples = json.loads(found.group(1))
     return [dict(zip(samples["columns"], row, strict=True)) for row in samples["rows"]]
 
@@ -77,5 +77,4 @@ def assert_tame(page: str, *, scripts: int) -> None:
 
 def answered(scored: ScoredSample, text: str) -> ScoredSample:
     """The same sample with another answer of the model."""
-    assert scored.generation is not None
-    return replace(scored, prediction=text, generation=replace(scored.generation, text=text))
+    return replace(scored, prediction=text, generation=replace(known(scored.generation), text=text))

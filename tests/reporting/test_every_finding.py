@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from contextcliff.findings.finding import FINDINGS, findings_of, findings_with
 from contextcliff.findings.phrases import interval_outward
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.report import Report, RunRecord
-from contextcliff.reporting.console import render_console
-from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.schema import flatten, unflatten
 from tests.golden.test_shown_reports import EDITS, REPORTS
+from tests.reporting.made_reports import console_of
 from tests.valid_reports import valid_report
 
 # No run leaves a report without caps.
@@ -36,7 +32,7 @@ def report_of(law: str) -> Report:
     return change(REPORTS[of]())
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("law", [law if law in REPORTS else pytest.param(law, marks=pytest.mark.slow) for law in LAWS])
 def test_every_finding_of_a_report_keeps_to_the_schema_comes_back_and_is_shown_as_before(law: str) -> None:
     report = report_of(law)
     written = json.dumps(flatten(report))
@@ -53,12 +49,7 @@ def test_every_finding_of_a_report_keeps_to_the_schema_comes_back_and_is_shown_a
 @pytest.mark.parametrize("language", ["en", "ja"])
 @pytest.mark.parametrize("law", REPORTS)
 def test_no_line_on_the_console_is_wider_than_80_columns(law: str, language: LanguageName) -> None:
-    console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
-    render_console(
-        REPORTS[law](), console=console, folder=Path("run"), tracking_command=None, language=catalogue(language)
-    )
-    assert isinstance(console.file, io.StringIO)
-    assert max(map(cell_len, console.file.getvalue().splitlines())) <= 80
+    assert max(map(cell_len, console_of(REPORTS[law](), language).splitlines())) <= 80
 
 
 def test_a_report_from_before_a_finding_is_read_without_it() -> None:

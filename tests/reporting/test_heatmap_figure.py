@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from contextcliff.findings.drawing import luminance, score_colours
@@ -39,10 +38,6 @@ def lab(colour: tuple[float, float, float], blindness: str) -> NDArray[np.float6
     seen = np.clip(np.array(BLINDNESS[blindness]) @ linear, 0.0, 1.0)
     x, y, z = np.cbrt(np.array(XYZ) @ seen / WHITE)
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
-def image_of(figure: Figure) -> np.ma.MaskedArray:
-    return np.ma.asarray(figure.axes[0].images[0].get_array())
 
 
 @pytest.mark.parametrize("blindness", BLINDNESS)
@@ -80,7 +75,7 @@ def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report
     axes = figure.axes[0]
     low, high = axes.get_ylim()
     assert low > high
-    gaps = np.ma.getmaskarray(image_of(figure))
+    gaps = np.ma.getmaskarray(np.ma.asarray(axes.images[0].get_array()))
     assert gaps[0, 0]
     assert gaps.sum() == 1
     red, green, blue = to_rgb(axes.get_facecolor())

@@ -20,7 +20,7 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import replacing_together, write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_manifest, write_report_files
-from tests.simulated_reports import edited
+from tests.simulated_reports import FLAT, FULL, NOTHING_SCORED, Law, edited, simulated
 
 MakeScored = Callable[..., ScoredSample]
 
@@ -39,9 +39,10 @@ def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int 
         draw_figures(report, folder=folder / FIGURES, dpi=dpi)
 
 
-def test_a_run_leaves_every_file_and_nothing_else(any_report: Report, make_scored: MakeScored, tmp_path: Path) -> None:
+@pytest.mark.parametrize("law", [FULL, *(pytest.param(law, marks=pytest.mark.slow) for law in (FLAT, NOTHING_SCORED))])
+def test_a_run_leaves_every_file_and_nothing_else(law: Law, make_scored: MakeScored, tmp_path: Path) -> None:
     folder = tmp_path / "outputs" / "default" / "run"
-    write(any_report, folder, scored=[make_scored()])
+    write(simulated(law), folder, scored=[make_scored()])
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     drawn = {name for name in names if name.startswith("figures/")}
     assert names - drawn == {"report.json", "report.md", "samples.jsonl", "manifest.json"}
@@ -156,7 +157,7 @@ def test_new_files_take_their_places_together_and_what_they_lack_of_an_earlier_r
     assert names() == ["figures/b.png", "own.txt", "report.json"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(said=st.lists(st.text(st.characters(), max_size=20), max_size=6))
 def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(
     cliff: Report, make_scored: MakeScored, said: list[str]
@@ -174,7 +175,7 @@ def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(
 def test_a_lone_surrogate_in_an_answer_survives_in_valid_utf8(
     cliff: Report, make_scored: MakeScored, tmp_path: Path
 ) -> None:
-    write(edited(cliff, model="m\ud800"), tmp_path, scored=[make_scored(prediction="x\ud800y")])
+    write(edited(cliff, model="m\ud800"), tmp_path, scored=[make_scored(prediction="x\ud800y")], dpi=None)
     line = (tmp_path / "samples.jsonl").read_bytes().decode("utf-8")
     assert json.loads(line)["prediction"] == "x\ud800y"
     assert json.loads((tmp_path / "report.json").read_bytes())["model"] == "m\ud800"

@@ -18,14 +18,6 @@ MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) ![f](g) *h* _i_ # & ~~j~~ \\"
 
 
-def test_every_row_of_every_table_has_as_many_cells_as_its_head(any_report: Report) -> None:
-    bins = tuple(replace(b, failures={"a|b": 1, "`": 2, **b.failures}) for b in any_report.analysis.bins)
-    html = MARKDOWN.render(render_markdown(edited(any_report, bins=bins), figures=[]))
-    for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):
-        rows = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)
-        assert len({len(re.findall(r"<t[hd]", row)) for row in rows}) == 1
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_one_plain_paragraph_that_reads_as_it_was(text: str) -> None:
     shown = "".join(char if char.isprintable() else " " for char in text).split()
@@ -50,6 +42,7 @@ def test_hostile_text_stands_on_the_page_as_it_was_written(full: Report) -> None
         full,
         **dict.fromkeys(("model", "label", "dataset"), HOSTILE),
         notes=(HOSTILE,),
+        bins=tuple(replace(b, failures={"a|b": 1, "`": 2, **b.failures}) for b in full.analysis.bins),
         half_life=replace(found.half_life, reason=as_it_is(HOSTILE)),
         position=replace(found.position, reason=as_it_is(HOSTILE)),
         guide=replace(found.guide, advice=(as_it_is(HOSTILE), as_it_is(f"# {HOSTILE}"))),

@@ -19,6 +19,7 @@ from contextcliff.reporting.figures.run_curves import comparable_runs, draw_curv
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import stored_reports
+from tests.make import known
 from tests.simulated_reports import edited
 
 
@@ -57,8 +58,7 @@ def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_
         report.run.run_id,
         "same",
     }
-    drawn = draw_curves(report, folder=tmp_path, dpi=50, beside=beside)
-    assert drawn is not None
+    drawn = known(draw_curves(report, folder=tmp_path, dpi=50, beside=beside))
     assert drawn.name == f"runs-{report.run.task}.png"
 
 

@@ -22,15 +22,11 @@ def test_a_run_goes_by_its_model_and_what_differs() -> None:
         RunFacts(run_id="c", model="glm", kv_policy="none", rope="yarn x2", dataset="essays", label="again"),
     ]
     assert unique_names(runs) == ("glm", "glm · yarn x2", "glm · yarn x2 · again")
-
-
-def test_what_is_not_known_tells_nothing_apart() -> None:
+    # What is not known tells nothing apart.
     ours = RunFacts(run_id="a", model="glm", kv_policy="none", rope="", dataset="essays", label="")
     theirs = RunFacts(run_id="b", model="glm", dataset="harbour")
     assert unique_names([ours, theirs]) == ("glm · essays", "glm · harbour")
-
-
-def test_texts_are_named_where_they_differ_within_a_dataset() -> None:
+    # Texts are named where they differ within a dataset.
     runs = [RunFacts(run_id=text, model="glm", dataset="documents", text=text) for text in ("one", "two")]
     assert unique_names(runs) == ("glm · one", "glm · two")
 
@@ -64,6 +60,7 @@ def test_a_model_that_all_runs_share_need_not_be_said_with_each() -> None:
         ("dataset.path", r"C:\Users\ada\novel.txt", "novel.txt"),
         ("dataset.path", "~/books/", "books"),
         ("dataset.paths", "['/home/ada/a b.txt', 'books/c.txt']", "['a b.txt', 'c.txt']"),
+        ("reporting.published", "['/home/me/mine.csv', 'ruler:gpt-4']", "['mine.csv', 'ruler:gpt-4']"),
         ("task.word_list", "lists/words.txt", "words.txt"),
         ("model.gguf.path", "/models/glm.gguf", "glm.gguf"),
         ("output_dir", "/home/ada/outputs", "outputs"),

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import io
-from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.records.report import Report
-from contextcliff.reporting.console import render_console
-from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.reporting.reporting_settings import LanguageName
 from tests.make import analysed_search, plan_of, searched
 from tests.reporting.figure_texts import drawn, overlaps, words
-from tests.reporting.made_reports import search_report
-
-
-def printed(report: Report, language: LanguageName = "en") -> str:
-    console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
-    render_console(
-        report, console=console, folder=Path("outputs/run"), tracking_command=None, language=catalogue(language)
-    )
-    assert isinstance(console.file, io.StringIO)
-    return " ".join(console.file.getvalue().split())
-
-
-def page_of(report: Report) -> str:
-    return render_markdown(report, figures=())
+from tests.reporting.made_reports import console_of, search_report
 
 
 @pytest.mark.slow
@@ -58,7 +38,7 @@ def test_the_figure_is_legible_with_any_number_of_lengths(lengths: tuple[int, ..
 )
 def test_no_sentence_of_a_fixed_design_is_said_of_a_search(law: Any) -> None:
     report = search_report(**law)
-    text = f"{page_of(report)} {printed(report)}"
+    text = f"{render_markdown(report, figures=())} {' '.join(console_of(report).split())}"
     for wrong in ("too few", "a new run with", "exact for 0/1", "at every length tested", "samples were planned"):
         assert wrong not in text
     if report.analysis.safe_cap.tokens is None:

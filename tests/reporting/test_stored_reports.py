@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,10 +43,6 @@ def saved(report: Report, folder: Path, *, schema: int = 1) -> Path:
 def put(report: Report, experiment: Path) -> str:
     """Write it where it goes; the folder's name."""
     return saved(report, folder_of(report, experiment=experiment)).name
-
-
-def rule_in(folder: Path) -> Mapping[str, str]:
-    return read_report(folder / "report.json").run.judged_by
 
 
 def test_a_report_of_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
@@ -133,7 +128,7 @@ def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> N
         experiment = Path(folder)
         for rule in asked:
             put(edited(simulated(), judged_by=rule), experiment)
-        kept = [rule_in(found.folder) for found in stored_reports(experiment).found]
+        kept = [read_report(found.folder / "report.json").run.judged_by for found in stored_reports(experiment).found]
     distinct = {tuple(sorted(rule.items())) for rule in asked}
     assert len(kept) == len(distinct)
     assert {tuple(sorted(rule.items())) for rule in kept} == distinct

@@ -43,6 +43,11 @@ def most_errors(runs: int, rate: float) -> int:
     return int(stats.binom.ppf(NEARLY_SURE, runs, rate))
 
 
+def allowed(rate: float, runs: int) -> int:
+    """Events of at most this rate that `runs` runs exceed with a chance of at most 1 in 1,000."""
+    return int(stats.binom.ppf(0.999, runs, rate))
+
+
 def decide_share(blocks: Sequence[Sequence[tuple[float, float]]], *, share: float, alpha: float) -> SequentialDecision:
     """Whether the mean is above `share` times the baseline's, or below; each pair is (score, baseline score)."""
     gains = [paired_block(block, share) for block in blocks]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -24,7 +24,6 @@ confidences = st.sampled_from([0.8, 0.9, 0.95, 0.99])
 fractions = st.lists(st.integers(min_value=0, max_value=20).map(lambda k: k / 20), min_size=1, max_size=30)
 
 
-@settings(deadline=None)
 @given(counts, confidences)
 def test_the_bound_agrees_with_scipy(count: tuple[int, int], confidence: float) -> None:
     right, n = count
@@ -32,7 +31,6 @@ def test_the_bound_agrees_with_scipy(count: tuple[int, int], confidence: float) 
     assert clopper_pearson_low(right, n, confidence) == pytest.approx(expected, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(fractions, confidences)
 def test_bounds_enclose_the_mean_and_stay_within_0_and_1(scores: list[float], confidence: float) -> None:
     ordered = tuple(sorted(scores))
@@ -41,7 +39,6 @@ def test_bounds_enclose_the_mean_and_stay_within_0_and_1(scores: list[float], co
     assert mean - 1e-9 <= upper_bound(ordered, confidence) <= 1.0
 
 
-@settings(deadline=None)
 @given(fractions)
 def test_shown_intervals_lie_within_0_and_1(scores: list[float]) -> None:
     ordered = tuple(sorted(scores))
@@ -84,13 +81,11 @@ def test_the_distribution_is_that_of_random_weights() -> None:
     assert weighted_mean_cdf(values, at) == pytest.approx(expected, abs=4 * 0.5 / 200_000**0.5)
 
 
-@settings(deadline=None)
 @given(scores)
 def test_one_more_zero_never_raises_the_bound(sample: tuple[float, ...]) -> None:
     assert mean_lower_bound((0.0, *sample), 0.95) <= mean_lower_bound(sample, 0.95) + 1e-6
 
 
-@settings(deadline=None)
 @given(scores, st.data())
 def test_a_better_score_never_lowers_the_bound(sample: tuple[float, ...], data: st.DataObject) -> None:
     at = data.draw(st.integers(min_value=0, max_value=len(sample) - 1))
@@ -98,7 +93,6 @@ def test_a_better_score_never_lowers_the_bound(sample: tuple[float, ...], data: 
     assert mean_lower_bound(better, 0.95) >= mean_lower_bound(sample, 0.95) - 1e-6
 
 
-@settings(deadline=None)
 @given(scores)
 def test_the_upper_bound_mirrors_the_lower_one(sample: tuple[float, ...]) -> None:
     mirrored = tuple(sorted(1.0 - score for score in sample))

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import test_proportions_2indep as score_test
@@ -20,7 +20,6 @@ def zeros_and_ones(right: int, n: int) -> tuple[float, ...]:
     return (0.0,) * (n - right) + (1.0,) * right
 
 
-@settings(deadline=None)
 @given(counts, counts)
 def test_at_a_share_of_one_it_is_fishers_exact_test(here: tuple[int, int], base: tuple[int, int]) -> None:
     table = np.array([[here[0], here[1] - here[0]], [base[0], base[1] - base[0]]])
@@ -46,7 +45,6 @@ def test_no_success_shows_nothing_whatever_the_baseline() -> None:
     assert binary_p_at_most_share(0, 20, 20, 20, 0.8) == 1.0
 
 
-@settings(deadline=None)
 @given(counts, counts)
 def test_both_forms_agree_on_right_and_wrong(here: tuple[int, int], base: tuple[int, int]) -> None:
     for test in (p_at_most_share, p_at_least_share):
@@ -56,7 +54,6 @@ def test_both_forms_agree_on_right_and_wrong(here: tuple[int, int], base: tuple[
         assert general == pytest.approx(exact, abs=1e-3)
 
 
-@settings(deadline=None)
 @given(counts, counts)
 def test_one_more_wrong_answer_here_or_right_one_at_the_baseline_is_never_evidence(
     here: tuple[int, int], base: tuple[int, int]
@@ -66,7 +63,6 @@ def test_one_more_wrong_answer_here_or_right_one_at_the_baseline_is_never_eviden
     assert binary_p_at_most_share(*here, base[0] + 1, base[1] + 1, 0.8) >= p - 1e-9
 
 
-@settings(deadline=None)
 @given(counts, counts)
 def test_no_score_is_both_above_and_below(here: tuple[int, int], base: tuple[int, int]) -> None:
     scores, baseline = zeros_and_ones(*here), zeros_and_ones(*base)

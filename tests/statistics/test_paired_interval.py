@@ -15,17 +15,11 @@ from contextcliff.statistics.pairs import MeanDifference, Unit, Units, mean_diff
 counts = st.integers(0, 12)
 
 
-@pytest.mark.parametrize(
-    ("better", "worse", "n", "low", "high"),
-    [
-        # Airway reactivity before and after a transplantation (Bentur et al. 2009), as in M. W. Fagerland, S. Lydersen
-        # and P. Laake, "Recommended tests and confidence intervals for paired binomial proportions", Statistics in
-        # Medicine 33 (2014), table VI.
-        (1, 7, 21, -0.517, -0.026)
-    ],
-)
-def test_tangos_interval_of_a_published_table(better: int, worse: int, n: int, low: float, high: float) -> None:
-    assert tango(better=better, worse=worse, n=n, confidence=0.975) == pytest.approx((low, high), abs=5e-4)
+def test_tangos_interval_of_a_published_table() -> None:
+    """Airway reactivity before and after a transplantation (Bentur et al. 2009), as in M. W. Fagerland, S. Lydersen
+    and P. Laake, "Recommended tests and confidence intervals for paired binomial proportions", Statistics in Medicine
+    33 (2014), table VI."""
+    assert tango(better=1, worse=7, n=21, confidence=0.975) == pytest.approx((-0.517, -0.026), abs=5e-4)
 
 
 @pytest.mark.parametrize(("better", "worse", "n"), [(12, 2, 50), (0, 3, 40), (0, 0, 22), (6, 16, 161)])
@@ -63,7 +57,7 @@ def test_its_lower_end_is_where_mcnemars_test_ends_where_all_pairs_differ() -> N
     assert (low, high) == pytest.approx((2.0 * wilson.low - 1.0, 2.0 * wilson.high - 1.0), abs=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(-4, 4), st.integers(1, 4)), min_size=1, max_size=12))
 def test_an_interval_holds_its_mean_whatever_the_units(drawn: list[tuple[int, int]]) -> None:
     units = Units.of(Unit(total=total * pairs / 4, pairs=pairs) for total, pairs in drawn)

@@ -20,7 +20,6 @@ SHARE = 0.8
 THRESHOLD = 0.8
 BLOCK, MOST = 10, 160
 RUNS = [pytest.param(2_000, id="quick"), pytest.param(20_000, id="record", marks=pytest.mark.slow)]
-Recorder = Callable[[str, object], None]
 Law = Callable[[np.random.Generator, int], Array]
 
 
@@ -56,21 +55,17 @@ AT_THE_THRESHOLD: dict[str, Law] = {
 
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("law", AT_THE_THRESHOLD)
-def test_a_mean_at_the_threshold_is_shown_on_either_side_in_at_most_alpha_of_runs(
-    law: str, runs: int, record_property: Recorder
-) -> None:
+def test_a_mean_at_the_threshold_is_shown_on_either_side_in_at_most_alpha_of_runs(law: str, runs: int) -> None:
     scores = AT_THE_THRESHOLD[law](np.random.default_rng(1), runs)
     above = passes(ABOVE, (scores - THRESHOLD) / THRESHOLD, BLOCK, ALPHA)
     below = passes(BELOW, (THRESHOLD - scores) / (1.0 - THRESHOLD), BLOCK, ALPHA)
-    record_property("above", float(above.mean()))
-    record_property("below", float(below.mean()))
     assert above.sum() <= most_errors(runs, ALPHA)
     assert below.sum() <= most_errors(runs, ALPHA)
 
 
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("rate", [1.0, 0.98, 0.95, 0.9, 0.3])
-def test_the_exact_power_is_that_of_simulated_runs(rate: float, runs: int, record_property: Recorder) -> None:
+def test_the_exact_power_is_that_of_simulated_runs(rate: float, runs: int) -> None:
     scores = rates(*[rate] * 10)(np.random.default_rng(2), runs)
     above = log_e_values(ABOVE, (scores - THRESHOLD) / THRESHOLD, BLOCK) >= np.log(20.0)
     below = log_e_values(BELOW, (THRESHOLD - scores) / (1.0 - THRESHOLD), BLOCK) >= np.log(20.0)
@@ -78,8 +73,6 @@ def test_the_exact_power_is_that_of_simulated_runs(rate: float, runs: int, recor
     samples = BLOCK * np.where(ends.any(axis=1), ends.argmax(axis=1) + 1, MOST // BLOCK)
     passed = int((above & (np.cumsum(ends, axis=1) == 1) & ends).any(axis=1).sum())
     exact = profile_power((rate,) * BLOCK, threshold=THRESHOLD, alpha=ALPHA, most=MOST)
-    record_property("above", float(passed / runs))
-    record_property("samples", float(samples.mean()))
     assert runs - most_errors(runs, 1.0 - exact.above) <= passed <= most_errors(runs, exact.above)
     assert abs(samples.mean() - exact.expected_samples) <= 4.0 * samples.std() / np.sqrt(runs) + 1e-9
 
@@ -97,12 +90,10 @@ def share_gains(rng: np.random.Generator, runs: int, here: float, base: float, w
 @pytest.mark.parametrize("weight", [None, 2.0])
 @pytest.mark.parametrize("base", [0.99, 0.9, 0.5])
 def test_a_mean_at_its_share_of_the_baseline_is_shown_on_either_side_in_at_most_alpha_of_runs(
-    base: float, weight: float | None, runs: int, record_property: Recorder
+    base: float, weight: float | None, runs: int
 ) -> None:
     y = share_gains(np.random.default_rng(3), runs, SHARE * base, base, weight)
     above, below = passes(SHARE_ABOVE, y / SHARE, BLOCK, ALPHA), passes(SHARE_BELOW, -y, BLOCK, ALPHA)
-    record_property("above", float(above.mean()))
-    record_property("below", float(below.mean()))
     assert above.sum() <= most_errors(runs, ALPHA)
     assert below.sum() <= most_errors(runs, ALPHA)
 
@@ -116,16 +107,12 @@ def of_texts(rng: np.random.Generator, runs: int, correlation: float, size: int)
 
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("correlation", [0.05, 0.15, 0.3])
-def test_a_bet_on_texts_holds_where_one_on_their_samples_does_not(
-    correlation: float, runs: int, record_property: Recorder
-) -> None:
+def test_a_bet_on_texts_holds_where_one_on_their_samples_does_not(correlation: float, runs: int) -> None:
     """Ten samples a text, in blocks of one text for the bets on samples and of ten texts for those on texts."""
     right = of_texts(np.random.default_rng(6), runs, correlation, 10)
     by_text = passes(ABOVE, (right / 10.0 - THRESHOLD) / THRESHOLD, BLOCK, ALPHA)
     samples = (np.arange(10) < right[:, : MOST // 10, None]).astype(float).reshape(runs, MOST)
     by_sample = passes(ABOVE, (samples - THRESHOLD) / THRESHOLD, BLOCK, ALPHA)
-    record_property("by_text", float(by_text.mean()))
-    record_property("by_sample", float(by_sample.mean()))
     assert by_text.sum() <= most_errors(runs, ALPHA)
     assert by_sample.sum() > most_errors(runs, ALPHA)
 
@@ -133,16 +120,11 @@ def test_a_bet_on_texts_holds_where_one_on_their_samples_does_not(
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.98, 0.95, 0.9, 0.85, 0.8, 0.7, 0.5, 0.3])
 @pytest.mark.parametrize("graded", [False, True])
-def test_the_coverage_of_a_confidence_sequence_where_decisions_stop_the_samples(
-    rate: float, graded: bool, record_property: Recorder
-) -> None:
-    runs, rng, missed, widths = 2_000, np.random.default_rng(8), 0, []
+def test_the_coverage_of_a_confidence_sequence_where_decisions_stop_the_samples(rate: float, graded: bool) -> None:
+    runs, rng, missed = 2_000, np.random.default_rng(8), 0
     law = beta(rate, 3.0) if graded else rates(*[rate] * 10)
     for blocks in law(rng, runs).reshape(runs, MOST // BLOCK, BLOCK):
         used = decide(blocks.tolist(), threshold=THRESHOLD, alpha=ALPHA).blocks_used
         low, high = confidence_sequence(blocks[:used].ravel().tolist(), 0.95)
         missed += not low <= rate <= high
-        widths.append(high - low)
-    record_property("coverage", float(1.0 - missed / runs))
-    record_property("width", float(np.mean(widths)))
     assert missed <= most_errors(runs, 0.05)

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contextcliff.datasets.synthetic import Synthetic
-from contextcliff.records.corpus import Corpus
 from contextcliff.records.sample import Prompt
-from contextcliff.tasks.task import ContextBudget, Materials, Task, TaskPlan
+from contextcliff.tasks.task import ContextBudget, Materials
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import shipped
 
 ROOM = ContextBudget(context_window=262_144, answer_tokens=48)
 DEPTHS = [0.05 + place / 10 for place in range(10)]
-LONG = 131_072
 
 
 @dataclass
@@ -33,21 +31,9 @@ class Counting:
         return WordTokenizer().count_prompt(prompt)
 
 
-def plan(*, trials: int) -> Task:
-    task: Task = shipped("niah", lengths=[LONG], depths=DEPTHS, trials=trials)
-    return task
-
-
-def text_for(task: Task) -> Corpus:
-    return Synthetic().corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.texts)
-
-
-def built(task: Task, corpus: Corpus, tokenizer: Counting) -> TaskPlan:
-    return task.build(Materials(corpus=corpus, tokenizer=tokenizer, context_budget=ROOM, seed=0, text_identity="text"))
-
-
 def test_ten_depths_and_twenty_trials_at_128k_take_no_more_than_two_tokenisations_of_the_text() -> None:
-    task, tokenizer = plan(trials=20), Counting()
-    corpus = text_for(task)
-    assert len(built(task, corpus, tokenizer).samples) == 200
+    task, tokenizer = shipped("niah", lengths=[131_072], depths=DEPTHS, trials=20), Counting()
+    corpus = Synthetic().corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.texts)
+    materials = Materials(corpus=corpus, tokenizer=tokenizer, context_budget=ROOM, seed=0, text_identity="text")
+    assert len(task.build(materials).samples) == 200
     assert tokenizer.characters <= 2 * len(corpus.documents[0].text)

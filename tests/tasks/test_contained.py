@@ -16,9 +16,8 @@ STORIES = Stories().corpus(tokens=0, seed=0)
 WORDS = "Otto Marit Paris London not or and the 5 15 no yes is was lamp , . to because but".split()
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference"),
-    [
+def test_it_gives_the_reference() -> None:
+    cases = (
         ("The lighthouse was built by Otto Lindqvist in 1817.", "Otto Lindqvist"),
         ("the OTTO, Lindqvist!", "Otto Lindqvist"),
         ("It was Otto Lindqvist, the engineer", "the Otto Lindqvist"),
@@ -48,15 +47,16 @@ WORDS = "Otto Marit Paris London not or and the 5 15 no yes is was lamp , . to b
         ("犯人は太郎に違いない", "太郎"),
         ("書かれていませんが。答えは東京です。", "東京"),
         ("他住在北京市中心", "北京"),
-    ],
-)
-def test_it_gives_the_reference(answer: str, reference: str) -> None:
-    assert contains_reference(answer, ("something else", reference))
+    )
+    assert [
+        (answer, reference)
+        for answer, reference in cases
+        if not contains_reference(answer, ("something else", reference))
+    ] == []
 
 
-@pytest.mark.parametrize(
-    ("answer", "reference"),
-    [
+def test_it_does_not_give_the_reference() -> None:
+    cases = (
         ("", "Otto"),
         ("Otto", ""),
         ("A lamp", "a"),  # SQuAD drops articles
@@ -99,10 +99,8 @@ def test_it_gives_the_reference(answer: str, reference: str) -> None:
         ("それが京都かどうかは書かれていません", "京都"),
         ("13人いた", "3"),
         ("不是北京而是上海", "北京"),
-    ],
-)
-def test_it_does_not_give_the_reference(answer: str, reference: str) -> None:
-    assert not contains_reference(answer, (reference,))
+    )
+    assert [(answer, reference) for answer, reference in cases if contains_reference(answer, (reference,))] == []
 
 
 def test_what_the_question_names_has_to_open_the_answer() -> None:

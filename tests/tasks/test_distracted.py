@@ -50,7 +50,7 @@ def golden_of(sample: Sample) -> list[str]:
     return [POOL.text(piece) for piece in POOL.golden(ASKED[sample.question])]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=20)
 @given(length=st.integers(900, 9_000), seed=st.integers(0, 100), depth=st.floats(0.0, 1.0))
 def test_a_prompt_has_its_documents_once_and_the_answer_in_no_other(length: int, seed: int, depth: float) -> None:
     (sample,) = built(length, seed=seed, depths=[depth])
@@ -71,7 +71,7 @@ def test_a_prompt_has_its_documents_once_and_the_answer_in_no_other(length: int,
     assert all(any(piece.startswith(text) for piece in pieces) for text in cut)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=8)
 @given(length=st.integers(4_000, 9_000), seed=st.integers(0, 100))
 def test_the_document_stands_at_its_depth_among_the_others(length: int, seed: int) -> None:
     samples = built(length, seed=seed, depths=[0.0, 0.3, 1.0])
@@ -182,19 +182,21 @@ def test_paragraphs_of_hotpotqa_are_documents_and_the_two_that_are_needed_stand_
 QUESTION = next(sample for sample in built(1_000, trials=4) if "walnuts" not in sample.question)
 
 
-@pytest.mark.parametrize(
-    ("answer", "value", "failure"),
-    [
-        ("{right}", 1.0, None),
-        ("It was {right}, the text says.", 1.0, None),
-        ("", 0.0, "empty"),
-        ("I'm sorry, the documents do not say.", 0.0, "refusal"),
-        ("a grey horse", 0.0, "wrong"),
-    ],
-)
-def test_an_answer_is_right_where_an_accepted_one_stands_in_it(answer: str, value: float, failure: str | None) -> None:
-    score = shipped("qa_distractors").score(QUESTION, said(answer.format(right=QUESTION.answers[-1])), ScoringContext())
-    assert (score.value, score.failure) == (value, failure)
+def test_an_answer_is_right_where_an_accepted_one_stands_in_it() -> None:
+    expected = {
+        "{right}": (1.0, None),
+        "It was {right}, the text says.": (1.0, None),
+        "": (0.0, "empty"),
+        "I'm sorry, the documents do not say.": (0.0, "refusal"),
+        "a grey horse": (0.0, "wrong"),
+    }
+    found = {
+        answer: shipped("qa_distractors").score(
+            QUESTION, said(answer.format(right=QUESTION.answers[-1])), ScoringContext()
+        )
+        for answer in expected
+    }
+    assert {key: (score.value, score.failure) for key, score in found.items()} == expected
 
 
 def test_whole_words_count_and_no_letters_inside_others() -> None:

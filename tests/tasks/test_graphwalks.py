@@ -18,6 +18,8 @@ from contextcliff.tasks.graphs.edge_lists import PlacedEdge, level_sizes, plante
 from contextcliff.tasks.graphs.graphwalks import Graphwalks
 from contextcliff.tasks.graphs.node_sets import score_nodes
 from tests import compositions
+from tests.make import known
+from tests.tasks import made_tasks
 from tests.tasks.needles import built, materials, prompt
 
 OPTIONS = ("graphwalks", "graphwalks_parents")
@@ -25,7 +27,7 @@ QUESTIONS = st.sampled_from(["bfs", "parents"])
 
 
 def shipped(option: str = "graphwalks", **changes: Any) -> Graphwalks:
-    task = compositions.built(f"task={option}", "engine=simulated").task
+    task = made_tasks.shipped(option)
     assert isinstance(task, Graphwalks)
     return replace(task, **{"trials": 1, **changes})
 
@@ -43,8 +45,7 @@ def answer_by_networkx(edges: list[tuple[str, str]], node: str, hops: int, quest
 
 
 def node_of(sample: Sample) -> str:
-    found = re.search(r"node ([0-9a-f]+)", sample.question)
-    assert found is not None
+    found = known(re.search(r"node ([0-9a-f]+)", sample.question))
     return found[1]
 
 
@@ -56,7 +57,7 @@ def evidence_of(sample: Sample) -> str:
 @given(
     QUESTIONS, st.integers(1, 4), st.integers(1, 9), st.integers(900, 2_500), st.floats(0.25, 6.0), st.integers(4, 7)
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_networkx_finds_the_same_answer_in_the_whole_list_and_in_the_edges_that_are_needed(
     question: str, hops: int, frontier: int, length: int, degree: float, digits: int
 ) -> None:
@@ -79,7 +80,6 @@ def test_networkx_finds_the_same_answer_in_the_whole_list_and_in_the_edges_that_
 
 
 @given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 60), st.booleans(), st.integers(0, 1_000))
-@settings(deadline=None)
 def test_no_part_of_the_distractors_changes_the_answer(
     hops: int, frontier: int, others: int, turned: bool, seed: int
 ) -> None:
@@ -180,9 +180,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("override", "line"), REFUSED.items())
-def test_a_wrong_key_is_one_line(override: str, line: str) -> None:
-    assert compositions.refusal("task=graphwalks", "engine=simulated", override) == line
+def test_a_wrong_key_is_one_line() -> None:
+    assert {override: made_tasks.refusal("graphwalks", override) for override in REFUSED} == REFUSED
 
 
 @pytest.mark.parametrize(

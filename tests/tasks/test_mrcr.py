@@ -44,7 +44,7 @@ def asked_for(sample: Sample) -> str:
     return next(text for text in requests if f"{text[len('Write a ') : -1]} that you wrote" in sample.question)
 
 
-@settings(max_examples=15)
+@settings(max_examples=12)
 @given(st.sampled_from([2, 4, 8]), st.integers(2_048, 20_000), st.floats(0.0, 1.0), st.integers(0, 50))
 def test_a_conversation_has_its_length_and_its_needles(needles: int, length: int, depth: float, seed: int) -> None:
     task = mrcr(needles=needles, lengths=[length], depths=[depth], trials=1)
@@ -63,21 +63,13 @@ def test_a_conversation_has_its_length_and_its_needles(needles: int, length: int
     assert len(set(replies)) == len(replies)  # each stands there once, and no answer elsewhere
     whole = "\n".join(text for turn in prompt.turns for text in (turn.user, turn.assistant))
     assert whole.count(sample.answers[0]) == 1
-
-
-@settings(max_examples=10)
-@given(st.sampled_from([2, 4, 8]), st.integers(2_048, 20_000), st.floats(0.0, 1.0), st.integers(0, 50))
-def test_where_the_needles_stand_is_recorded_in_tokens(needles: int, length: int, depth: float, seed: int) -> None:
-    task = mrcr(needles=needles, lengths=[length], depths=[depth], trials=1)
-    (sample,) = plan(task, seed=seed).samples
     turns, user = sample.recipe.turns, sample.recipe.user
-    request = asked_for(sample)
 
     def tokens(count: int) -> int:
         return WordTokenizer().count_prompt(render(Recipe(turns=turns[:count], user=user), {}))
 
-    starts = [tokens(place) - tokens(0) for place, turn in enumerate(sent(sample).turns) if turn.user == request]
-    number = int(sample.metadata["asked"])
+    # Where the needles stand is recorded in tokens.
+    starts = [tokens(place) - tokens(0) for place, turn in enumerate(prompt.turns) if turn.user == request]
     near = pytest.approx(starts[number - 1], abs=max(24, length // 100))
     assert sample.metadata["asked_place_tokens"] == near
     distance = (starts[-1] - starts[0]) / (needles - 1)
@@ -86,7 +78,7 @@ def test_where_the_needles_stand_is_recorded_in_tokens(needles: int, length: int
     assert sample.metadata["nearest_needle_tokens"] == pytest.approx(min(others), abs=max(24, length // 100))
 
 
-@pytest.mark.parametrize("needles", [2, 4, 8])
+@pytest.mark.parametrize("needles", [2, *(pytest.param(more, marks=pytest.mark.slow) for more in (4, 8))])
 def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> None:
     task = mrcr(needles=needles, lengths=[2_048])
     assert task.block_samples == 3 * needles
@@ -98,7 +90,7 @@ def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> Non
 
 
 def test_controls_have_the_pieces_turn_alone_and_none_of_the_needles() -> None:
-    found = plan(mrcr(lengths=[2_048, 4_096], needles=4, trials=4, controls=True))
+    found = plan(mrcr(lengths=[2_048, 4_096], needles=4, trials=1, controls=True))
     by_id = {control.sample_id: control for control in found.controls}
     for sample in found.samples:
         ceiling, floor = (by_id[name] for name in sample.controls)
@@ -119,7 +111,7 @@ def test_what_stands_far_from_its_depth_is_told() -> None:
         "farthest 0.46), since turns stay whole and the other needles stand around it; take longer contexts, or fewer "
         "needles"
     )
-    assert plan(mrcr(lengths=[16_384], trials=2)).notes == ()
+    assert plan(mrcr(lengths=[8_192], trials=1)).notes == ()
 
 
 @pytest.mark.parametrize(
@@ -186,24 +178,19 @@ def test_it_is_difflibs_ratio_with_its_defaults_answer_first(copied: str, piece:
         assert copied_ratio(copied, piece) <= expected <= 0.25
 
 
-@pytest.mark.parametrize(
-    ("answer", "value", "failure"),
-    [
-        (f"aB3{PIECE}", 1.0, None),
-        (f" \naB3{PIECE}", 1.0, None),
-        (f"aB3{PIECE}\n\nUser: Write a poem about eels.", 1.0, None),  # a base model goes on with the conversation
-        (PIECE, 0.0, "no_prefix"),
-        (f"Here it is: aB3{PIECE}", 0.0, "no_prefix"),
-        (f"ab3{PIECE}", 0.0, "no_prefix"),
-        ("", 0.0, "empty"),
-        ("I'm sorry, but I can't find it.", 0.0, "refusal"),
-        ("aB3", 0.0, "missing"),
-    ],
-)
-def test_without_the_word_at_its_beginning_an_answer_is_worth_nothing(
-    answer: str, value: float, failure: str | None
-) -> None:
-    assert scored(answer) == (value, failure)
+def test_without_the_word_at_its_beginning_an_answer_is_worth_nothing() -> None:
+    expected = {
+        f"aB3{PIECE}": (1.0, None),
+        f" \naB3{PIECE}": (1.0, None),
+        f"aB3{PIECE}\n\nUser: Write a poem about eels.": (1.0, None),  # a base model goes on with the conversation
+        PIECE: (0.0, "no_prefix"),
+        f"Here it is: aB3{PIECE}": (0.0, "no_prefix"),
+        f"ab3{PIECE}": (0.0, "no_prefix"),
+        "": (0.0, "empty"),
+        "I'm sorry, but I can't find it.": (0.0, "refusal"),
+        "aB3": (0.0, "missing"),
+    }
+    assert {answer: scored(answer) for answer in expected} == expected
 
 
 def test_a_blank_between_the_word_and_the_piece_costs_next_to_nothing() -> None:

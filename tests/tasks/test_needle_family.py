@@ -16,7 +16,7 @@ from tests.make import scored_sample
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import OPTIONS, TEXT, TEXTS, built, materials, prompt, said
 
-LENGTHS = (400, 777, 1_500)
+LENGTHS = (400, 1_500)
 HIDING = [option for option in OPTIONS if option != "repeat"]
 
 

@@ -15,30 +15,26 @@ from contextcliff.tasks.task import ContextBudget
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.value_forms import NUMBER
+from tests.make import known
 from tests.tasks.needles import TEXT, build, niah, passages, prompt, said
 
 lengths = st.integers(min_value=120, max_value=2_800)
 depths = st.floats(min_value=0.0, max_value=1.0)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25)
 @given(lengths, depths)
-def test_the_built_length_meets_the_length_asked_for_and_never_exceeds_it(length: int, depth: float) -> None:
-    (sample,) = build(niah(lengths=[length], depths=[depth], trials=1))
+def test_the_needle_stands_whole_between_two_sentences_and_the_length_is_the_one_asked_for(
+    length: int, depth: float
+) -> None:
+    (sample,) = build(niah(lengths=[length], depths=[depth], trials=1, haystacks=1))
     counted = WordTokenizer().count_prompt(prompt(sample))
     assert counted <= length
     assert length - counted <= max(16, length // 100)
     assert abs(counted - sample.built_tokens) <= 2
-
-
-@settings(max_examples=40, deadline=None)
-@given(lengths, depths)
-def test_the_needle_stands_whole_between_two_sentences_of_the_text(length: int, depth: float) -> None:
-    (sample,) = build(niah(lengths=[length], depths=[depth], trials=1, haystacks=1))
     before, after = passages(sample)
     needle = sample.recipe.user[2]
-    city = re.search(r"What is the special magic (\w+) number\?", sample.question)
-    assert city is not None
+    city = known(re.search(r"What is the special magic (\w+) number\?", sample.question))
     assert isinstance(needle, Words)
     assert needle.text == f"The special magic {city[1]} number is: {sample.answers[0]}. "
     assert before.end == after.start
@@ -73,20 +69,6 @@ def test_the_longest_length_leaves_room_for_the_answer() -> None:
     assert task.longest_context(ContextBudget(context_window=8_192, answer_tokens=48)) == 7_900
     with pytest.raises(ConfigError, match="the longest that fits is 7,168"):
         task.longest_context(ContextBudget(context_window=8_192, answer_tokens=1_024))
-
-
-FOUND = ["1234567", "The number is 1234567.", "**1234567**", "1,234,567", "Paris: 1234567, of course", "x=1234567;"]
-NOT_FOUND = ["12345678", "91234567", "1234567.5", "0.1234567", "123456", "1234568", "1,234,567,890", "12,345,678"]
-
-
-@pytest.mark.parametrize("answer", FOUND)
-def test_the_right_number_is_found_as_a_whole_number(answer: str) -> None:
-    assert score_value(answer, expected="1234567", form=NUMBER, cut_off=False).value == 1.0
-
-
-@pytest.mark.parametrize("answer", NOT_FOUND)
-def test_a_number_in_a_longer_or_another_number_is_not_found(answer: str) -> None:
-    assert score_value(answer, expected="1234567", form=NUMBER, cut_off=False).value == 0.0
 
 
 @pytest.mark.parametrize(

@@ -13,24 +13,16 @@ from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.tasks.prose_sources import one_text, several_texts, unused_notes
-from tests.commands import SIMULATED, contextcliff
+from tests.compositions import line_of
 from tests.tasks.needles import TEXT
 
 NOVELS = tuple(Document(document_id=name, title=name, text=TEXT.text) for name in ("emma.txt", "persuasion.txt"))
 
 
-def told(folder: Path, *overrides: str) -> str:
-    """The one line of a command that is refused."""
-    ended = contextcliff(*overrides, *SIMULATED, cwd=folder)
-    assert ended.returncode == 2
-    (line,) = ended.stderr.splitlines()
-    return line.removeprefix("error: ")
-
-
-def novels(folder: Path, *, suffix: str = "txt") -> Path:
+def novels(folder: Path) -> Path:
     (folder / "novels").mkdir()
     for name in ("emma", "persuasion"):
-        (folder / "novels" / f"{name}.{suffix}").write_text(f"{TEXT.text}\n\nThe end of {name}.", encoding="utf-8")
+        (folder / "novels" / f"{name}.txt").write_text(f"{TEXT.text}\n\nThe end of {name}.", encoding="utf-8")
     return folder / "novels"
 
 
@@ -41,8 +33,8 @@ def test_a_folder_of_novels_is_refused_with_their_names_and_the_way_out(tmp_path
         "dataset: holds 2 texts (emma.txt, persuasion.txt), and task=continuation goes on with one; choose it with "
         "dataset=essays dataset.path=FILE, or list the files of one long text in order, dataset.paths=[FILE,FILE]"
     )
-    assert told(tmp_path, "task=continuation", f"dataset.path={folder}") == expected
-    assert told(tmp_path, "task=continuation", "dataset=documents", f"dataset.path={folder}") == expected
+    plan = ("task=continuation", f"dataset.path={folder}", "engine=simulated", "action=plan", f"output_dir={tmp_path}")
+    assert line_of(*plan) == line_of(*plan, "dataset=documents") == expected
     with pytest.raises(ConfigError) as raised:
         one_text(Corpus(documents=NOVELS), task="continuation")
     assert str(raised.value) == expected
@@ -73,13 +65,13 @@ def test_more_haystacks_than_texts_are_refused() -> None:
 
 
 @pytest.mark.parametrize("task", ["continuation", "niah"])
-def test_a_question_set_is_no_prose(task: str, tmp_path: Path) -> None:
+def test_a_question_set_is_no_prose(task: str) -> None:
     corpus = Stories().corpus(tokens=1, seed=0)
     expected = (
         f"dataset: this one has {len(corpus.questions)} questions on {len(corpus.documents)} texts, and task={task} "
         "asks none of them; take task=qa, or a dataset of prose: essays, documents without questions, synthetic"
     )
-    assert told(tmp_path, f"task={task}", "dataset=stories") == expected
+    assert line_of(f"task={task}", "dataset=stories", "engine=simulated", "action=plan") == expected
 
 
 ROW = {"context": TEXT.text, "question": "Who kept the tides?", "answers": ["Mr. Pask"]}

@@ -62,7 +62,7 @@ def needles(text: str, *, key: str = WORD, value: str = NUMBER, form: str = ONE)
     ("option", "in_text", "asked", "key", "value"),
     [
         ("ruler_niah_single_1", 1, 1, WORD, NUMBER),
-        ("ruler_niah_single_2", 1, 1, WORD, NUMBER),
+        pytest.param("ruler_niah_single_2", 1, 1, WORD, NUMBER, marks=pytest.mark.slow),
         ("ruler_niah_single_3", 1, 1, WORD, UUID),
         ("ruler_niah_multikey_1", 4, 1, WORD, NUMBER),
         ("ruler_niah_multiquery", 4, 4, WORD, NUMBER),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,46 +46,46 @@ def tag_of(
     )
 
 
-@pytest.mark.parametrize(
-    ("reply", "format", "finish_reason", "tag"),
-    [
-        ("  \n", "plain", "length", "empty"),
-        ("", "json", "stop", "empty"),
-        ('{"answer": " "}', "json", "stop", "empty"),
-        ("Marit", "json", "stop", "schema"),
-        ('{"name": "Marit"}', "json", "stop", "schema"),
-        ('{"answer": "Ma', "json", "length", "schema"),
-        ("It was the engineer Otto Lindqvist.", "plain", "stop", "verbose"),
-        ('{"answer": "The engineer Otto Lindqvist, in 1817"}', "json", "stop", "verbose"),
-        ("The engineer Otto Lindqvist", "json", "stop", "schema"),  # no JSON: nothing was answered
-        ("I'm sorry, but it was the engineer Otto Lindqvist.", "plain", "stop", "verbose"),
-        ("It isn't stated outright. The engineer Otto Lindqvist built it.", "plain", "stop", "verbose"),
-        ("The engineer Otto Lindqvist built it in 1817 and the", "plain", "length", "verbose"),
-        ("The engineer Otto Lindqvist of Stockholm, a baker's son", "plain", "stop", "verbose"),
-        (f"The engineer Otto Lindqvist built it. {RAMBLING}", "plain", "stop", "verbose"),
-        ("The text does not say whether the engineer Otto Lindqvist built it", "plain", "stop", "refusal"),
-        ("It was not the engineer Otto Lindqvist", "plain", "stop", "partial"),
-        ("the engineer Otto Lindqvist or Marit", "plain", "stop", "partial"),
-        ("The text does not say", "plain", "length", "refusal"),
-        ('{"answer": "unknown"}', "json", "stop", "refusal"),
-        ("Marit", "plain", "length", "incomplete"),
-        ("Marit\nShe lit the lamp on the night of", "plain", "length", "wrong"),  # cut behind the answer
-        ('{"answer": "Marit"} She lit the', "json", "length", "wrong"),
-        ("Brunel and the", "plain", "stop", "incomplete"),
-        ("It was Brunel,", "plain", "stop", "incomplete"),
-        ("Isambard Brunel", "plain", "stop", "hallucination"),
-        ("In 1999", "plain", "stop", "hallucination"),
-        (RAMBLING, "plain", "stop", "drift"),
-        ("Bananas, mangoes, papayas, oranges, cherries, apples!", "plain", "stop", "drift"),
-        ("Otto Lindqvist, a keeper", "plain", "stop", "partial"),
-        ("Marit", "plain", "stop", "wrong"),
-        ("In 1817", "plain", "stop", "wrong"),  # the text writes 1,817
-        ("no", "plain", "stop", "wrong"),
-        ("the lighthouse of Skerrow", "plain", "stop", "wrong"),  # says nothing that the question doesn't
-    ],
-)
-def test_the_first_tag_of_the_order_that_holds(reply: str, format: Format, finish_reason: str, tag: str) -> None:
-    assert tag_of(reply, format=format, finish_reason=finish_reason).tag == tag
+def test_the_first_tag_of_the_order_that_holds() -> None:
+    expected: dict[tuple[str, Format, str], str] = {
+        ("  \n", "plain", "length"): "empty",
+        ("", "json", "stop"): "empty",
+        ('{"answer": " "}', "json", "stop"): "empty",
+        ("Marit", "json", "stop"): "schema",
+        ('{"name": "Marit"}', "json", "stop"): "schema",
+        ('{"answer": "Ma', "json", "length"): "schema",
+        ("It was the engineer Otto Lindqvist.", "plain", "stop"): "verbose",
+        ('{"answer": "The engineer Otto Lindqvist, in 1817"}', "json", "stop"): "verbose",
+        ("The engineer Otto Lindqvist", "json", "stop"): "schema",  # no JSON: nothing was answered
+        ("I'm sorry, but it was the engineer Otto Lindqvist.", "plain", "stop"): "verbose",
+        ("It isn't stated outright. The engineer Otto Lindqvist built it.", "plain", "stop"): "verbose",
+        ("The engineer Otto Lindqvist built it in 1817 and the", "plain", "length"): "verbose",
+        ("The engineer Otto Lindqvist of Stockholm, a baker's son", "plain", "stop"): "verbose",
+        (f"The engineer Otto Lindqvist built it. {RAMBLING}", "plain", "stop"): "verbose",
+        ("The text does not say whether the engineer Otto Lindqvist built it", "plain", "stop"): "refusal",
+        ("It was not the engineer Otto Lindqvist", "plain", "stop"): "partial",
+        ("the engineer Otto Lindqvist or Marit", "plain", "stop"): "partial",
+        ("The text does not say", "plain", "length"): "refusal",
+        ('{"answer": "unknown"}', "json", "stop"): "refusal",
+        ("Marit", "plain", "length"): "incomplete",
+        ("Marit\nShe lit the lamp on the night of", "plain", "length"): "wrong",  # cut behind the answer
+        ('{"answer": "Marit"} She lit the', "json", "length"): "wrong",
+        ("Brunel and the", "plain", "stop"): "incomplete",
+        ("It was Brunel,", "plain", "stop"): "incomplete",
+        ("Isambard Brunel", "plain", "stop"): "hallucination",
+        ("In 1999", "plain", "stop"): "hallucination",
+        (RAMBLING, "plain", "stop"): "drift",
+        ("Bananas, mangoes, papayas, oranges, cherries, apples!", "plain", "stop"): "drift",
+        ("Otto Lindqvist, a keeper", "plain", "stop"): "partial",
+        ("Marit", "plain", "stop"): "wrong",
+        ("In 1817", "plain", "stop"): "wrong",  # the text writes 1,817
+        ("no", "plain", "stop"): "wrong",
+        ("the lighthouse of Skerrow", "plain", "stop"): "wrong",  # says nothing that the question doesn't
+    }
+    assert {
+        (reply, format, finish_reason): tag_of(reply, format=format, finish_reason=finish_reason).tag
+        for reply, format, finish_reason in expected
+    } == expected
 
 
 def test_the_order_decides_where_several_hold() -> None:
@@ -146,21 +145,18 @@ def test_a_choice_is_never_partly_right_nor_a_summary_right_in_too_many_words() 
     assert tag_of("It was the engineer Otto Lindqvist", kind="summary").tag == "wrong"
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("The cat and the 7 dogs", {"cat", "7", "dogs"}),
-        ("STRASSE Straße", {"strasse"}),
-        ("１２,345 or 1.234.567", {"12345", "1234567"}),
-        ("東京タワー2020", {"東京", "京タ", "タワ", "ワー", "2020"}),
-        ("犬", {"犬"}),
-        ("हिन्दी", {"हिन्दी"}),  # vowel signs are part of the word
-        ("snake_case", {"snake", "case"}),
-        ("…", set()),
-    ],
-)
-def test_content_words_of_any_script(text: str, found: set[str]) -> None:
-    assert content_words(text) == found
+def test_content_words_of_any_script() -> None:
+    expected = {
+        "The cat and the 7 dogs": {"cat", "7", "dogs"},
+        "STRASSE Straße": {"strasse"},
+        "１２,345 or 1.234.567": {"12345", "1234567"},
+        "東京タワー2020": {"東京", "京タ", "タワ", "ワー", "2020"},
+        "犬": {"犬"},
+        "हिन्दी": {"हिन्दी"},  # vowel signs are part of the word
+        "snake_case": {"snake", "case"},
+        "…": set(),
+    }
+    assert {text: content_words(text) for text in expected} == expected
 
 
 def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:
@@ -176,9 +172,8 @@ def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_a_refusal_in_six_languages() -> None:
+    answers = (
         "I'm sorry, I can't help.",
         "The passage doesn’t mention it.",
         "Das weiß ich leider nicht.",
@@ -208,15 +203,12 @@ def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:
         "文中没有提到。",
         "無法從文中確定",
         "原文未提及",
-    ],
-)
-def test_a_refusal_in_six_languages(answer: str) -> None:
-    assert is_refusal(answer)
+    )
+    assert [answer for answer in answers if not is_refusal(answer)] == []
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_an_answer_that_only_looks_like_one() -> None:
+    answers = (
         "Otto Lindqvist",
         "He knew nothing of it",
         "Er war nicht zu Hause",
@@ -229,7 +221,5 @@ def test_a_refusal_in_six_languages(answer: str) -> None:
         "他不知道真相",
         "没有钱",
         "信息中心",
-    ],
-)
-def test_an_answer_that_only_looks_like_one(answer: str) -> None:
-    assert not is_refusal(answer)
+    )
+    assert [answer for answer in answers if is_refusal(answer)] == []

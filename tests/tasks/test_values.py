@@ -14,10 +14,12 @@ FIRST, SECOND = "6f1c7f0e-52a1-4d3b-9b63-0c5b8c1f7a11", "0b7d2a90-9f1e-4a38-8a10
 
 WRITTEN = (
     *("1{,}234{,}567", "$1\\,234\\,567$", "1'234'567", "1’234’567", "1.234.567", "1 234 567", "1\u202f234\u202f567"),
+    *("1234567", "The number is 1234567.", "**1234567**", "1,234,567", "Paris: 1234567, of course", "x=1234567;"),
     *("1_234_567", "1234567.0", "1.234.567,00", "1,234,567.00", "12\u200b34\u200b567", "①1234567", "1234567²"),
     *("١٢٣٤٥٦٧", "١٬٢٣٤٬٥٦٧", "１，２３４，５６７", "7654321,1234567", "1234567,7654321", "2 1234567", "1234567 100"),
 )
 OTHER_NUMBERS = (
+    *("91234567", "123456", "1234568", "1,234,567,890", "12,345,678"),
     *("12345678", "1.234.567.890", "1 234 567 890", "11'234'567", "12{,}345{,}678", "1234567.5", "0.1234567"),
     *("1,234,567.89", "1234567,5", "3.1234567", "１２３４５６７８", "1,234,5678"),
 )
@@ -73,18 +75,15 @@ def test_a_distractor_is_its_own_tag_and_does_not_pass_beside_the_right_value(
     assert (score.value, score.failure) == (0.0, tag)
 
 
-@pytest.mark.parametrize(
-    ("phrase", "answer", "found"),
-    [
-        ("brass herring", "Inside the Brass\n Herring.", True),
-        ("brass herring", "brass herrings", False),
-        ("herring", "a herring, of brass", True),
-        ("水差し", "銅の水差しの底です。", True),
-        ("C++", "It is C++.", True),
-        ("the clerk’s key", "It is the clerk's key!", True),
-        ("ten", "often", False),
-        ("Anna-Marlene", "Anna\u2011Marlene", True),
-    ],
-)
-def test_a_phrase_stands_whole_in_an_answer_of_any_script(phrase: str, answer: str, found: bool) -> None:
-    assert stands_in(phrase, answer) is found
+def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
+    expected = {
+        ("brass herring", "Inside the Brass\n Herring."): True,
+        ("brass herring", "brass herrings"): False,
+        ("herring", "a herring, of brass"): True,
+        ("水差し", "銅の水差しの底です。"): True,
+        ("C++", "It is C++."): True,
+        ("the clerk’s key", "It is the clerk's key!"): True,
+        ("ten", "often"): False,
+        ("Anna-Marlene", "Anna\u2011Marlene"): True,
+    }
+    assert {(phrase, answer): stands_in(phrase, answer) for phrase, answer in expected} == expected

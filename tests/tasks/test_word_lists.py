@@ -41,7 +41,7 @@ def entries(numbered: str) -> list[str]:
     return [word for _, word in found]
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(length=st.integers(700, 9_000), seed=st.integers(0, 1_000))
 def test_common_words_occur_as_often_as_in_the_paper_at_every_length(length: int, seed: int) -> None:
     (sample,) = built("ruler_cwe", length, seed=seed)
@@ -55,7 +55,7 @@ def test_common_words_occur_as_often_as_in_the_paper_at_every_length(length: int
     assert not counts.keys() & set(re.findall(r"\w+", before + after))
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(length=st.integers(500, 9_000), seed=st.integers(0, 1_000))
 def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int, seed: int) -> None:
     (sample,) = built("ruler_fwe", length, seed=seed)
@@ -73,7 +73,7 @@ def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int,
     assert not counts.keys() & set(re.findall(r"\w+", before + after))
 
 
-@settings(deadline=None)
+@settings(max_examples=25)
 @given(length=st.integers(700, 9_000), seed=st.integers(0, 1_000), option=st.sampled_from(LISTS))
 def test_a_prompt_is_as_long_as_it_is_asked_to_be(length: int, seed: int, option: str) -> None:
     (sample,) = built(option, length, seed=seed)

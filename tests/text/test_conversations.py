@@ -43,11 +43,8 @@ def test_messages_alternate_and_the_last_is_the_users() -> None:
     ]
 
 
-def test_a_conversation_for_a_base_model_names_the_speakers_and_ends_where_the_assistant_is_to_speak() -> None:
+def test_a_conversation_for_a_base_model_names_the_speakers_and_a_single_message_is_itself() -> None:
     assert plain_text(BIRDS) == PLAIN
-
-
-def test_a_single_message_for_a_base_model_is_the_message_itself() -> None:
     assert plain_text(Prompt(user="Name a bird.")) == "Name a bird."
     assert plain_text(Prompt(user="Name a bird.", system="Be brief.")) == "Be brief.\n\nName a bird."
 

@@ -73,24 +73,21 @@ def test_a_hub_that_is_not_to_be_had_is_one_line_within_seconds(kind: str, tmp_p
     assert took < 20
 
 
-@pytest.mark.parametrize(
-    ("model", "hub", "expected"),
-    [
-        ("Qwen/Qwen3-4B", None, ("Qwen/Qwen3-4B",)),
+def test_a_served_name_that_is_a_repositorys_is_tried_first() -> None:
+    expected = {
+        ("Qwen/Qwen3-4B", None): ("Qwen/Qwen3-4B",),
         # A preset's repository is not that of a model which was put in its place by hand.
-        (
+        ("Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM2-135M-Instruct"): (
             "Qwen/Qwen3-4B",
             "HuggingFaceTB/SmolLM2-135M-Instruct",
-            ("Qwen/Qwen3-4B", "HuggingFaceTB/SmolLM2-135M-Instruct"),
         ),
-        ("Qwen3-8B", "Qwen/Qwen3-8B", ("Qwen/Qwen3-8B",)),
-        ("/models/a.gguf", None, ()),
-        ("models/deep/a.gguf", None, ()),
-        ("../a", None, ()),
-        (None, None, ()),
-    ],
-)
-def test_a_served_name_that_is_a_repositorys_is_tried_first(
-    model: str | None, hub: str | None, expected: tuple[str, ...]
-) -> None:
-    assert TokenizerSources(own=None, hub=hub, template_arguments={}, model=model).repositories == expected
+        ("Qwen3-8B", "Qwen/Qwen3-8B"): ("Qwen/Qwen3-8B",),
+        ("/models/a.gguf", None): (),
+        ("models/deep/a.gguf", None): (),
+        ("../a", None): (),
+        (None, None): (),
+    }
+    assert {
+        (model, hub): TokenizerSources(own=None, hub=hub, template_arguments={}, model=model).repositories
+        for model, hub in expected
+    } == expected

@@ -21,15 +21,6 @@ def beginnings(text: str, language: str = "en") -> list[str]:
     return [text[start : start + 4] for start in sentence_starts(text, language=language)]
 
 
-def test_abbreviations_and_quotations_end_no_sentence() -> None:
-    text = 'Mr. Pask looked up. "Did he?" she said. Nobody knew!\n\nAnother paragraph. The end'
-    assert beginnings(text) == ["Mr. ", '"Did', "Nobo", "Anot", "The "]
-
-
-def test_japanese_sentences_end_at_their_full_stop() -> None:
-    assert beginnings("今日は晴れ。明日は雨。", "ja") == ["今日は晴", "明日は雨"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -52,40 +43,42 @@ def test_a_sentence_goes_on_before_lower_case_and_dashes_and_after_abbreviations
     assert len(sentence_starts(text)) == 1, beginnings(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "starts"),
-    [
-        ("He left. — He came back.", ["He l"]),
-        ("He left.\n— He came back.", ["He l", "— He"]),
-        ("It was the chandler’s. The card said so.", ["It w", "The "]),
-        ("We are in the sitting-room. It is warm.", ["We a", "It i"]),
-        ("»Komm!« Er ging. »Nein!«", ["»Kom", "Er g", "»Nei"]),
-        ("He went to Main St.\n\nshe stayed.", ["He w", "she "]),
-    ],
-)
-def test_what_parts_two_sentences(text: str, starts: list[str]) -> None:
-    assert beginnings(text) == starts
+def test_what_parts_two_sentences() -> None:
+    expected = {
+        "He left. — He came back.": ["He l"],
+        "He left.\n— He came back.": ["He l", "— He"],
+        "It was the chandler’s. The card said so.": ["It w", "The "],
+        "We are in the sitting-room. It is warm.": ["We a", "It i"],
+        "»Komm!« Er ging. »Nein!«": ["»Kom", "Er g", "»Nei"],
+        "He went to Main St.\n\nshe stayed.": ["He w", "she "],
+    }
+    assert {text: beginnings(text) for text in expected} == expected
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "starts"),
-    [
-        ("en", "“Mr. Pask came. He left.” She sat.", ["“Mr.", "He l", "She "]),
-        ("en", "(He came. He left.) [Applause.] She sat.", ["(He ", "He l", "[App", "She "]),
-        ("en", "'Tis cold. The dogs bark. The dogs' bowl is empty.", ["'Tis", "The ", "The "]),
-        ("en", 'A 5" nail. A 6" nail. It is long.', ['A 5"', 'A 6"', "It i"]),
-        ("en", '_Oh!_ _No._ "Why?" "Because." It is.', ["_Oh!", "_No.", '"Why', '"Bec', "It i"]),
-        ("en", "She said sadly,--\n\n“No. Not—Mr. Hale. Go.”", ["She ", "“No.", "Not—", "Go.”"]),
-        ("en", "It is so.[12] The next.[3][4] It is (p. 3). He left.", ["It i", "The ", "It i", "He l"]),
-        ("fr", "Il dit : « Oui. Je pars. » Elle resta. « C’est l’été. »", ["Il d", "Je p", "Elle", "« C’"]),
-        ("de", "„Am 3. Mai. Das ist z. B. gut.“ »Nein! Nie.« Sie ging.", ["„Am ", "Das ", "»Nei", "Nie.", "Sie "]),
-        ("es", "«¿Qué? ¡No! Es tarde.» El Sr. Pérez vino.", ["«¿Qu", "¡No!", "Es t", "El S"]),
-        ("ja", "「今日は。明日は。」と言った。", ["「今日は", "と言った"]),
-        ("en", "A\xa0. A\u3000. He left.", ["A\xa0. ", "He l"]),
-    ],
-)
-def test_sentences_within_marks_are_parted_as_any_others(language: str, text: str, starts: list[str]) -> None:
-    assert beginnings(text, language) == starts
+def test_sentences_within_marks_are_parted_as_any_others() -> None:
+    expected = {
+        ("en", 'Mr. Pask looked. "Did he?" she said. No!\n\nAnother. The end'): [
+            "Mr. ",
+            '"Did',
+            "No!\n",
+            "Anot",
+            "The ",
+        ],
+        ("ja", "今日は晴れ。明日は雨。"): ["今日は晴", "明日は雨"],
+        ("en", "“Mr. Pask came. He left.” She sat."): ["“Mr.", "He l", "She "],
+        ("en", "(He came. He left.) [Applause.] She sat."): ["(He ", "He l", "[App", "She "],
+        ("en", "'Tis cold. The dogs bark. The dogs' bowl is empty."): ["'Tis", "The ", "The "],
+        ("en", 'A 5" nail. A 6" nail. It is long.'): ['A 5"', 'A 6"', "It i"],
+        ("en", '_Oh!_ _No._ "Why?" "Because." It is.'): ["_Oh!", "_No.", '"Why', '"Bec', "It i"],
+        ("en", "She said sadly,--\n\n“No. Not—Mr. Hale. Go.”"): ["She ", "“No.", "Not—", "Go.”"],
+        ("en", "It is so.[12] The next.[3][4] It is (p. 3). He left."): ["It i", "The ", "It i", "He l"],
+        ("fr", "Il dit : « Oui. Je pars. » Elle resta. « C’est l’été. »"): ["Il d", "Je p", "Elle", "« C’"],
+        ("de", "„Am 3. Mai. Das ist z. B. gut.“ »Nein! Nie.« Sie ging."): ["„Am ", "Das ", "»Nei", "Nie.", "Sie "],
+        ("es", "«¿Qué? ¡No! Es tarde.» El Sr. Pérez vino."): ["«¿Qu", "¡No!", "Es t", "El S"],
+        ("ja", "「今日は。明日は。」と言った。"): ["「今日は", "と言った"],
+        ("en", "A\xa0. A\u3000. He left."): ["A\xa0. ", "He l"],
+    }
+    assert {(language, text): beginnings(text, language) for language, text in expected} == expected
 
 
 MONOLOGUE = (

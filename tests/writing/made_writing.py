@@ -32,6 +32,7 @@ from contextcliff.writing.measures.measure import (
 from contextcliff.writing.prose_findings import Health, Writing
 from contextcliff.writing.task.continuation_scoring import fault_of
 from contextcliff.writing.verdict import writing_of
+from tests.make import known
 from tests.simulated_reports import edited
 
 TIERS = (2048, 4096, 8192, 16_384)
@@ -201,8 +202,7 @@ def with_writing(report: Report, scored: Sequence[ScoredSample] | None = None) -
 
 def writing_in(report: Report) -> Writing:
     """The writing of a report that has one."""
-    writing = report.analysis.finding(Writing)
-    assert writing is not None
+    writing = known(report.analysis.finding(Writing))
     return writing
 
 

@@ -19,6 +19,7 @@ from contextcliff.writing.levels import health_of
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.prose_findings import Health, Writing
 from contextcliff.writing.task.continuation_scoring import fault_of
+from tests.make import known
 from tests.writing.made_writing import writing, written
 
 LENGTHS = (1_024, 2_048, 4_096)
@@ -57,10 +58,7 @@ def study(scored: Sequence[ScoredSample], *, threshold: float = 0.7, relative: b
 
 
 def health(found: Study) -> Health:
-    assert found.sequence is not None
-    judged = health_of(found.sequence.results, found.safe_cap)
-    assert judged is not None
-    return judged
+    return known(health_of(known(found.sequence).results, found.safe_cap))
 
 
 def judged(scored: Sequence[ScoredSample], *, threshold: float = 0.7) -> Writing:

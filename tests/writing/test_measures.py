@@ -197,23 +197,20 @@ def test_sentences_and_their_words(text: str, sentences: tuple[str, ...], words:
     assert (prose_of(text).sentences, prose_of(text).words) == (sentences, tuple(words.split()))
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Don’t", ["don't"]),
-        ("a well-known, far\u2010off place", ["a", "well-known", "far-off", "place"]),
-        ("long--and so—on", ["long", "and", "so", "on"]),
-        ("'go!' (go) _go_", ["go", "go", "go"]),
-        ("1,868 miles at 3.5", ["1,868", "miles", "at", "3.5"]),
-        ("cafe\u0301 naïve ÉTÉ", ["café", "naïve", "été"]),
-        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
-        ("exam\u00adple", ["example"]),
-        ("She smiled. \ud83d", ["she", "smiled"]),
-        ("… — !", []),
-    ],
-)
-def test_a_word_is_letters_with_apostrophes_and_hyphens_inside(text: str, words: list[str]) -> None:
-    assert words_of(text) == words
+def test_a_word_is_letters_with_apostrophes_and_hyphens_inside() -> None:
+    expected = {
+        "Don’t": ["don't"],
+        "a well-known, far\u2010off place": ["a", "well-known", "far-off", "place"],
+        "long--and so—on": ["long", "and", "so", "on"],
+        "'go!' (go) _go_": ["go", "go", "go"],
+        "1,868 miles at 3.5": ["1,868", "miles", "at", "3.5"],
+        "cafe\u0301 naïve ÉTÉ": ["café", "naïve", "été"],
+        "हिन्दी भाषा": ["हिन्दी", "भाषा"],
+        "exam\u00adple": ["example"],
+        "She smiled. \ud83d": ["she", "smiled"],
+        "… — !": [],
+    }
+    assert {text: words_of(text) for text in expected} == expected
 
 
 @given(st.text(max_size=200))

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 from scipy.special import ndtr
 
 from contextcliff.analysis.lengths import Item
@@ -21,16 +20,12 @@ from contextcliff.writing.levels import DrawnTier
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
 from contextcliff.writing.tests import against_author, against_shortest, writing_trends
 from tests.make import scoring
+from tests.statistics.simulated_walks import allowed
 
 RUNS = 1_000
 CONFIDENCE = 0.95
 LENGTHS = (1_024, 2_048, 4_096, 8_192)
 TESTED = [measure.name for measure in MEASURES if measure.worse]
-
-
-def allowed(rate: float, runs: int) -> int:
-    """How often something of at most this rate may happen in so many runs."""
-    return int(stats.binom.ppf(0.999, runs, rate))
 
 
 def prose(rng: np.random.Generator, rounds: int) -> dict[str, NDArray[np.float64]]:

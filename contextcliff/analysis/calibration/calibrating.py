@@ -2,7 +2,7 @@
 
 A search decides as `analysis.search.follow`, for all runs of a law as arrays: following 2,000 of each one by one would
 take minutes, and this takes seconds. Gains, bets, levels of error and the order of the lengths are those of `follow`;
-`tests/analysis/test_calibration_agreement.py` compares run for run. A fixed design has the same number of samples at
+`tests/analysis/test_calibration.py` compares run for run. A fixed design has the same number of samples at
 every length, tested exactly from the shortest length up, as `analysis.walk` does; a test depends on the scores alone,
 so that each distinct set of scores is tested once.
 """

@@ -1,7 +1,8 @@
-"""Which of four curves the counts of several lengths follow."""
+"""Which of four curves the counts of several lengths follow; a falling logistic curve in log length."""
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
-from contextcliff.statistics.curves import KINDS, BestCurves, best_curves
+from contextcliff.statistics.curves import KINDS, BestCurves, Falls, best_curves, fit_falls
 
 counts = st.integers(1, 40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -58,7 +59,6 @@ def test_scores_of_shared_texts_need_a_larger_fall() -> None:
     assert KINDS[fitted(*pairs, dispersion=4.0).kind[0]] == "constant"
 
 
-@settings(deadline=None)
 @given(st.lists(counts, min_size=1, max_size=7))
 def test_a_fit_is_finite_between_0_and_1_and_keeps_the_sum(pairs: list[tuple[int, int]]) -> None:
     found = fitted(*pairs).fitted[0]
@@ -68,7 +68,6 @@ def test_a_fit_is_finite_between_0_and_1_and_keeps_the_sum(pairs: list[tuple[int
     assert total == pytest.approx(sum(right for right, _ in pairs), abs=1e-3)
 
 
-@settings(deadline=None)
 @given(st.lists(st.lists(counts, min_size=4, max_size=4), min_size=2, max_size=5))
 def test_runs_that_are_fitted_together_are_fitted_as_alone(runs: list[list[tuple[int, int]]]) -> None:
     right, n = np.array(runs, dtype=float).transpose(2, 0, 1)
@@ -76,3 +75,65 @@ def test_runs_that_are_fitted_together_are_fitted_as_alone(runs: list[list[tuple
     for place, pairs in enumerate(runs):
         alone = fitted(*pairs)
         assert together.fitted[place] == pytest.approx(alone.fitted[0], abs=1e-4)
+
+
+LENGTHS = np.log([1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0, 32_000.0])
+WEIGHTS = np.full(LENGTHS.size, 1e6)
+
+
+def fall_of(*means: float) -> Falls:
+    return fit_falls(LENGTHS, np.array([means]), WEIGHTS)
+
+
+def tokens(falls: Falls, score: float) -> tuple[float, float]:
+    low, high = falls.crossings(score)
+    return math.exp(low[0]) if math.isfinite(low[0]) else low[0], math.exp(high[0]) if math.isfinite(high[0]) else high[
+        0
+    ]
+
+
+def test_a_planted_curve_is_found() -> None:
+    for top, bottom, middle, scale in itertools.product((1.0, 0.9), (0.0, 0.1), (3_000, 7_000, 12_000), (0.4, 0.8)):
+        means = bottom + (top - bottom) / (1.0 + np.exp((LENGTHS - math.log(middle)) / scale))
+        falls = fit_falls(LENGTHS, means[None], WEIGHTS)
+        for score in (0.5, 0.8):
+            left = (score - bottom) / (top - bottom)
+            at = middle * math.exp(scale * math.log((1.0 - left) / left))
+            if LENGTHS[0] < math.log(at) < LENGTHS[-1]:
+                assert tokens(falls, score) == pytest.approx((at, at), rel=0.05), (top, bottom, middle, scale)
+
+
+def test_where_no_length_lies_on_the_fall_it_crosses_anywhere_between_the_two_around_it() -> None:
+    falls = fall_of(0.97, 0.99, 0.98, 0.05, 0.04, 0.06)
+    assert tokens(falls, 0.8) == tokens(falls, 0.5) == pytest.approx((4_000, 8_000))
+
+
+def test_many_sets_are_fitted_as_each_alone() -> None:
+    rng = np.random.default_rng(3)
+    means = rng.random((40, LENGTHS.size))
+    together = fit_falls(LENGTHS, means, WEIGHTS)
+    for row, one in enumerate(means):
+        alone = fall_of(*one)
+        assert [each[0] for each in alone.crossings(0.5)] == pytest.approx([e[row] for e in together.crossings(0.5)])
+
+
+@given(
+    st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=6, max_size=6), st.floats(min_value=0.05, max_value=0.95)
+)
+@settings(max_examples=60)
+def test_a_curve_falls_between_0_and_1_and_crosses_a_higher_score_first(means: list[float], score: float) -> None:
+    falls = fall_of(*means)
+    assert 0.0 <= falls.bottom[0] <= falls.top[0] <= 1.0
+    low, high = falls.crossings(score)
+    assert low[0] <= high[0]
+    higher, _ = falls.crossings(min(1.0, score + 0.04))
+    assert higher[0] <= low[0]
+
+
+@given(st.lists(st.integers(min_value=1, max_value=10**6), min_size=2, max_size=8, unique=True))
+@settings(max_examples=40)
+def test_any_lengths_can_be_fitted(lengths: list[int]) -> None:
+    at = np.log(np.sort(np.array(lengths, dtype=float)))
+    falls = fit_falls(at, np.linspace(1.0, 0.0, at.size)[None], np.full(at.size, 100.0))
+    low, high = falls.crossings(0.5)
+    assert at[0] <= low[0] <= high[0] <= at[-1]
