@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.limits import fresh_requests
-from contextcliff.findings.latency import prefill_by_length
+from contextcliff.analysis.limits import fresh_requests, prefill_by_length
 from contextcliff.findings.warnings import EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
 from tests.make import LENGTHS, Server, analysed, asked_of, bins_of, finding, of, scored_sample, timed
