@@ -30,11 +30,18 @@ from typing import Literal
 
 from contextcliff.analysis.bins import Group, is_failure
 from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items_of
-from contextcliff.analysis.limits import LatencyCap, latency_cap
+from contextcliff.analysis.limits import (
+    LatencyCap,
+    PrefillAtLength,
+    Times,
+    latency_cap,
+    prefill_by_length,
+    spread_of,
+    times_by_length,
+)
 from contextcliff.analysis.study import Study
-from contextcliff.findings import latency
-from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Text
-from contextcliff.findings.phrases import milliseconds, percent
+from contextcliff.findings.finding import Block, Finding, Heading, Line, Lines, Measurement, Table, Text, columns
+from contextcliff.findings.phrases import milliseconds, percent, score, whole
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -74,7 +81,7 @@ class EarlyWarnings:
     """What was shown to change as prompts grow; `prefill` and `latency_slo` are the times behind it."""
 
     warnings: tuple[EarlyWarning, ...]
-    prefill: tuple[latency.PrefillAtLength, ...] = ()
+    prefill: tuple[PrefillAtLength, ...] = ()
     latency_slo: LatencyCap | None = None
 
 
@@ -218,14 +225,14 @@ def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
 
 def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
     """The canary, or else the growing spread, as far as they are shown at `confidence`."""
-    times = latency.times_by_length(groups, bins)
+    times = times_by_length(groups, bins)
     if len(times) < 2:
         return ()
     warning = _canary(times, confidence) or _wider_times(times, confidence)
     return () if warning is None else (warning,)
 
 
-def _canary(times: Sequence[latency.Times], confidence: float) -> EarlyWarning | None:
+def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
     each_length = 1.0 - (1.0 - confidence) / len(times)
     rates = [each.rate(each_length) for each in times]
     if follows_a_curve(rates):
@@ -254,10 +261,10 @@ def _canary(times: Sequence[latency.Times], confidence: float) -> EarlyWarning |
     return None
 
 
-def _wider_times(times: Sequence[latency.Times], confidence: float) -> EarlyWarning | None:
+def _wider_times(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
     curve = fitted_curve([each.rate(0.0) for each in times])
     ratios = [each.against(curve) for each in times]
-    spreads = [latency.spread_of(each) for each in ratios]
+    spreads = [spread_of(each) for each in ratios]
     medians = [statistics.median(each) for each in ratios]
     # As the logarithm of a ratio: half and twice the median are equally far from it.
     distances = [[abs(math.log(r / median)) for r in each] for each, median in zip(ratios, medians, strict=True)]
@@ -288,6 +295,44 @@ def _line(warning: EarlyWarning) -> Line:
     return Line(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
 
 
+def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
+    """What a page shows of the cap by latency."""
+    meaning = (
+        f"A length clears where at least {percent(cap.share)} of its requests are shown to end within"
+        f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
+    )
+    table = columns(
+        cap.lengths,
+        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("requests", lambda row: whole(row.n_requests)),
+        ("in time", lambda row: whole(row.n_within)),
+        ("tested bound", lambda row: score(row.ci_low)),
+        ("clears", lambda row: "yes" if row.clears else "no"),
+        words=("clears",),
+    )
+    return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=table))
+
+
+_READ = (
+    "Times to the first token (TTFT) of requests whose prompt was not in a cache. Predicted: by the curve of the"
+    " shorter lengths. Spread: the distance of the quartiles over the median."
+)
+
+
+def _show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
+    """What a page shows of the times to the first token."""
+    table = columns(
+        rows,
+        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("n", lambda row: whole(row.n_requests)),
+        ("typical TTFT", lambda row: milliseconds(row.ttft_ms)),
+        ("predicted", lambda row: milliseconds(row.predicted_ms)),
+        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
+        ("spread", lambda row: percent(row.spread)),
+    )
+    return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=table))
+
+
 class WarningsFinding(Finding[EarlyWarnings]):
     key = "early_warnings"
     title = "Early warnings"
@@ -303,7 +348,7 @@ class WarningsFinding(Finding[EarlyWarnings]):
             return None
         return EarlyWarnings(
             warnings=(*latency_warnings(study.groups, study.bins, study.confidence), *score_warnings(study)),
-            prefill=latency.prefill_by_length(study.groups, study.bins),
+            prefill=prefill_by_length(study.groups, study.bins),
             latency_slo=latency_cap(study),
         )
 
@@ -323,9 +368,9 @@ class WarningsFinding(Finding[EarlyWarnings]):
             shown = f"Each is shown at {confidence} confidence against the shortest length, over all lengths together."
             blocks = [Text(text=shown), Lines(lines=tuple(map(_line, finding.warnings)))]
         if len(finding.prefill) > 1:
-            blocks += latency.show_prefill(finding.prefill)
+            blocks += _show_prefill(finding.prefill)
         if finding.latency_slo is not None:
-            blocks += latency.show_cap(finding.latency_slo, confidence)
+            blocks += _show_cap(finding.latency_slo, confidence)
         return tuple(blocks)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

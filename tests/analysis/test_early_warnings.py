@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.limits import fresh_requests
-from contextcliff.findings.latency import prefill_by_length
+from contextcliff.analysis.limits import fresh_requests, prefill_by_length
 from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
 from tests.make import (

@@ -39,6 +39,8 @@ def whole_report() -> Report:
         usage=replace(made.usage, usd=0.25),
         counts=replace(made.counts, errors={"timeout": 2}),
         notes=("one text",),
+        stopped="interrupted",
+        next_command="python -m contextcliff",
         api="chat",
         rope="yarn x2",
         writing=make_writing(),
