@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import ClassVar, Literal
 
-from contextcliff.analysis.bins import Group
+from contextcliff.analysis.bins import Group, computed_tokens, fresh_requests
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Shown, Table, columns, measured
-from contextcliff.findings.latency import computed_tokens, fresh_requests, latency_cap
+from contextcliff.findings.latency import latency_cap
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -157,7 +157,7 @@ class KVCacheFinding(Finding[KVCache]):
         rows.append(("Limits", limits_in_words(finding.limits)))
         table = columns(
             finding.lengths,
-            ("asked tokens", lambda each: f"{each.context_tokens:,}"),
+            ("asked", lambda each: f"{each.context_tokens:,}"),
             ("KV cache", lambda each: phrases.MISSING if each.gib is None else memory_words(each.gib)),
             ("prefill tokens/s", lambda each: rate(each.prefill_tokens_per_s)),
             ("decode tokens/s", lambda each: rate(each.decode_tokens_per_s)),

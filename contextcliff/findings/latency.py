@@ -1,60 +1,29 @@
 """What the times of requests say: the time to read a prompt, by length, and the cap rule `latency`.
 
-A prompt that was sent before, or that begins like an earlier one, comes out of the server's cache in no time, so such
-requests are left out. Where the server says how many tokens its cache saved, those are left out of which it saved more
-than half. Where it does not say, only the slowest of the requests counts that have the same prompt or share a text: the
-cache can't have served that one.
+Only requests count whose prompt the server had to read (`analysis.bins.fresh_requests`).
 
-The cap is the longest prompt of the last length, from the shortest up, at which the share of requests whose whole
-answer came within `analysis.latency_slo_ms` is shown to be above `analysis.latency_slo_share`, by the exact one-sided
-binomial bound at the analysis' confidence. The order is fixed beforehand, so that no correction is needed. Where
-documents have their own length it is the shortest prompt of that bin. A sample without an answer counts as too late.
+The cap is the last length, from the shortest up, at which the share of requests whose whole answer came within
+`analysis.latency_slo_ms` is shown to be above `analysis.latency_slo_share`, by the exact one-sided binomial bound at
+the analysis' confidence. The order is fixed beforehand, so that no correction is needed. A sample without an answer
+counts as too late.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contextcliff.analysis.bins import Group
+from contextcliff.analysis.bins import Group, computed_tokens, fresh_requests, streamed_requests
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Heading, Table, Text, columns
 from contextcliff.findings.phrases import milliseconds, percent, score, whole
 from contextcliff.records.analysis import Bin
-from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.statistics.intervals import clopper_pearson_low
 from contextcliff.statistics.prefill_curve import PrefillCurve, PrefillRate, fitted_curve, predicted, typical
 
 FEWEST = 4
 """Requests at a length, below which its times are not looked at."""
-_MOST_SAVED = 0.5
-
-
-def computed_tokens(generation: Generation) -> int:
-    """Tokens of the prompt that no cache saved; all of them where the server does not say."""
-    return generation.prompt_tokens - (generation.cached_tokens or 0)
-
-
-def fresh_requests(samples: Iterable[ScoredSample]) -> tuple[ScoredSample, ...]:
-    """The answered requests of which the server read at least half of the prompt, a prompt once; in a fixed order."""
-    slowest: dict[Hashable, ScoredSample] = {}
-    for item in samples:
-        generation = item.generation
-        if generation is None or generation.prompt_tokens < 1:
-            continue
-        if computed_tokens(generation) < (1.0 - _MOST_SAVED) * generation.prompt_tokens:
-            continue
-        is_shared = generation.cached_tokens is None and item.sample.cluster
-        key = ("text", item.sample.cluster) if is_shared else ("prompt", item.prompt_sha256)
-        held = slowest.get(key)
-        if held is None or _ttft_ms(held) < generation.ttft_ms:
-            slowest[key] = item
-    return tuple(sorted(slowest.values(), key=lambda item: (_ttft_ms(item), item.sample.sample_id)))
-
-
-def _ttft_ms(item: ScoredSample) -> float:
-    return 0.0 if item.generation is None else item.generation.ttft_ms
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,8 +68,7 @@ def latency_cap(study: Study) -> LatencyCap | None:
     cleared = next((place for place, each in enumerate(lengths) if not each.clears), len(lengths))
     tokens = None
     if cleared:
-        last = study.bins[cleared - 1]
-        tokens = last.max_tokens if study.facts.designed_lengths else last.min_tokens
+        tokens = study.bins[cleared - 1].clears_up_to
     return LatencyCap(tokens=tokens, slo_ms=limit, share=share, lengths=tuple(lengths))
 
 
@@ -112,7 +80,7 @@ def show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
     )
     table = columns(
         cap.lengths,
-        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("asked", lambda row: whole(row.context_tokens)),
         ("requests", lambda row: whole(row.n_requests)),
         ("in time", lambda row: whole(row.n_within)),
         ("tested bound", lambda row: score(row.ci_low)),
@@ -158,11 +126,7 @@ def times_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> list[Times]
     """The times of each length where enough requests streamed: else the first token comes with the last."""
     found = []
     for group, length in zip(groups, bins, strict=True):
-        timed = [
-            item.generation
-            for item in fresh_requests(group.samples)
-            if item.generation is not None and item.generation.streamed and item.generation.ttft_ms > 0.0
-        ]
+        timed = [each for each in streamed_requests(group.samples) if each.ttft_ms > 0.0]
         if len(timed) >= FEWEST:
             rates = tuple(each.ttft_ms / computed_tokens(each) for each in timed)
             inverses = tuple(1.0 / computed_tokens(each) for each in timed)
@@ -185,7 +149,9 @@ class PrefillAtLength:
     """As asked."""
     n_requests: int
     ttft_ms: float
-    """A typical one: the Hodges-Lehmann estimate, at the median number of tokens that were read."""
+    """The Hodges-Lehmann estimate, at the median number of tokens that were read: what is compared with the curve.
+
+    The one that is shown is the median (`Bin.ttft_ms_median`)."""
     predicted_ms: float | None
     """By the prefill curve of the shorter lengths; None at the shortest."""
     ms_per_token: float
@@ -213,7 +179,7 @@ def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[Pre
 
 
 _READ = (
-    "Times to the first token (TTFT) of requests whose prompt was not in a cache. Predicted: by the curve of the"
+    "Of requests whose prompt the server had to read. Predicted: the time to the first token by the curve of the"
     " shorter lengths. Spread: the distance of the quartiles over the median."
 )
 
@@ -222,9 +188,8 @@ def show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     """What a page shows of the times to the first token."""
     table = columns(
         rows,
-        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("asked", lambda row: whole(row.context_tokens)),
         ("n", lambda row: whole(row.n_requests)),
-        ("typical TTFT", lambda row: milliseconds(row.ttft_ms)),
         ("predicted", lambda row: milliseconds(row.predicted_ms)),
         ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
         ("spread", lambda row: percent(row.spread)),

@@ -33,7 +33,7 @@ from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items
 from contextcliff.analysis.study import Study
 from contextcliff.findings import latency
 from contextcliff.findings.finding import Block, Finding, Line, Lines, Measurement, Text
-from contextcliff.findings.phrases import milliseconds, percent
+from contextcliff.findings.phrases import percent
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -122,7 +122,7 @@ def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confid
     reason = Note(
         "at {tokens:,} tokens scores vary more: their standard deviation is {std:.2f}, against {baseline_std:.2f} up to"
         " {baseline_tokens:,}",
-        tokens=begins.bin.median_tokens, std=std, baseline_std=base_std, baseline_tokens=baseline.bin.max_tokens,
+        tokens=begins.bin.median_tokens, std=std, baseline_std=base_std, baseline_tokens=baseline.bin.median_tokens,
     )  # fmt: skip
     return _warning("score_spread", begins.bin, reason, std=std, baseline_std=base_std)
 
@@ -169,7 +169,7 @@ def _rising_share(
             "at {tokens:,} tokens {rises}{most_often}, against {baseline_share} of {baseline_n:,} up to"
             " {baseline_tokens:,}",
             tokens=each.bin.median_tokens, rises=rises[kind], most_often=_most_often(kind, each),
-            baseline_share=percent(base_share), baseline_n=len(base.scores), baseline_tokens=baseline.bin.max_tokens,
+            baseline_share=percent(base_share), baseline_n=len(base.scores), baseline_tokens=baseline.bin.median_tokens,
         )  # fmt: skip
         return _warning(kind, each.bin, reason, share=share, baseline_share=base_share)
     return None
@@ -242,10 +242,9 @@ def _canary(times: Sequence[latency.Times], confidence: float) -> EarlyWarning |
         ratio = ttft_ms / predicted_ms
         reason = Note(
             "from {tokens:,} tokens on the first token takes {ratio:.1f} times as long as the time to read the prompt"
-            " predicts ({ttft} against {predicted}, typical times of {n:requests}): memory or cache may be short,"
-            " whatever the score; another load on the server at that time looks the same",
-            tokens=begins.length.median_tokens, ratio=ratio, ttft=milliseconds(ttft_ms),
-            predicted=milliseconds(predicted_ms), n=len(begins.rates),
+            " predicts ({n:requests}): memory or cache may be short, whatever the score; another load on the server at"
+            " that time looks the same",
+            tokens=begins.length.median_tokens, ratio=ratio, n=len(begins.rates),
         )  # fmt: skip
         return _warning(
             "latency_canary", begins.length, reason, ttft_ms=ttft_ms, predicted_ms=predicted_ms, ratio=ratio
@@ -293,7 +292,7 @@ class WarningsFinding(Finding[EarlyWarnings]):
     record = EarlyWarnings
     inline = True
     cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
-        "latency": "longest prompt of the last length, from the shortest up, at which the share"
+        "latency": "the last length, from the shortest up, at which the share"
         " analysis.latency_slo_share of the requests was shown to end within analysis.latency_slo_ms"
     }
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contextcliff.analysis.bins import Group
-from contextcliff.findings.latency import fresh_requests, prefill_by_length
+from contextcliff.analysis.bins import Group, fresh_requests
+from contextcliff.findings.latency import prefill_by_length
 from contextcliff.findings.warnings import EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
 from tests.make import LENGTHS, Server, analysed, asked_of, bins_of, finding, of, scored_sample, timed
