@@ -312,8 +312,8 @@ def _offset(tokens: int | None) -> tuple[str, ...]:
     if not tokens:
         return ()
     return (
-        f"the server adds about {tokens:,} tokens to every prompt (a system prompt of its own?): the cap, its interval "
-        "and the zones are in tokens of your own prompt; the lengths of the table are as the server counts them",
+        f"the server adds about {tokens:,} tokens to every prompt (a system prompt of its own?): all lengths "
+        "here are in tokens of your own prompt; those of bins in report.json are as the server counts them",
     )
 
 

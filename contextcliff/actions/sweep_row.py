@@ -17,7 +17,7 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
 
     run, analysis = report.run, report.analysis
     cap, cache = analysis.safe_cap, analysis.finding(KVCache)
-    scored = [each for each in analysis.bins if each.mean is not None]
+    scored = [each for each in analysis.lengths if each.mean is not None]
     curve = tuple(
         CurvePoint(
             tokens=each.median_tokens,
@@ -51,7 +51,7 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
         confidence=cap.confidence,
         crossing_low=cap.ci_low,
         crossing_high=cap.ci_high,
-        longest_tokens=max((each.max_tokens for each in scored), default=None),
+        longest_tokens=max((each.median_tokens for each in scored), default=None),
         n_samples=report.counts.completed,
         mean_score=analysis.mean,
         prompt_tokens=report.usage.prompt_tokens,

@@ -40,7 +40,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
     sequence, threshold = study.sequence, study.threshold
     cells = _cells(study)
     return Analysis(
-        bins=tuple(_as_counted(each, study.safe_cap.server_offset_tokens or 0) for each in study.bins), cells=cells,
+        bins=tuple(each.with_offset(study.safe_cap.server_offset_tokens or 0) for each in study.bins), cells=cells,
         zones=() if sequence is None or threshold is None else zones_of(sequence, threshold), safe_cap=study.safe_cap,
         caps={**_caps(study), **caps}, mean=mean_of(scores) if scores else None,
         successes=sum(score == 1.0 for score in scores),
@@ -107,14 +107,6 @@ def study_of(
         by_score=None if facts.quantity == "score" else summarise(groups, settings.confidence),
     )  # fmt: skip
     return replace(study, safe_cap=limited(study, judge_is_known=enough))
-
-
-def _as_counted(length: Bin, offset: int) -> Bin:
-    return replace(
-        length, asked_tokens=length.asked_tokens + (offset if length.natural_lengths else 0),
-        min_tokens=length.min_tokens + offset, median_tokens=length.median_tokens + offset,
-        max_tokens=length.max_tokens + offset,
-    )  # fmt: skip
 
 
 def sequence_of(
@@ -244,18 +236,18 @@ def _caps(study: Study) -> dict[str, int | None]:
 
 
 def zones_of(sequence: FixedSequenceTest, threshold: Threshold) -> tuple[Zone, ...]:
-    """The zones of the range from 0 tokens (without a cap: from the shortest prompt) to the longest prompt, no gaps."""
+    """The zones from 0 tokens (without a cap: from the shortest length) to the longest length, no gaps.
+
+    They meet at the cap and at the ceiling.
+    """
     results = sequence.results
     if not results:
         return ()
-    longest = max(result.bin.max_tokens for result in results)
+    longest = max(result.bin.below_from for result in results)
     cap, stable = sequence.cap_tokens, 0 if sequence.cap_tokens is None else sequence.cleared
-    start = min(result.bin.min_tokens for result in results) if cap is None else cap + 1
+    start = min(result.bin.clears_up_to for result in results) if cap is None else cap + 1
     first_degraded = sequence.degraded[0] if sequence.degraded else len(results)
-    fall = longest + 1
-    if sequence.degraded:
-        # Measured lengths of neighbouring bins can overlap: the fall starts after the cap at the earliest.
-        fall = max(start, results[first_degraded].bin.min_tokens)
+    fall = longest + 1 if sequence.below_from is None else sequence.below_from
     zones = [
         *([] if cap is None else [_zone("stable", 0, cap, results[:stable])]),
         _zone("transition", start, min(fall - 1, longest), results[stable:first_degraded]),
@@ -303,14 +295,14 @@ def absolute_cap(bins: Sequence[Bin], score: float | None) -> int | None:
 
 
 def relative_cap(bins: Sequence[Bin], share: float = EFFECTIVE_SHARE) -> int | None:
-    """Longest prompt before the first length whose mean is below `share` of the shortest length's."""
+    """The last length before the first whose mean is below `share` of the shortest length's."""
     if not bins or not bins[0].mean:
         return None
     return absolute_cap(bins, share * bins[0].mean)
 
 
 def blueprint_cap(bins: Sequence[Bin]) -> int | None:
-    """Shortest prompt of the first failing length, by spread, mean or failures against the shortest length.
+    """The first failing length, by spread, mean or failures against the shortest length.
 
     A length fails where its standard deviation is at least twice the baseline's (any spread, if the baseline has none),
     its mean is down by more than 30%, or its failures spike: more than twice the baseline's rate and at least 10 points
@@ -320,8 +312,7 @@ def blueprint_cap(bins: Sequence[Bin]) -> int | None:
         return None
     baseline = bins[0]
     failing = (b for b in bins[1:] if _fails_blueprint(b, baseline))
-    first = next(failing, None)
-    return bins[-1].clears_up_to if first is None else first.min_tokens
+    return next(failing, bins[-1]).clears_up_to
 
 
 def _fails_blueprint(length: Bin, baseline: Bin) -> bool:

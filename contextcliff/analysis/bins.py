@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.analysis.lengths import Item, LengthResult, clusters_of, instability_of, items_of, scores_of
 from contextcliff.records.analysis import Bin
-from contextcliff.records.generation import ScoredSample
+from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.statistics.descriptive import (
     bimodality,
     counted,
@@ -27,6 +27,9 @@ from contextcliff.statistics.descriptive import (
     rolling_variances,
     standard_deviation,
 )
+
+_MOST_SAVED = 0.5
+"""Share of a prompt that a cache may have saved of a request whose time counts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,7 +112,7 @@ def _length_result(
             for s in group.samples
             if s.failure is not None and (s.score is None or s.score < 1.0 or s.graded)
         ),
-        ttft_ms_median=median_of(s.generation.ttft_ms for s in group.samples if s.generation is not None),
+        ttft_ms_median=median_of(each.ttft_ms for each in streamed_requests(group.samples)),
         latency_ms_median=median_of(s.generation.latency_ms for s in group.samples if s.generation is not None),
         n_clusters=len(clusters_of(items)) or None, n_items=len(items),
         n_documents=len({s.sample.document_id for s in group.samples}),
@@ -136,6 +139,43 @@ def is_failure(item: ScoredSample) -> bool:
     if item.graded:
         return item.failure is not None
     return item.score < 1.0
+
+
+def computed_tokens(generation: Generation) -> int:
+    """Tokens of the prompt that no cache saved; all of them where the server does not say."""
+    return generation.prompt_tokens - (generation.cached_tokens or 0)
+
+
+def fresh_requests(samples: Iterable[ScoredSample]) -> tuple[ScoredSample, ...]:
+    """The answered requests whose prompt the server had to read, in a fixed order.
+
+    A prompt that was sent before, or that begins like an earlier one, comes out of the server's cache in no time. Where
+    the server says how many tokens its cache saved, a request is left out of which it saved more than half. Where it
+    does not say, of requests with the same prompt or a shared text the slowest counts: no cache served that one.
+    """
+    slowest: dict[Hashable, ScoredSample] = {}
+    for item in samples:
+        generation = item.generation
+        if generation is None or generation.prompt_tokens < 1:
+            continue
+        if computed_tokens(generation) < (1.0 - _MOST_SAVED) * generation.prompt_tokens:
+            continue
+        is_shared = generation.cached_tokens is None and item.sample.cluster
+        key = ("text", item.sample.cluster) if is_shared else ("prompt", item.prompt_sha256)
+        held = slowest.get(key)
+        if held is None or _ttft_ms(held) < generation.ttft_ms:
+            slowest[key] = item
+    return tuple(sorted(slowest.values(), key=lambda item: (_ttft_ms(item), item.sample.sample_id)))
+
+
+def _ttft_ms(item: ScoredSample) -> float:
+    return 0.0 if item.generation is None else item.generation.ttft_ms
+
+
+def streamed_requests(samples: Iterable[ScoredSample]) -> list[Generation]:
+    """Those of them that streamed: of others the first token comes with the last."""
+    found = (item.generation for item in fresh_requests(samples))
+    return [each for each in found if each is not None and each.streamed]
 
 
 def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: bool) -> tuple[int, ...]:

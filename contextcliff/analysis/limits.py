@@ -4,25 +4,20 @@ Memory: the longest context whose KV cache fits beside the weights, one request 
 nine tenths of what the device has, since computing takes memory too. The cache's size comes from the model's metadata
 and the policy (`contextcliff/kv/model_cache.py`).
 
-Latency: the longest prompt of the last length, from the shortest up, at which the share of requests whose whole
-answer came within `analysis.latency_slo_ms` is shown to be above `analysis.latency_slo_share`, by the exact one-sided
-binomial bound at the analysis' confidence. The order is fixed beforehand, so that no correction is needed. Where
-documents have their own length it is the shortest prompt of that bin. A sample without an answer counts as too late.
-
-A prompt that was sent before, or that begins like an earlier one, comes out of the server's cache in no time, so such
-requests are left out, here and where the time to read a prompt is looked at by length. Where the server says how many
-tokens its cache saved, those are left out of which it saved more than half. Where it does not say, only the slowest of
-the requests counts that have the same prompt or share a text: the cache can't have served that one.
+Latency: the last length, from the shortest up, at which the share of requests whose whole answer came within
+`analysis.latency_slo_ms` is shown to be above `analysis.latency_slo_share`, by the exact one-sided binomial bound at
+the analysis' confidence. The order is fixed beforehand, so that no correction is needed. A sample without an answer
+counts as too late. Only requests count whose prompt the server had to read (`analysis.bins.fresh_requests`).
 """
 
 from __future__ import annotations
 
 import statistics
 from bisect import bisect_left, bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.analysis.bins import Group
+from contextcliff.analysis.bins import Group, computed_tokens, fresh_requests, streamed_requests
 from contextcliff.analysis.controls import FEWEST_KNOWN
 from contextcliff.analysis.lengths import LengthResult, planned_at
 from contextcliff.analysis.search import BASELINE_SAMPLES, fewest_blocks
@@ -30,7 +25,7 @@ from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import LOW_BASELINE, FixedSequenceTest, RelativeThreshold, Threshold
 from contextcliff.records.amounts import QUANTITIES, THIRDS_OF_DEPTH, counted, none_scored
 from contextcliff.records.analysis import Bin, Limit, SafeCap
-from contextcliff.records.generation import NOT_SENT, Generation, ScoredSample
+from contextcliff.records.generation import NOT_SENT
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import mean_of
@@ -43,7 +38,6 @@ USABLE = 0.9
 _LONGEST = 1 << 34
 FEWEST = 4
 """Requests at a length, below which its times are not looked at."""
-_MOST_SAVED = 0.5
 
 
 def limited(study: Study, *, judge_is_known: bool = True) -> SafeCap:
@@ -177,7 +171,7 @@ def _memory(study: Study) -> Iterator[Limit]:
     facts = study.facts.cache
     if facts is None or facts.device is None or facts.device.name or not study.bins:
         return
-    shortest, gib = study.bins[0].min_tokens, facts.device.gib
+    shortest, gib = study.bins[0].clears_up_to, facts.device.gib
     tokens = memory_cap(facts, gib)
     if facts.weights_gib is None or not facts.layers:
         why = Note("how much memory the weights and the KV cache take is not known")
@@ -190,32 +184,6 @@ def _memory(study: Study) -> Iterator[Limit]:
     else:
         why = Note("no more than {tokens:,} tokens fit beside the weights in {gib:g} GiB", tokens=tokens, gib=gib)
         yield Limit(name="memory", outcome="safe", tokens=tokens, why=why)
-
-
-def computed_tokens(generation: Generation) -> int:
-    """Tokens of the prompt that no cache saved; all of them where the server does not say."""
-    return generation.prompt_tokens - (generation.cached_tokens or 0)
-
-
-def fresh_requests(samples: Iterable[ScoredSample]) -> tuple[ScoredSample, ...]:
-    """The answered requests of which the server read at least half of the prompt, a prompt once; in a fixed order."""
-    slowest: dict[Hashable, ScoredSample] = {}
-    for item in samples:
-        generation = item.generation
-        if generation is None or generation.prompt_tokens < 1:
-            continue
-        if computed_tokens(generation) < (1.0 - _MOST_SAVED) * generation.prompt_tokens:
-            continue
-        is_shared = generation.cached_tokens is None and item.sample.cluster
-        key = ("text", item.sample.cluster) if is_shared else ("prompt", item.prompt_sha256)
-        held = slowest.get(key)
-        if held is None or _ttft_ms(held) < generation.ttft_ms:
-            slowest[key] = item
-    return tuple(sorted(slowest.values(), key=lambda item: (_ttft_ms(item), item.sample.sample_id)))
-
-
-def _ttft_ms(item: ScoredSample) -> float:
-    return 0.0 if item.generation is None else item.generation.ttft_ms
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -331,11 +299,7 @@ def times_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> list[Times]
     """The times of each length where enough requests streamed: else the first token comes with the last."""
     found = []
     for group, length in zip(groups, bins, strict=True):
-        timed = [
-            item.generation
-            for item in fresh_requests(group.samples)
-            if item.generation is not None and item.generation.streamed and item.generation.ttft_ms > 0.0
-        ]
+        timed = [each for each in streamed_requests(group.samples) if each.ttft_ms > 0.0]
         if len(timed) >= FEWEST:
             rates = tuple(each.ttft_ms / computed_tokens(each) for each in timed)
             inverses = tuple(1.0 / computed_tokens(each) for each in timed)
@@ -358,7 +322,9 @@ class PrefillAtLength:
     """As asked."""
     n_requests: int
     ttft_ms: float
-    """A typical one: the Hodges-Lehmann estimate, at the median number of tokens that were read."""
+    """The Hodges-Lehmann estimate, at the median number of tokens that were read: what is compared with the curve.
+
+    The one that is shown is the median (`Bin.ttft_ms_median`)."""
     predicted_ms: float | None
     """By the prefill curve of the shorter lengths; None at the shortest."""
     ms_per_token: float

@@ -74,7 +74,7 @@ def notes_of(
         *_not_monotone(sequence, threshold),
         *beyond_trained(positions, window),
         *_of_documents(sequence.results, window),
-        *_uninformative(controls, cells),
+        *_uninformative(controls, cells, sequence.results),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
         *_shared_texts(sequence.results),
         *_repeats(scored, draws_anew=draws_anew),
@@ -274,12 +274,17 @@ def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note
         )  # fmt: skip
 
 
-def _uninformative(controls: Sequence[ControlLevel], cells: Sequence[DepthCell]) -> Iterator[Note]:
+def _uninformative(
+    controls: Sequence[ControlLevel], cells: Sequence[DepthCell], results: Sequence[LengthResult]
+) -> Iterator[Note]:
+    measured = {result.bin.asked_tokens: result.bin.median_tokens for result in results}
     void = [control for control in controls if not control.informative]
     if void:
         yield Note(
             "by the controls no cliff can show at {lengths}: a score there says nothing about the length",
-            lengths=[Note("{n:,} tokens ({means})", n=each.asked_tokens, means=_means(each)) for each in void],
+            lengths=[
+                Note("{n:,} tokens ({means})", n=measured[each.asked_tokens], means=_means(each)) for each in void
+            ],
         )
     lengths = {control.asked_tokens for control in void}
     more = sum(not cell.informative for cell in cells if cell.asked_tokens not in lengths)

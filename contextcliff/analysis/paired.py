@@ -6,6 +6,9 @@ is twice the smaller of both (of a single length they are one), corrected for th
 is the same toward the other side. Otherwise the lower end of the interval of the overall difference says whether the
 candidate is worse by less than the margin, also if every missing score told against it. What is left is unknown, with
 the pairs that would settle it.
+
+The overall difference is the mean of the lengths' differences, each length counting alike: a search asks most where the
+score falls, and its pairs would say what happens there.
 """
 
 from __future__ import annotations
@@ -25,12 +28,14 @@ from contextcliff.records.comparison import (
     PairedDecision,
     ScoredPair,
 )
+from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.pairs import (
     SEQUENTIAL,
     MeanDifference,
     Unit,
     Units,
     mean_difference,
+    mean_of_parts,
     p_better,
     p_better_of_blocks,
     p_worse,
@@ -86,7 +91,12 @@ def _decided(
     confidence: float,
     margin: float,
 ) -> PairedDecision:
-    overall = _difference(tests.overall.difference, tests.overall)
+    at_lengths = {tokens: _difference(each.difference, each) for tokens, each in tests.lengths.items()}
+    overall = replace(
+        _difference(tests.overall.difference, tests.overall),
+        baseline_mean=mean_of([each.baseline_mean for each in at_lengths.values()]),
+        candidate_mean=mean_of([each.candidate_mean for each in at_lengths.values()]),
+    )
     verdict = _verdict(worse, better, min(overall.low, tests.worst_low), confidence, margin)
     area = area_difference(tests)
     return PairedDecision(
@@ -95,7 +105,7 @@ def _decided(
         area=None if area is None else _difference(area, tests.overall),
         lengths=tuple(
             LengthDifference(
-                context_tokens=tokens, difference=_difference(tested.difference, tested), p_worse=tested.p_worse,
+                context_tokens=tokens, difference=at_lengths[tokens], p_worse=tested.p_worse,
                 p_worse_corrected=p_lower, p_better=tested.p_better, p_better_corrected=p_higher,
             )
             for (tokens, tested), p_lower, p_higher in zip(
@@ -130,10 +140,9 @@ def _difference(of: MeanDifference, tested: TestedPairs) -> Difference:
 
 def _more_pairs(tests: PairedTests, matching: Matching, confidence: float, margin: float) -> int | None:
     """Planned for half of the difference that was seen, which chance may have enlarged, and then for all of it."""
-    units = tests.overall.units
-    n, seen = units.n_pairs, units.mean
-    largest_spread = math.fsum(unit.total**2 for unit in units.units)
-    variance = (largest_spread + 2.0) / (n + 2.0) - (0.0 if abs(seen) >= 1.0 else seen * seen)
+    n, seen, k = len(tests.overall.pairs), tests.overall.difference.mean, len(tests.lengths)
+    # n times the variance of the mean of the lengths' differences: what n pairs as these tell of it.
+    variance = n * math.fsum(_variance(each.units, k) / (k * k * each.units.n_pairs) for each in tests.lengths.values())
     times = SEQUENTIAL if matching.searched else 1.0
     for difference in (0.5 * seen, seen):
         needed = pairs_for_non_inferiority(
@@ -142,6 +151,13 @@ def _more_pairs(tests: PairedTests, matching: Matching, confidence: float, margi
         if needed is not None and math.ceil(times * needed) > n:
             return math.ceil(times * needed) - n
     return None
+
+
+def _variance(units: Units, k: int) -> float:
+    """Of a pair's difference at one of `k` lengths; two made-up pairs over all of them keep it above 0."""
+    spread = math.fsum(unit.total**2 for unit in units.units)
+    mean = units.mean
+    return (spread + 2.0 / k) / (units.n_pairs + 2.0 / k) - (0.0 if abs(mean) >= 1.0 else mean * mean)
 
 
 WALK_SHARE = 0.75
@@ -189,14 +205,26 @@ def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
 
     lengths = {tokens: tested(pairs) for tokens, pairs in by_length(matching.scored).items()}
     overall = tested(matching.scored)
-    worst = overall.difference.low
+    difference = over_lengths(matching.scored, name, confidence)
+    worst = difference.low
     if matching.n_unscored:
-        worst = mean_difference(units_of(map(worst_case, matching.pairs), name), confidence).low
+        worst = over_lengths(tuple(map(worst_case, matching.pairs)), name, confidence).low
     return PairedTests(
-        overall=overall, worst_low=worst, lengths=lengths,
+        overall=replace(overall, difference=difference), worst_low=worst, lengths=lengths,
         corrected_worse=holm([each.p_worse for each in lengths.values()]),
         corrected_better=holm([each.p_better for each in lengths.values()]), sharing=1 if len(lengths) == 1 else 2,
     )  # fmt: skip
+
+
+def over_lengths(pairs: Sequence[ScoredPair], name: Name, confidence: float) -> MeanDifference:
+    """The mean of the lengths' differences, each length counting alike, over at least one pair."""
+    lengths = by_length(pairs)
+    weights = {tokens: len(pairs) / (len(lengths) * len(of_length)) for tokens, of_length in lengths.items()}
+    units, parts = units_of(pairs, name, weights), [units_of(of_length, name) for of_length in lengths.values()]
+    is_single = len(units.units) == len(pairs) and all(part.is_right_or_wrong for part in parts)
+    if not is_single or units.is_right_or_wrong:
+        return mean_difference(units, confidence)
+    return mean_of_parts([mean_difference(part, confidence) for part in parts])
 
 
 def sequential_tests(matching: Matching, confidence: float) -> PairedTests | None:
@@ -222,13 +250,14 @@ def sequential_tests(matching: Matching, confidence: float) -> PairedTests | Non
         return None
     lengths = {tokens: tested(blocks[tokens]) for tokens in sorted(blocks) if blocks[tokens]}
     shares = _shares(matching)
-    overall = tested(everything)
-    worst = overall.difference.low
+    difference = mean_of_parts([each.difference for each in lengths.values()])
+    worst = difference.low
     if any(not pair.is_scored for block in everything for pair in block):
-        units = [units_of(map(worst_case, block), name) for block in everything]
-        worst = sequential_difference(units, confidence).low
+        at_worst = [[units_of(map(worst_case, block), name) for block in of_length] for of_length in blocks.values()]
+        parts = [sequential_difference(units, confidence) for units in at_worst if units]
+        worst = mean_of_parts(parts).low
     return PairedTests(
-        overall=overall, worst_low=worst, lengths=lengths,
+        overall=replace(tested(everything), difference=difference), worst_low=worst, lengths=lengths,
         corrected_worse=[min(1.0, each.p_worse / shares[tokens]) for tokens, each in lengths.items()],
         corrected_better=[min(1.0, each.p_better / shares[tokens]) for tokens, each in lengths.items()],
     )  # fmt: skip
@@ -272,13 +301,20 @@ def unit_names(pairs: Sequence[ScoredPair]) -> Name:
     return name
 
 
-def units_of(pairs: Iterable[ScoredPair], name: Name) -> Units:
-    """The differences of pairs that are scored on both sides, those of one name as one unit."""
-    totals: defaultdict[str, list[float]] = defaultdict(list)
+def units_of(pairs: Iterable[ScoredPair], name: Name, weights: Mapping[int, float] | None = None) -> Units:
+    """The differences of pairs that are scored on both sides, those of one name as one unit.
+
+    `weights` are those of the pairs of each length; None: 1 each.
+    """
+    totals: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for pair in pairs:
         if pair.baseline is not None and pair.candidate is not None:
-            totals[name(pair)].append(pair.candidate - pair.baseline)
-    return Units.of(Unit(total=_sum(each), pairs=len(each)) for each in totals.values())
+            weight = 1.0 if weights is None else weights[pair.context_tokens]
+            totals[name(pair)].append((weight * (pair.candidate - pair.baseline), weight))
+    return Units.of(
+        Unit(total=_sum([total for total, _ in each]), pairs=math.fsum(weight for _, weight in each))
+        for each in totals.values()
+    )
 
 
 def worst_case(pair: ScoredPair) -> ScoredPair:

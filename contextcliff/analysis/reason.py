@@ -1,6 +1,6 @@
 """Why the safe cap is where it is: how far the test came, what stopped it, and what would settle it.
 
-Lengths are tokens: the median measured prompt of a length, but for the one up to which all is shown, its longest.
+A length is the median of its measured prompts. Of documents the cap is the shortest of the last bin that clears.
 """
 
 from __future__ import annotations
@@ -95,12 +95,6 @@ class _Walk:
     def what(self) -> Note:
         return QUANTITIES[self.threshold.quantity]
 
-    @property
-    def cleared_to(self) -> int | None:
-        """The longest prompt of the last bin that cleared, where the cap is a shorter one of it."""
-        last, cap = self.sequence.last_cleared, self.sequence.cap_tokens
-        return None if last is None or cap is None or last.bin.max_tokens == cap else last.bin.max_tokens
-
     def stopped(self) -> Told:
         """What was shown up to where, and what stopped the test there."""
         stopped, settled_by = self._stopped()
@@ -153,7 +147,7 @@ class _Walk:
         )  # fmt: skip
 
     def _shown(self) -> Note:
-        tokens, longest = self.sequence.cap_tokens, self.cleared_to
+        tokens = self.sequence.cap_tokens
         said: dict[str, object] = {
             "threshold": self.name,
             "at": Note(" at {confidence:percent} confidence", confidence=self.confidence),
@@ -162,15 +156,7 @@ class _Walk:
             return Note("no length beyond the baseline is shown to clear {threshold}{at}", **said)
         if tokens is None:
             return Note("no tested length is shown to clear {threshold}{at}", **said)
-        last: Note | str = ""
-        if longest is not None:
-            last = Note(
-                " (the last bin that clears has prompts of {shortest:,} to {longest:,} tokens: its mean vouches for "
-                "the shortest)",
-                shortest=tokens, longest=longest,
-            )  # fmt: skip
-        said |= {"tokens": tokens, "last": last}
-        return Note("every tested length up to {tokens:,} tokens clears {threshold}{at}{last}", **said)
+        return Note("every tested length up to {tokens:,} tokens clears {threshold}{at}", tokens=tokens, **said)
 
     def _stopped(self) -> Told:
         stop, threshold = self.sequence.stop, self.threshold
@@ -179,8 +165,8 @@ class _Walk:
                 return Note("the answers end there, {how}", how=threshold.asked_otherwise), None
             if self.sequence.is_open:
                 return Note("the run ended before the next length was decided"), None
-            if self.cleared_to is not None:
-                return Note("no fall was found up to {tokens:,}", tokens=self.cleared_to), None
+            if self.sequence.results[-1].bin.natural_lengths:
+                return Note("that is the shortest document of the longest bin, and no fall was found"), None
             return Note("that is the longest one, and no fall was found"), None
         tokens, searched = stop.bin.median_tokens, isinstance(threshold, SearchThreshold)
         if isinstance(threshold, SearchThreshold) and threshold.decision(stop) == "unscorable":
@@ -330,7 +316,7 @@ def _without_comparison(sequence: FixedSequenceTest, threshold: RelativeThreshol
         return low_baseline(shortest.mean, shortest.median_tokens, threshold.quantity)
     if sequence.stop is not None or not sequence.is_withheld or sequence.is_open:
         return None
-    tokens, n = sequence.results[-1].bin.max_tokens, len(sequence.results)
+    tokens, n = sequence.results[-1].bin.median_tokens, len(sequence.results)
     if n == 1:
         return Note("only one length was tested, {tokens:,} tokens, and nothing to compare it with", tokens=tokens)
     return Note(

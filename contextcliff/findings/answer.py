@@ -77,7 +77,7 @@ def _do(report: Report) -> Note:
 
 
 def _details(report: Report) -> Iterator[tuple[str, Shown]]:
-    cap, bins = report.analysis.safe_cap, report.analysis.bins
+    cap, bins = report.analysis.safe_cap, report.analysis.lengths
     if cap.quantity == "healthy":
         yield "Tested", healthy_round()
     if cap.shape is not None:
@@ -87,7 +87,7 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
     if len(cap.limits) > 1:
         yield "Limits", limits_in_words(cap)
     if cap.censored:
-        at = Note(" ({tokens:,} tokens)", tokens=max(a_bin.asked_tokens for a_bin in bins)) if bins else ""
+        at = Note(" ({tokens:,} tokens)", tokens=bins[-1].median_tokens) if bins else ""
         yield "Range", Note("no cliff up to the longest test{at}; the true limit may be higher", at=at)
     if cap.ci_high is not None or (cap.ci_low is not None and not cap.censored):
         yield "Crossing", _crossing(cap)

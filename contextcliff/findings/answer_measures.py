@@ -181,7 +181,7 @@ def _explained(tags: Iterable[str]) -> tuple[Block, ...]:
 
 def _columns(measures: Sequence[AnswerMeasure]) -> Iterator[Column]:
     lengths = measures[0].lengths
-    yield Column(title="asked tokens", cells=(*(phrases.whole(each.asked_tokens) for each in lengths), "all"))
+    yield Column(title="asked", cells=(*(phrases.whole(each.asked_tokens) for each in lengths), "all"))
     for measure in measures:
         rows: tuple[_Row, ...] = (*measure.lengths, measure)
         if measure is measures[0]:

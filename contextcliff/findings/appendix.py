@@ -116,16 +116,17 @@ class MethodFinding(Finding[None]):
 
 
 def _tested(report: Report) -> str:
-    if not report.analysis.bins:
+    if not report.analysis.lengths:
         return "No length was tested."
-    lengths = [a_bin.asked_tokens for a_bin in report.analysis.bins]
+    lengths = [a_bin.median_tokens for a_bin in report.analysis.lengths]
     depths = len({cell.depth for cell in report.analysis.cells})
     at = f", at {depths:,} {'depth' if depths == 1 else 'depths'}" if depths else ""
     asked = "planned" if report.analysis.finding(Search) is None else "asked for"
     plural = "length" if len(lengths) == 1 else "lengths"
     return (
         f"{report.counts.planned:,} samples were {asked} over {len(lengths):,} {plural},"
-        f" {min(lengths):,} to {max(lengths):,} tokens{at}. Measured lengths are the server's own count."
+        f" {min(lengths):,} to {max(lengths):,} tokens{at}. A length is the median of its prompts, by the server's own"
+        " count."
     )
 
 
@@ -135,7 +136,7 @@ def _claim(report: Report) -> str:
     if search is None:
         return (
             "Lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
-            f" {name} ends the walk; the cap is the longest prompt of the last length before it. Since the order is"
+            f" {name} ends the walk; the cap is the last length before it. Since the order is"
             " fixed beforehand, the claim that every tested length up to the cap clears the threshold holds as a whole"
             f" at {confidence} confidence, without a correction. Between tested lengths it supposes that the score does"
             " not fall and rise again."
@@ -145,8 +146,8 @@ def _claim(report: Report) -> str:
         then = ", and then by bisection below it. After k - 1 failures a length is tested at α / 2^k"
     return (
         f"Lengths are tested from the shortest up by e-values, in blocks of {search.plan.block:,} samples, until one is"
-        f" not shown to clear {name}{then} (α = {1.0 - cap.confidence:.3g}). The cap is the longest prompt of the last"
-        " length that passed. The claim that every tested length up to it clears the threshold holds as a whole at"
+        f" not shown to clear {name}{then} (α = {1.0 - cap.confidence:.3g}). The cap is the last length that"
+        " passed. The claim that every tested length up to it clears the threshold holds as a whole at"
         f" {confidence} confidence, however often one looks; between tested lengths it supposes that the score does not"
         " fall and rise again."
     )
@@ -172,7 +173,7 @@ def _intervals(report: Report) -> str:
         f" bootstrap. The {phrases.bound_name(cap)} is one-sided at {confidence} and exact for 0/1 scores. {use}."
         " Unscored samples are left out of the mean and count as wrong in the bound."
     )
-    if any(b.n_clusters is not None for b in report.analysis.bins):
+    if any(b.n_clusters is not None for b in report.analysis.lengths):
         text += (
             " Samples of one length that share a text are right and wrong together: interval and bound there are"
             " those of the effective number of samples, which is smaller (Korn and Graubard 1998)."
@@ -182,14 +183,13 @@ def _intervals(report: Report) -> str:
 
 _RULES = {
     # Also the rules of findings that a run need not have: every report lists them.
-    "walk_up": "longest prompt of the last length, from the shortest up, that was shown to clear the threshold",
-    "blueprint": "shortest prompt of the first length where the spread doubles, the mean falls by over 30% or"
-    " failures spike",
-    "absolute": "longest prompt before the first mean under the threshold as a score (of a relative one, its share of"
+    "walk_up": "the last length, from the shortest up, that was shown to clear the threshold",
+    "blueprint": "the first length where the spread doubles, the mean falls by over 30% or failures spike",
+    "absolute": "the last length before the first mean under the threshold as a score (of a relative one, its share of"
     " the baseline's mean); no test",
-    "relative": "longest prompt before the first mean under a fixed share of the shortest length's, the"
+    "relative": "the last length before the first mean under a fixed share of the shortest length's, the"
     ' "effective length" of NoLiMa; no test',
-    "writing": "longest prompt up to which enough rounds of writing are shown to be healthy; the safe cap of a"
+    "writing": "the last length up to which enough rounds of writing are shown to be healthy; the safe cap of a"
     " continuation run",
     "latency": "what a limit on latency admits",
 }
@@ -238,13 +238,13 @@ class FurtherFiguresFinding(Finding[None]):
     title = "Appendix: further figures"
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        fits, bins = report.analysis.finding(HalfLifeFits), report.analysis.bins
+        fits, bins = report.analysis.finding(HalfLifeFits), report.analysis.lengths
         if not bins:
             return ()
         lsq = None if fits is None else fits.half_life_lsq
         table = columns(
             bins,
-            ("asked tokens", lambda b: phrases.whole(b.asked_tokens)),
+            ("asked", lambda b: phrases.whole(b.asked_tokens)),
             ("rolling variance", lambda b: phrases.small(b.rolling_variance)),
             ("Sarle's coefficient", lambda b: phrases.small(b.bimodality)),
         )

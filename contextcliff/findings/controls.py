@@ -34,7 +34,7 @@ class ControlsFinding(Finding[ControlResults]):
         blind_cells = f"{blind:,} of {len(cells):,} cells of length and depth are not informative."
         table = columns(
             levels,
-            ("asked tokens", lambda level: phrases.whole(level.asked_tokens)),
+            ("asked", lambda level: phrases.whole(level.asked_tokens)),
             ("ceiling n", lambda level: phrases.whole(level.ceiling_n)),
             ("ceiling", lambda level: phrases.score(level.ceiling)),
             ("interval", lambda level: phrases.interval(level.ceiling_ci_low, level.ceiling_ci_high)),

@@ -9,7 +9,7 @@ sign, and no test: the scores say whether answers get worse.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -130,14 +130,14 @@ class EntropyFinding(Finding[AttentionEntropy]):
         finding = self.of(report)
         table = columns(
             finding.lengths,
-            ("asked tokens", lambda row: f"{row.context_tokens:,}"),
+            ("asked", lambda row: f"{row.context_tokens:,}"),
             ("n", lambda row: f"{row.n:,}"),
             ("entropy", lambda row: phrases.small(row.mean)),
             ("interval", lambda row: phrases.MISSING if row.ci_low is None else f"{row.ci_low:.3f}-{row.ci_high:.3f}"),
             ("lowest layer", lambda row: _layer(row.by_layer, min(row.by_layer))),
             ("highest layer", lambda row: _layer(row.by_layer, max(row.by_layer))),
         )
-        in_short, meaning = Text(text=_in_short(finding)), Text(text=_MEANING)
+        in_short, meaning = Text(text=_in_short(finding, report.analysis.measured)), Text(text=_MEANING)
         return (in_short, meaning, Table(columns=table), Image(figure="attention_entropy"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -150,17 +150,19 @@ class EntropyFinding(Finding[AttentionEntropy]):
                 yield Measurement(key=f"attention/layer_{layer:02}", value=value, step=row.context_tokens)
 
 
-def _in_short(entropy: AttentionEntropy) -> Note:
+def _in_short(entropy: AttentionEntropy, measured: Callable[[int], int]) -> Note:
     first, last = entropy.lengths[0], entropy.lengths[-1]
-    runs = Note("{mean:.2f} at {tokens:,} tokens", mean=first.mean, tokens=first.context_tokens)
+    runs = Note("{mean:.2f} at {tokens:,} tokens", mean=first.mean, tokens=measured(first.context_tokens))
     if last is not first:
-        runs = Note("{first}, {mean:.2f} at {tokens:,}", first=runs, mean=last.mean, tokens=last.context_tokens)
+        runs = Note(
+            "{first}, {mean:.2f} at {tokens:,}", first=runs, mean=last.mean, tokens=measured(last.context_tokens)
+        )
     if entropy.threshold is None:
         return Note("{runs}; a single prompt sets no threshold", runs=runs)
     if entropy.crosses_tokens is None:
         return Note("{runs}; above {threshold:.2f} nowhere", runs=runs, threshold=entropy.threshold)
     return Note("{runs}; above {threshold:.2f} from {tokens:,} tokens on", runs=runs, threshold=entropy.threshold,
-                tokens=entropy.crosses_tokens)  # fmt: skip
+                tokens=measured(entropy.crosses_tokens))  # fmt: skip
 
 
 def _layer(values: tuple[float, ...], chosen: float) -> str:
@@ -176,7 +178,7 @@ def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
     axes.set_ylabel("score and entropy", fontsize=9)
     for place, layer in enumerate(zip(*(row.by_layer for row in finding.lengths), strict=False)):
         axes.plot(at, layer, color="0.8", linewidth=0.6, zorder=1, label="entropy of a layer" if place == 0 else None)
-    bins = {each.asked_tokens: each for each in report.analysis.bins}
+    bins = {each.asked_tokens: each for each in report.analysis.lengths}
     scores = [drawing.or_nan(bins[tokens].mean if tokens in bins else None) for tokens in at]
     axes.plot(at, scores, "o-", color=drawing.BLUE, linewidth=1.4, markersize=6, label="mean score", zorder=4)
     means = [row.mean for row in finding.lengths]

@@ -157,7 +157,7 @@ def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind
 
 _MEANING = (
     "The safe cap is about the mean over depths, which can hide a bad one. Here each third of the depths is tested by"
-    " itself; the cap rule any_depth is the longest prompt up to which each of them clears the threshold."
+    " itself; the cap rule any_depth is the last length up to which each of them clears the threshold."
 )
 
 
@@ -166,7 +166,7 @@ class EveryDepthFinding(Finding[EveryDepth]):
     title = "Every depth"
     record = EveryDepth
     cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
-        "any_depth": "longest prompt of the last length, from the shortest up to the safe cap, at which each third of"
+        "any_depth": "the last length, from the shortest up to the safe cap, at which each third of"
         " the depths was shown to clear the threshold"
     }
 
@@ -197,7 +197,7 @@ class EveryDepthFinding(Finding[EveryDepth]):
 
     def look(self, report: Report) -> tuple[Line, ...]:
         finding, cap = self.of(report), report.analysis.safe_cap.tokens or 0
-        safe = {b.asked_tokens for b in report.analysis.bins if b.clears_up_to <= cap}
+        safe = {b.asked_tokens for b in report.analysis.lengths if b.clears_up_to <= cap}
         thirds = [third for each in finding.lengths if each.context_tokens in safe for third in each.thirds]
         if finding.reason is None or not any(third.shown == "below" for third in thirds):
             return ()
@@ -205,13 +205,13 @@ class EveryDepthFinding(Finding[EveryDepth]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
-        if not report.analysis.bins:
+        if not report.analysis.lengths:
             return ()
         decided = [each for each in finding.lengths if any(third.shown != "open" for third in each.thirds)]
         rows = [(length, third) for length in decided for third in length.thirds]
         table = columns(
             rows,
-            ("asked tokens", lambda row: phrases.whole(row[0].context_tokens)),
+            ("asked", lambda row: phrases.whole(row[0].context_tokens)),
             ("third", lambda row: row[1].name),
             ("depths", lambda row: f"{row[1].low:.3g}-{row[1].high:.3g}"),
             ("n", lambda row: phrases.whole(row[1].n_samples)),

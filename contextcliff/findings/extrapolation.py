@@ -31,7 +31,7 @@ class Extrapolation:
     trained_tokens: int
     positions: Positions
     longest_tokens: int
-    """The longest prompt."""
+    """The longest length: its median prompt, or of documents the longest."""
 
 
 class ExtrapolationFinding(Finding[Extrapolation]):
@@ -43,7 +43,7 @@ class ExtrapolationFinding(Finding[Extrapolation]):
         positions = study.facts.positions
         if positions is None or positions.trained_tokens is None or not study.bins:
             return None
-        longest = max(each.max_tokens for each in study.bins)
+        longest = max(each.below_from for each in study.bins)
         if longest <= positions.trained_tokens and not positions.is_extended:
             return None
         return Extrapolation(trained_tokens=positions.trained_tokens, positions=positions, longest_tokens=longest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -87,7 +87,10 @@ def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> Fac
         results = summarise(own, confidence, binary=study.binary)
         asked = study.settings.threshold
         threshold = make_threshold(results, threshold=asked, relative=study.relative, confidence=confidence)
-        cap = fixed_sequence_test(results, threshold).cap_tokens
+        test = fixed_sequence_test(results, threshold)
+        if test.cap_tokens is not None and test.last_cleared is not None:  # a length has one name: that of the run
+            last = test.last_cleared.bin.asked_tokens
+            cap = next(each.clears_up_to for each in study.bins if each.asked_tokens == last)
     low, high = evidence.shown(confidence)
     return FacetRow(
         facet=facet, value=label, n_samples=len(evidence.scores), mean=mean_of(evidence.scores), ci_low=low,
@@ -129,10 +132,7 @@ def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
 
 def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:
     having = (
-        Group(
-            asked_tokens=group.asked_tokens,
-            samples=tuple(item for item in group.samples if item.sample.metadata.get(key) in members),
-        )
+        replace(group, samples=tuple(item for item in group.samples if item.sample.metadata.get(key) in members))
         for group in groups
     )
     return [group for group in having if group.samples]

@@ -35,12 +35,12 @@ class FailuresFinding(Finding[None]):
     )  # fmt: skip
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        tags, bins = tuple(all_failures(report)), report.analysis.bins
+        tags, bins = tuple(all_failures(report)), report.analysis.lengths
         if not tags:
             return ()
         table = columns(
             bins,
-            ("asked tokens", lambda b: whole(b.asked_tokens)),
+            ("asked", lambda b: whole(b.asked_tokens)),
             ("failure rate", lambda b: MISSING if b.failure_rate is None else percent(b.failure_rate)),
             *((tag, lambda b, tag=tag: whole(b.failures.get(tag, 0))) for tag in tags),
         )
@@ -48,8 +48,8 @@ class FailuresFinding(Finding[None]):
         return (*meaning, Table(columns=table), Image(figure="failures_by_length"))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        tags = sorted({tag for each in report.analysis.bins for tag in each.failures})
-        for each in report.analysis.bins:
+        tags = sorted({tag for each in report.analysis.lengths for tag in each.failures})
+        for each in report.analysis.lengths:
             yield Measurement(key="by_length/failure_rate", value=each.failure_rate, step=each.asked_tokens)
             for tag in tags:
                 # Also 0 where this length has no such failure: else a chart would draw a line over the length.
@@ -68,7 +68,7 @@ def failures_figure(report: Report) -> Figure:
     """Draw a report with a failure: a stacked column a length, as shares of its planned samples."""
     import matplotlib as mpl
 
-    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    bins = sorted(report.analysis.lengths, key=lambda a_bin: a_bin.median_tokens)
     width = min(13.0, max(8.0, 0.6 * len(bins)))
     figure, axes = drawing.blank(width=width, height=_FAILURES_HEIGHT)
     tags = list(all_failures(report))
@@ -90,10 +90,12 @@ def failures_figure(report: Report) -> Figure:
         for bar, count, n in zip(bars, counts, planned, strict=True):
             drawing.told(bar, f"{name}: {count:,} of {n:,}")
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
-    labels = [f"{b.min_tokens:,}\n{b.max_tokens:,}\nn={n:,}" for b, n in zip(bins, planned, strict=True)]
+    is_natural = any(b.natural_lengths for b in bins)
+    named = [f"{b.min_tokens:,}\n{b.max_tokens:,}" if is_natural else f"{b.asked_tokens:,}" for b in bins]
+    labels = [f"{name}\nn={n:,}" for name, n in zip(named, planned, strict=True)]
     axes.set_xticks(list(places), labels=labels, fontsize=drawing.SMALL - 1)
     axes.set_ylim(0.0, 1.0)
-    axes.set_xlabel("prompt length in tokens: shortest, longest", fontsize=9)
+    axes.set_xlabel("prompt length in tokens: shortest, longest" if is_natural else drawing.ASKED, fontsize=9)
     _grid(axes, y="share of samples")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=drawing.SMALL)
@@ -111,7 +113,7 @@ def _grid(axes: Axes, *, y: str) -> None:
 
 
 def _has_latency(report: Report) -> bool:
-    return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.bins)
+    return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.lengths)
 
 
 class LatencyFinding(Finding[None]):
@@ -130,7 +132,7 @@ class LatencyFinding(Finding[None]):
         return (Image(figure="latency_by_length"),) if _has_latency(report) else ()
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        for each in report.analysis.bins:
+        for each in report.analysis.lengths:
             yield from measured("by_length/", each, "ttft_ms_median", "latency_ms_median", step=each.asked_tokens)
 
 
@@ -144,7 +146,7 @@ def latency_figure(report: Report) -> Figure:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     bins = sorted(
-        (b for b in report.analysis.bins if b.ttft_ms_median is not None or b.latency_ms_median is not None),
+        (b for b in report.analysis.lengths if b.ttft_ms_median is not None or b.latency_ms_median is not None),
         key=lambda a_bin: a_bin.median_tokens,
     )
     tokens = [max(1, b.median_tokens) for b in bins]
@@ -173,7 +175,8 @@ def latency_figure(report: Report) -> Figure:
     spans = ". A bar reaches from the shortest to the longest prompt of a bin" if is_natural else ""
     drawing.heading(
         axes, title=f"Latency by length: {report.run.model}",
-        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; a prefix cache shortens them{spans}",
+        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; to the first token: of prompts that"
+        f" the server had to read{spans}",
         inches=axis.inches, above=6,
     )  # fmt: skip
     drawing.legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)

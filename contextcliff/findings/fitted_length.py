@@ -67,7 +67,7 @@ class ScoreArea:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffectiveLength:
-    """RULER's effective length: the longest tested prompt up to which every mean score is above `threshold`.
+    """RULER's effective length: the longest tested length up to which every mean score is above `threshold`.
 
     None where the shortest length is not. `censored`: every tested length is.
     """
@@ -114,7 +114,7 @@ def estimates_of(
 def effective_length(results: Sequence[LengthResult], threshold: float = RULER_THRESHOLD) -> EffectiveLength:
     """RULER's effective length: of ascending lengths, the last before the first one that is not above `threshold`."""
     above = leading_above((result.bin.mean for result in results), threshold)
-    tokens = results[above - 1].bin.max_tokens if above else None
+    tokens = results[above - 1].bin.clears_up_to if above else None
     return EffectiveLength(tokens=tokens, threshold=threshold, censored=bool(results) and above == len(results))
 
 

@@ -55,8 +55,8 @@ class GuideRow:
     level: LevelName
     sure: bool
     max_tokens: int | None = None
-    """Tokens of the prompt that the level is about: the longest one. Of natural lengths it is the shortest where the
-    length clears, and else the median. None in older reports."""
+    """Tokens of the prompt that the level is about: the median one. Of natural lengths it is the shortest where the
+    length clears. None in older reports."""
 
     @property
     def tokens(self) -> int:
@@ -92,7 +92,7 @@ def _row(result: LengthResult, cap: int | None, *, is_cleared: bool, is_degraded
     return GuideRow(
         asked_tokens=length.asked_tokens, n_samples=length.n_samples, mean=length.mean, ci_low=length.ci_low,
         ci_high=length.ci_high, level=level, sure=is_cleared or is_degraded,
-        max_tokens=length.clears_up_to if is_cleared or not length.natural_lengths else length.median_tokens,
+        max_tokens=length.clears_up_to if is_cleared else length.median_tokens,
     )  # fmt: skip
 
 

@@ -99,7 +99,7 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
         return _none(Note("no sample scored above 0 ({basis}): there is nothing to halve", basis=basis))
     z = normal_quantile(0.5 * (1.0 + confidence)) * math.sqrt(dispersion)
     fit = fit_decay(lengths, right, wrong, z=z)
-    longest = max(result.bin.max_tokens for result in scored)
+    longest = int(lengths.max())
     if fit.rate_low > 0.0:
         return _fitted(fit, confidence=confidence, basis=basis, longest=longest)
     at_least = _halving(fit.rate_high) if fit.rate_high > 0.0 else None
@@ -238,7 +238,7 @@ _MEANING = "The length over which the score halves, were its fall exponential; t
 def _has_decay(report: Report) -> bool:
     """Whether evidence lies at depths, as needles do, and there are two scored lengths, or one and a half-life."""
     fits = report.analysis.finding(HalfLifeFits)
-    scored = sum(b.mean is not None for b in report.analysis.bins)
+    scored = sum(b.mean is not None for b in report.analysis.lengths)
     if fits is None or not report.analysis.cells:
         return False
     return scored >= 2 or (scored == 1 and fits.half_life.tokens is not None)
@@ -266,11 +266,11 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fits = self.of(report)
-        if not report.analysis.bins:
+        if not report.analysis.lengths:
             return ()
         half_life = fits.half_life
         rows: list[tuple[str, Shown]] = [("Half-life", half_life.reason)]
-        misfit = decay_misfit(half_life, report.analysis.bins)
+        misfit = decay_misfit(half_life, report.analysis.lengths)
         if misfit is not None:
             rows.append(("Misfit", _in_words(misfit)))
         return (Text(text=_MEANING), Pairs(rows=tuple(rows)), Image(figure="decay_curve"))
@@ -314,7 +314,7 @@ _STEPS = 200
 
 def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     """Draw a report with a scored length: score over measured length in tokens, with the fitted curve."""
-    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    bins = sorted(report.analysis.lengths, key=lambda a_bin: a_bin.median_tokens)
     tokens, half = [max(1, b.median_tokens) for b in bins], half_life.tokens
     near = [half] if half is not None and tokens[0] / _REACH <= half <= tokens[-1] * _REACH else []
     figure, axes, axis = drawing.over_lengths(bins, height=_HEIGHT, shown=near)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import ClassVar
 
-from contextcliff.analysis.bins import Group
-from contextcliff.analysis.limits import USABLE, computed_tokens, fresh_requests, memory_cap, memory_of
+from contextcliff.analysis.bins import Group, computed_tokens, fresh_requests
+from contextcliff.analysis.limits import USABLE, memory_cap, memory_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Table, columns, measured
@@ -85,7 +85,7 @@ class KVCacheFinding(Finding[KVCache]):
             rows.append(("Memory", _memory(finding.memory_gib, facts, report.analysis.caps.get("memory"))))
         table = columns(
             finding.lengths,
-            ("asked tokens", lambda each: f"{each.context_tokens:,}"),
+            ("asked", lambda each: f"{each.context_tokens:,}"),
             ("KV cache", lambda each: phrases.MISSING if each.gib is None else memory_words(each.gib)),
             ("prefill tokens/s", lambda each: rate(each.prefill_tokens_per_s)),
             ("decode tokens/s", lambda each: rate(each.decode_tokens_per_s)),

@@ -40,14 +40,14 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
         repeats = (
             " Instability is the share of questions whose score changes between their repeats, the variance in a"
             " question its mean size."
-            if _has_instability(report.analysis.bins)
+            if _has_instability(report.analysis.lengths)
             else ""
         )
         meaning = (
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
             f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
         )
-        table = Table(columns=tuple(_columns(report.analysis.bins)))
+        table = Table(columns=tuple(_columns(report.analysis.lengths)))
         return (Text(text=meaning), table, Image(figure="length_histogram"))
 
 

@@ -109,7 +109,7 @@ def commonest_failure(a_bin: Bin) -> str:
 def all_failures(report: Report) -> dict[str, int]:
     """Every failure tag of the run with its count, the commonest first."""
     total: Counter[str] = Counter()
-    for a_bin in report.analysis.bins:
+    for a_bin in report.analysis.lengths:
         total.update(a_bin.failures)
     return {tag: total[tag] for tag in sorted(total, key=lambda tag: (-total[tag], tag)) if total[tag] > 0}
 
@@ -123,7 +123,7 @@ def threshold_score(report: Report) -> float | None:
         return cap.threshold
     if cap.threshold_score is not None:
         return cap.threshold_score
-    baseline = report.analysis.bins[0].mean if report.analysis.bins else None
+    baseline = report.analysis.lengths[0].mean if report.analysis.lengths else None
     return None if baseline is None else cap.threshold * baseline
 
 

@@ -43,7 +43,7 @@ class ScoreFinding(Finding[None]):
     title = "Score by length"
     figures = (
         FigureOf(
-            name="score_by_length", caption="Score by length", has_data=lambda report: bool(report.analysis.bins),
+            name="score_by_length", caption="Score by length", has_data=lambda report: bool(report.analysis.lengths),
             draw=lambda report: score_figure(report),
         ),
         FigureOf(
@@ -62,14 +62,14 @@ class ScoreFinding(Finding[None]):
         return (*table, Text(label="Overall", text=_overall(report)), Image(figure="heatmap"), *published)
 
     def _table(self, report: Report) -> tuple[Block, ...]:
-        bins = report.analysis.bins
+        bins = report.analysis.lengths
         if not bins:
             return (Text(text=Note("No length was tested.")),)
         rows = _few(bins, cap=report.analysis.safe_cap.tokens)
         return (Image(figure="score_by_length"), Table(columns=_columns(report), on_console=rows))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        for each in report.analysis.bins:
+        for each in report.analysis.lengths:
             step = each.asked_tokens
             yield Measurement(key="by_length/score", value=each.mean, step=step)
             yield from measured("by_length/score_", each, "ci_low", "ci_high", "tested_low", step=step)
@@ -77,7 +77,7 @@ class ScoreFinding(Finding[None]):
         for cell in report.analysis.cells:
             yield Measurement(key=f"by_depth/score_at_depth_{cell.depth:.2f}", value=cell.mean, step=cell.asked_tokens)
         yield from measured("score/", report.analysis, "mean", "successes")
-        for each in report.analysis.bins:
+        for each in report.analysis.lengths:
             yield from measured("by_length/", each, "instability", "within_item_variance", step=each.asked_tokens)
 
 
@@ -103,7 +103,7 @@ def _overall(report: Report) -> Note:
 
 
 def _columns(report: Report) -> tuple[Column, ...]:
-    bins = report.analysis.bins
+    bins = report.analysis.lengths
 
     def column(title: str, cell: Callable[[Bin], str], *, spare: int = 0, words: bool = False) -> Column:
         return Column(title=title, cells=tuple(map(cell, bins)), spare=spare, words=words)
@@ -135,7 +135,7 @@ def _columns(report: Report) -> tuple[Column, ...]:
 
 def score_figure(report: Report) -> Figure:
     """Draws the curve of a report that has bins, with zones, threshold and cap."""
-    bins = sorted(report.analysis.bins, key=lambda a_bin: a_bin.median_tokens)
+    bins = sorted(report.analysis.lengths, key=lambda a_bin: a_bin.median_tokens)
     cap = report.analysis.safe_cap.tokens
     figure, axes, axis = drawing.over_lengths(
         bins, height=_HEIGHT, shown=[*([] if cap is None else [cap]), *published_ends(report.run.published)],
@@ -276,7 +276,7 @@ def heatmap_figure(report: Report) -> Figure:
         axes.tick_params(axis="x", rotation=45)
         for label in axes.get_xticklabels():
             label.set(ha="right", rotation_mode="anchor")
-    axes.set_xlabel("prompt length asked for, in tokens", fontsize=9)
+    axes.set_xlabel(drawing.ASKED, fontsize=9)
     axes.set_xticks([i + 0.5 for i in range(len(lengths) - 1)], minor=True)
     axes.set_yticks([i + 0.5 for i in range(len(depths) - 1)], minor=True)
     axes.grid(which="minor", color="white", linewidth=1.5)

@@ -65,7 +65,7 @@ class SearchFinding(Finding[Search]):
         table = columns(
             enumerate(search.tested, start=1),
             ("order", lambda each: str(each[0])),
-            ("asked tokens", lambda each: phrases.whole(each[1].context_tokens)),
+            ("asked", lambda each: phrases.whole(each[1].context_tokens)),
             ("α", lambda each: f"{each[1].alpha:.3g}"),
             ("decision", lambda each: _DECISIONS[each[1].decision]),
             ("blocks", lambda each: phrases.whole(each[1].n_blocks)),

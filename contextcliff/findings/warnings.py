@@ -130,7 +130,7 @@ def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confid
     reason = Note(
         "at {tokens:,} tokens scores vary more: their standard deviation is {std:.2f}, against {baseline_std:.2f} up to"
         " {baseline_tokens:,}",
-        tokens=begins.bin.median_tokens, std=std, baseline_std=base_std, baseline_tokens=baseline.bin.max_tokens,
+        tokens=begins.bin.median_tokens, std=std, baseline_std=base_std, baseline_tokens=baseline.bin.median_tokens,
     )  # fmt: skip
     return _warning("score_spread", begins.bin, reason, std=std, baseline_std=base_std)
 
@@ -177,7 +177,7 @@ def _rising_share(
             "at {tokens:,} tokens {rises}{most_often}, against {baseline_share} of {baseline_n:,} up to"
             " {baseline_tokens:,}",
             tokens=each.bin.median_tokens, rises=rises[kind], most_often=_most_often(kind, each),
-            baseline_share=percent(base_share), baseline_n=len(base.scores), baseline_tokens=baseline.bin.max_tokens,
+            baseline_share=percent(base_share), baseline_n=len(base.scores), baseline_tokens=baseline.bin.median_tokens,
         )  # fmt: skip
         return _warning(kind, each.bin, reason, share=share, baseline_share=base_share)
     return None
@@ -250,10 +250,9 @@ def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
         ratio = ttft_ms / predicted_ms
         reason = Note(
             "from {tokens:,} tokens on the first token takes {ratio:.1f} times as long as the time to read the prompt"
-            " predicts ({ttft} against {predicted}, typical times of {n:requests}): memory or cache may be short,"
-            " whatever the score; another load on the server at that time looks the same",
-            tokens=begins.length.median_tokens, ratio=ratio, ttft=milliseconds(ttft_ms),
-            predicted=milliseconds(predicted_ms), n=len(begins.rates),
+            " predicts ({n:requests}): memory or cache may be short, whatever the score; another load on the server at"
+            " that time looks the same",
+            tokens=begins.length.median_tokens, ratio=ratio, n=len(begins.rates),
         )  # fmt: skip
         return _warning(
             "latency_canary", begins.length, reason, ttft_ms=ttft_ms, predicted_ms=predicted_ms, ratio=ratio
@@ -303,7 +302,7 @@ def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
     )
     table = columns(
         cap.lengths,
-        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("asked", lambda row: whole(row.context_tokens)),
         ("requests", lambda row: whole(row.n_requests)),
         ("in time", lambda row: whole(row.n_within)),
         ("tested bound", lambda row: score(row.ci_low)),
@@ -314,7 +313,7 @@ def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
 
 
 _READ = (
-    "Times to the first token (TTFT) of requests whose prompt was not in a cache. Predicted: by the curve of the"
+    "Of requests whose prompt the server had to read. Predicted: the time to the first token by the curve of the"
     " shorter lengths. Spread: the distance of the quartiles over the median."
 )
 
@@ -323,9 +322,8 @@ def _show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     """What a page shows of the times to the first token."""
     table = columns(
         rows,
-        ("asked tokens", lambda row: whole(row.context_tokens)),
+        ("asked", lambda row: whole(row.context_tokens)),
         ("n", lambda row: whole(row.n_requests)),
-        ("typical TTFT", lambda row: milliseconds(row.ttft_ms)),
         ("predicted", lambda row: milliseconds(row.predicted_ms)),
         ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
         ("spread", lambda row: percent(row.spread)),
@@ -339,7 +337,7 @@ class WarningsFinding(Finding[EarlyWarnings]):
     record = EarlyWarnings
     inline = True
     cap_rules = {  # noqa: RUF012 - a ClassVar of the base class
-        "latency": "longest prompt of the last length, from the shortest up, at which the share"
+        "latency": "the last length, from the shortest up, at which the share"
         " analysis.latency_slo_share of the requests was shown to end within analysis.latency_slo_ms"
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from contextcliff.records.amounts import Quantity
@@ -23,7 +23,7 @@ CAP_RULES = ("walk_up", "any_depth", "blueprint", "absolute", "relative", "half_
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bin:
-    """The samples of one length. Token figures are measured ones.
+    """The samples of one length. Token figures are measured ones; in a report they are the server's own counts.
 
     `ci_low`/`ci_high` is the interval that is shown (Wilson for 0/1 scores; a confidence sequence in a search, which
     stops when a length is decided); `tested_low` is the
@@ -46,7 +46,11 @@ class Bin:
     failure_rate: float | None
     failures: Mapping[str, int]
     ttft_ms_median: float | None
+    """Median time to the first token, over the requests whose prompt the server had to read; None where none is known.
+
+    A prompt that a cache served by half or more, and an answer that was not streamed, do not count."""
     latency_ms_median: float | None
+    """Median time to the end of the answer, over all requests."""
     n_items: int = 0
     """Questions, where samples repeat some; else as many as samples, scored or not."""
     n_documents: int = 0
@@ -66,13 +70,22 @@ class Bin:
 
     @property
     def clears_up_to(self) -> int:
-        """The length that clears where this bin does: its longest prompt, or of documents the shortest."""
-        return self.min_tokens if self.natural_lengths else self.max_tokens
+        """The length that clears where this bin does: its median prompt, or of documents the shortest."""
+        return self.min_tokens if self.natural_lengths else self.median_tokens
 
     @property
     def below_from(self) -> int:
-        """The length from which on the score is below where this bin's mean is; of natural lengths the longest."""
-        return self.max_tokens if self.natural_lengths else self.min_tokens
+        """The length from which on the score is below where this bin's mean is: its median prompt, or of documents the
+        longest."""
+        return self.max_tokens if self.natural_lengths else self.median_tokens
+
+    def with_offset(self, tokens: int) -> Bin:
+        """The bin with prompts so many tokens longer. Of designed lengths the one asked for stays."""
+        return replace(
+            self, asked_tokens=self.asked_tokens + (tokens if self.natural_lengths else 0),
+            min_tokens=self.min_tokens + tokens, median_tokens=self.median_tokens + tokens,
+            max_tokens=self.max_tokens + tokens,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,6 +163,9 @@ class SafeCap:
     By the answers it is the longest tested length up to which every tested length clears the threshold; `memory` is
     asked for by `model.memory_gib`, and `latency` by `analysis.latency_slo_ms`. `tokens` is the least, None unless the
     outcome is `safe`. Crossing, shape, evidence and verdict are of the answers alone.
+
+    Its tokens are those of the user's own prompts, without what the server adds: of each length the median prompt, of
+    documents the shortest of the last bin that clears and the longest of the first that is below.
 
     `shape` says how the scores run over length, and `evidence` whether the test shows that; both are None where nothing
     was scored. `verdict` is what both come to: `cliff`, `slope`, `flat` or `insufficient_evidence`. `censored` means
@@ -236,6 +252,15 @@ class Analysis:
     notes: tuple[Note, ...]
     """What a reader has to know to read the numbers right."""
     findings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def lengths(self) -> tuple[Bin, ...]:
+        """The bins in tokens of the user's own prompts, as the cap is: what tables, figures and sentences say."""
+        return tuple(each.with_offset(-(self.safe_cap.server_offset_tokens or 0)) for each in self.bins)
+
+    def measured(self, asked_tokens: int) -> int:
+        """The median prompt of a length that was asked for, as sentences name it; that length itself where none was."""
+        return next((each.median_tokens for each in self.lengths if each.asked_tokens == asked_tokens), asked_tokens)
 
     def finding(self, record: type[T]) -> T | None:
         """The finding of this type; None where the run has none."""

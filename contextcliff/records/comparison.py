@@ -131,7 +131,7 @@ class PairedDecision:
     worse: DirectionTest
     better: DirectionTest
     overall: Difference
-    """Over all pairs with both scores."""
+    """The mean of the lengths' differences, each length counting alike."""
     worst_low: float
     """The lower end of the interval if every missing score told against the candidate."""
     area: Difference | None

@@ -97,7 +97,7 @@ def _lengths(plan: Plan) -> Sequence[Column]:
     if scores and len(plan.bins) > 1:
         known = [each.clears for each in plan.bins if each.clears]
         rows.append(("all", "", *(_chance(math.prod(clears[score] for clears in known)) for score in scores), ""))
-    return columns_of(("length", "samples to send", *(f"at {score}" for score in scores), "KV cache"), rows)
+    return columns_of(("asked", "samples to send", *(f"at {score}" for score in scores), "KV cache"), rows)
 
 
 def _chance(chance: float | None) -> str:

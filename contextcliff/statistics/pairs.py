@@ -82,10 +82,11 @@ class Unit:
 
     total: float
     """Sum of the differences."""
-    pairs: int = 1
+    pairs: float = 1
+    """How many; where pairs have weights, the sum of these, and the total is weighted too."""
 
     def __post_init__(self) -> None:
-        if self.pairs < 1 or not abs(self.total) <= self.pairs * (1.0 + 1e-9):
+        if self.pairs <= 0 or not abs(self.total) <= self.pairs * (1.0 + 1e-9):
             raise ValueError(f"{self.pairs} differences between -1 and 1 can't have the sum {self.total}")
 
 
@@ -105,7 +106,7 @@ class Units:
         return cls.of(Unit(total=difference) for difference in differences)
 
     @cached_property
-    def n_pairs(self) -> int:
+    def n_pairs(self) -> float:
         return sum(unit.pairs for unit in self.units)
 
     @cached_property
@@ -144,8 +145,8 @@ class Units:
 # - Graded scores, and units of several pairs: Gaffke's bound for bounded scores (below), on the units'
 #   differences.
 #
-# A weighted sum of such intervals (the area under the score) is combined by MOVER: G. Y. Zou and A. Donner,
-# "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008) 1693-1702.
+# A weighted sum of such intervals (the mean over lengths, the area under the score) is combined by MOVER: G. Y. Zou and
+# A. Donner, "Construction of confidence limits about effect measures", Statistics in Medicine 27 (2008) 1693-1702.
 
 _EDGE = 1e-12
 _TOLERANCE = 1e-10
@@ -177,7 +178,7 @@ def mean_difference(units: Units, confidence: float) -> MeanDifference:
     )
 
 
-def tango(*, better: int, worse: int, n: int, confidence: float) -> tuple[float, float]:
+def tango(*, better: int, worse: int, n: float, confidence: float) -> tuple[float, float]:
     """Score interval for the share of better minus that of worse pairs; each end holds at `confidence`."""
     z = normal_quantile(confidence)
     estimate = (better - worse) / n
@@ -196,7 +197,7 @@ def tango(*, better: int, worse: int, n: int, confidence: float) -> tuple[float,
     return low, high
 
 
-def _score(better: int, worse: int, n: int, difference: float) -> float:
+def _score(better: int, worse: int, n: float, difference: float) -> float:
     """Tango's statistic: how far the observed difference is above a supposed one, in standard errors."""
     a = 2.0 * n
     b = -better - worse + (2.0 * n - better + worse) * difference
@@ -209,11 +210,18 @@ def _score(better: int, worse: int, n: int, difference: float) -> float:
 
 
 def weighted(parts: Sequence[MeanDifference], weights: Sequence[float]) -> MeanDifference:
-    """A weighted sum of independent differences, with the interval that theirs make (MOVER)."""
+    """A weighted sum of independent differences, with the interval that theirs make (MOVER); a single one as it is."""
+    if len(parts) == 1:
+        return parts[0]
     mean = math.fsum(w * part.mean for w, part in zip(weights, parts, strict=True))
     below = math.fsum((w * (part.mean - part.low)) ** 2 for w, part in zip(weights, parts, strict=True))
     above = math.fsum((w * (part.high - part.mean)) ** 2 for w, part in zip(weights, parts, strict=True))
     return MeanDifference(mean=mean, low=mean - math.sqrt(below), high=mean + math.sqrt(above), method="mover")
+
+
+def mean_of_parts(parts: Sequence[MeanDifference]) -> MeanDifference:
+    """The mean of at least one independent difference, each counting alike."""
+    return weighted(parts, [1.0 / len(parts)] * len(parts))
 
 
 # How many pairs settle a comparison?

@@ -261,14 +261,14 @@ def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
     levels = tuple(map(_level, results))
     at: HealthLevel | None = None
     outcome: Literal["cleared", "below", "open"] = "open"
-    if cap.ci_low is not None and cap.ci_low >= results[-1].bin.max_tokens:
+    if cap.ci_low is not None and cap.ci_low >= results[-1].bin.clears_up_to:
         outcome = "cleared"
     elif cap.ci_high is None:
-        beyond = (result.bin.max_tokens > (cap.ci_low or 0) for result in results)
+        beyond = (result.bin.clears_up_to > (cap.ci_low or 0) for result in results)
         at = next(compress(levels, beyond), None)
     else:
         outcome = "below"
-        below = (result.bin.min_tokens >= cap.ci_high for result in results)
+        below = (result.bin.below_from >= cap.ci_high for result in results)
         at = next(compress(levels, below), levels[-1])
     return Health(threshold=cap.threshold, relative=cap.relative_to_baseline, outcome=outcome, at=at, levels=levels)
 

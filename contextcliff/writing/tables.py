@@ -41,6 +41,7 @@ _TREND_TEST = (
     " length: tested are the z-scores by windows of the author's text as long as each round's, not the figures beside"
     " them."
 )
+_HEADS = {"prompt": "measured", "context": "asked"}
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 _HEALTH = (
     "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
@@ -94,7 +95,7 @@ def _tier_table(writing: Writing) -> Table:
     return Table(
         columns=columns(
             writing.tiers,
-            (shown_as(writing), lambda tier: phrases.whole(tier.context_tokens)),
+            (_HEADS[shown_as(writing)], lambda tier: phrases.whole(tier.context_tokens)),
             ("cloze score", mean("cloze_score", 2)),
             ("sd", spread("cloze_score", 2)),
             ("level", lambda tier: tier.reading_level or phrases.MISSING),
@@ -239,7 +240,7 @@ def health_table(writing: Writing) -> tuple[Block, ...]:
         return Column(title=heading, cells=tuple(cells), spare=spare)
 
     shown = [
-        column(shown_as(writing), (phrases.whole(level.context_tokens) for level in levels)),
+        column(_HEADS[shown_as(writing)], (phrases.whole(level.context_tokens) for level in levels)),
         column("rounds", (phrases.whole(level.n) for level in levels)),
     ]
     if any(level.n_unscored for level in levels):

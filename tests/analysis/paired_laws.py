@@ -76,6 +76,12 @@ class PairedLaw:
 
 _SLOPE = slope(8_192)
 _HIGH = flat(0.95)
+
+
+def _CLIFF(tokens: float) -> float:  # noqa: N802 - a curve like the others
+    return 0.98 if tokens <= 4_096 else 0.75 if tokens < 9_000 else 0.12
+
+
 LAWS = (
     PairedLaw(name="equal, slope", baseline=_SLOPE, candidate=_SLOPE),
     PairedLaw(name="equal, flat .95", baseline=_HIGH, candidate=_HIGH),
@@ -98,6 +104,9 @@ LAWS = (
     PairedLaw(name="search replayed: equal, slope", baseline=_SLOPE, candidate=_SLOPE, replayed=True),
     PairedLaw(
         name="search replayed: five points", baseline=_HIGH, candidate=flat(0.90), together=0.8, replayed=True
+    ),
+    PairedLaw(
+        name="search replayed: five points, cliff", baseline=_CLIFF, candidate=lower(_CLIFF, 0.05), replayed=True
     ),
     PairedLaw(
         name="search replayed: half an octave", baseline=_SLOPE, candidate=shifted(_SLOPE, 0.5), replayed=True
@@ -231,8 +240,7 @@ def _true(law: PairedLaw, tokens: int) -> float:
 
 
 def _covered(decision: PairedDecision, law: PairedLaw) -> bool:
-    n = [each.difference.n_pairs for each in decision.lengths]
-    true = float(np.average([_true(law, each.context_tokens) for each in decision.lengths], weights=n))
+    true = float(np.mean([_true(law, each.context_tokens) for each in decision.lengths]))
     return decision.overall.low <= true <= decision.overall.high
 
 

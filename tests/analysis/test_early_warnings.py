@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contextcliff.analysis.bins import Group
-from contextcliff.analysis.limits import fresh_requests, prefill_by_length
+from contextcliff.analysis.bins import Group, fresh_requests
+from contextcliff.analysis.limits import prefill_by_length
 from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
 from tests.make import (

@@ -100,7 +100,7 @@ def test_the_interval_and_the_cap_of_a_facet_allow_for_shared_texts() -> None:
 def test_facets_of_natural_lengths_keep_the_bins_of_the_run(designed: bool) -> None:
     samples = [s for n in (100, 110, 900, 910) for i in (1, 2) for s in having([scored_sample(n, 1.0)] * 20, hops=i)]
     found = analysed(samples, designed=designed, bins=2)
-    assert [row.cap_tokens for row in finding(found, Facets).facets] == [910, 910]
+    assert [row.cap_tokens for row in finding(found, Facets).facets] == [910 if designed else 900] * 2
 
 
 @settings(max_examples=40)

@@ -127,7 +127,17 @@ def searched(*pairs: ScoredPair, lengths: tuple[int, ...] = LENGTHS) -> Matching
 def test_bets_decide_where_a_run_searched() -> None:
     (found,) = decided(searched(*in_blocks(1_000, [(0, 0)] * 2), *in_blocks(2_000, [(6, 0), (7, 0)])))
     assert (found.verdict, found.sequential, found.worse.lengths) == ("worse", True, (2_000,))
-    assert found.overall.method == "confidence sequence"
+    assert {each.difference.method for each in found.lengths} == {"confidence sequence"}
+
+
+@pytest.mark.parametrize("in_search", [False, True])
+def test_each_length_counts_alike_however_many_pairs_it_has(in_search: bool) -> None:
+    blocks = {1_000: [(0, 0)] * 2, 2_000: [(10, 0)] * 8, 4_000: [(0, 0)] * 2}
+    pairs = [pair for tokens, of_length in blocks.items() for pair in in_blocks(tokens, of_length)]
+    (found,) = decided(searched(*pairs) if in_search else matching_of(*(replace(p, block=None) for p in pairs)))
+    overall = found.overall
+    assert (overall.mean, overall.candidate_mean, overall.n_pairs) == pytest.approx((-1 / 3, 2 / 3, 120))
+    assert -1.0 < overall.low < -1 / 3 < overall.high < 0.0
 
 
 def test_only_whole_blocks_without_a_gap_count_in_a_search() -> None:

@@ -34,9 +34,21 @@ def test_fourteen_of_fourteen_is_the_least_that_shows_80_percent() -> None:
     assert [cap({500: (n, n)}).tokens for n in (13, 14)] == [None, 500]
 
 
-def test_the_cap_is_the_longest_prompt_of_the_last_length_that_clears() -> None:
-    samples = [scored_sample(1_000, 1.0, measured=990 + i) for i in range(20)]
-    assert analysed(samples).safe_cap.tokens == 1_009
+def test_cap_ceiling_zones_and_every_rule_name_a_length_by_its_median_prompt() -> None:
+    samples = [
+        scored_sample(length, score, measured=length - 10 + i)
+        for length, score in ((1_000, 1.0), (2_000, 1.0), (4_000, 0.0))
+        for i in range(21)
+    ]
+    found = analysed(samples)
+    assert (found.safe_cap.tokens, found.safe_cap.ci_high, found.safe_cap.shape_step) == (2_000, 4_000, (2_000, 4_000))
+    assert {rule: found.caps[rule] for rule in ("walk_up", "absolute", "relative", "blueprint")} == {
+        "walk_up": 2_000,
+        "absolute": 2_000,
+        "relative": 2_000,
+        "blueprint": 4_000,
+    }
+    assert [(zone.min_tokens, zone.max_tokens) for zone in found.zones] == [(0, 2_000), (2_001, 3_999), (4_000, 4_000)]
 
 
 def test_unscored_samples_count_as_wrong_and_a_length_without_a_score_stops_the_walk() -> None:

@@ -36,6 +36,7 @@ from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.markup import page_of
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
+from contextcliff.statistics.descriptive import mean_of
 
 _OBJECT, _PAGE, _UNNAMED = "comparison.json", "comparison.html", "comparison"
 Compared = tuple[str, str, bool]
@@ -83,9 +84,10 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
     for name in _DRAWN:
         if name not in drawings:
             (folder / f"{name}.png").unlink(missing_ok=True)
-    title, chapters = f"Comparison: {comparison.name}", _chapters(comparison, figures=figures)
+    title, chapters = f"Comparison: {_subject(comparison)}", _chapters(comparison, figures=figures)
     if html:
-        subtitle = f"{len(comparison.runs):,} runs, against {comparison.baseline.name}"
+        candidates = ", ".join(run.name for run in comparison.runs[1:])
+        subtitle = f"{candidates} against {comparison.baseline.name}"
         text = page_of(chapters, title=title, subtitle=subtitle, figures=drawings)
         write_text(path=folder / _PAGE, text=text)
     for name in ("writing.html", *([] if html else [_PAGE])):  # a page of earlier versions
@@ -94,6 +96,13 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
     write_text(path=folder / _OBJECT, text=json_text(_object(comparison)))
     write_text(path=folder / "comparison.csv", text=csv_text(rows))
     write_text(path=folder / "comparison.md", text=joined(title, chapters))
+
+
+def _subject(comparison: Comparison) -> str:
+    """Models and tasks of the runs. What differs beside them is in the runs' names."""
+    models = dict.fromkeys(run.facts.model for run in comparison.runs)
+    tasks = dict.fromkeys(run.facts.task for run in comparison.runs if run.facts.task)
+    return ": ".join(", ".join(each) for each in (models, tasks) if each)
 
 
 def _figures(comparison: Comparison) -> Iterator[ComparedFigure]:
@@ -168,13 +177,13 @@ def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
 
 
 def _cells(run: ComparedRun) -> tuple[str, ...]:
-    """Cap, shape of its scores over length (of an older report the verdict), mean score, and lengths."""
+    """Cap, shape of its scores over length (of an older report the verdict), mean of lengths, and lengths as asked."""
     if run.report is None:
         return (run.name, run.cap, f"by {run.tool}", phrases.MISSING, _in_short(run.lengths))
-    cap, mean = run.report.analysis.safe_cap, run.report.analysis.mean
+    cap, means = run.report.analysis.safe_cap, [b.mean for b in run.report.analysis.bins if b.mean is not None]
     shape = cap.shape or cap.verdict.replace("_", " ")
     shape = shape if cap.shape is None or cap.evidence == "settled" else f"{shape}, {cap.evidence}"
-    return (run.name, run.cap, shape, phrases.MISSING if mean is None else f"{mean:.3f}", _in_short(run.lengths))
+    return (run.name, run.cap, shape, f"{mean_of(means):.3f}" if means else phrases.MISSING, _in_short(run.lengths))
 
 
 def _in_short(lengths: Sequence[int]) -> str:
@@ -229,7 +238,7 @@ def _length_rows(run: ComparedRun, comparison: Comparison) -> list[Row]:
 def _chapters(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> list[Chapter]:
     images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
     verdicts = markdown_of_all((*verdict_blocks(comparison), Image(figure=_FOREST)), images)
-    head = ("run", "safe cap", "shape", "mean score", "lengths")
+    head = ("run", "safe cap", "shape", "mean of lengths", "asked")
     shown = [
         Chapter(key="verdicts", title="Verdicts", text=verdicts),
         Chapter(key="runs", title="Runs", text=table(head, _run_cells(comparison), words=1)),
@@ -257,12 +266,13 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
     def items(lines: Iterable[str]) -> None:
         print_rows(console, (("-", _ascii(line)) for line in lines))
 
-    console.print("COMPARISON", style="bold", highlight=False)
-    console.print("----------", highlight=False)
+    console.print(f"COMPARISON: {_ascii(_subject(comparison))}", style="bold", highlight=False)
     items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
     verdicts = verdict_columns(comparison.decided)
     console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
-    runs = columns_of(("run", "cap", "shape", "score", "lengths"), _run_cells(comparison), words=("run", "shape"))
+    runs = columns_of(
+        ("run", "cap", "shape", "mean of lengths", "asked"), _run_cells(comparison), words=("run", "shape")
+    )
     console.print(_folding(runs, console), highlight=False)
     for title, lines in (
         *((part.title.upper(), part.lines) for part in comparison.parts),

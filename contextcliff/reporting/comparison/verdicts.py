@@ -26,7 +26,7 @@ _SENTENCES: Mapping[CandidateVerdict, str] = {
     "not_worse": "{name} is not worse than {baseline} by {margin} or more: {size}",
     "unknown": "{name}: can't tell whether it is worse than {baseline} by {margin}: {size}{more}",
 }
-_SIZES: Mapping[Quantity, str] = {"score": "on average", "healthy": "in the share of healthy rounds"}
+_SIZES: Mapping[Quantity, str] = {"score": "on average over lengths", "healthy": "in the share of healthy rounds"}
 WORDS: Mapping[CandidateVerdict, str] = {
     "worse": "worse",
     "better": "better",
@@ -57,7 +57,7 @@ def answer(decided: DecidedRun, *, baseline: str) -> str:
     return _SENTENCES[decision.verdict].format(
         name=decided.run.name,
         baseline=baseline,
-        where=f" (shown at {shown_at} tokens)" if shown_at else "",
+        where=f" (shown at {shown_at} tokens asked)" if shown_at else "",
         margin=f"{100.0 * decision.margin:g} points",
         size=f"{points(overall.mean)} points {of_what} ({interval(overall)}), {overall.n_pairs:,} pairs",
         more=f"; about {decision.more_pairs:,} more are likely to show it" if decision.more_pairs is not None else "",
@@ -94,7 +94,8 @@ def method_notes(decided: Sequence[DecidedRun]) -> Iterator[str]:
     level = phrases.percent(first.confidence)
     yield (
         f"a difference is the candidate's {phrases.MEANS[first.quantity]} minus the baseline's, in points of a hundred,"
-        f" over samples that both were asked; each end of its interval holds by itself at {level}"
+        f" over samples that both were asked, each length counting alike; each end of its interval holds by itself at"
+        f" {level}"
     )
     several = f", corrected for {len(decisions)} candidates by Holm" if len(decisions) > 1 else ""
     if any(each.sequential for each in decisions):
@@ -175,7 +176,7 @@ def _of_lengths(decided: DecidedRun, base: ComparedRun) -> Iterator[Block]:
         for each in decision.lengths
         for d in (each.difference,)
     ]
-    head = ("tokens", "pairs", "worse", "better", "baseline", "candidate", "points", "interval", "p worse", "corrected")
+    head = ("asked", "pairs", "worse", "better", "baseline", "candidate", "points", "interval", "p worse", "corrected")
     yield Table(columns=columns_of(head, rows))
     area = decision.area
     if area is not None:
@@ -203,7 +204,7 @@ def _beside(base: ComparedRun, decided: Sequence[DecidedRun]) -> Table:
     """What the runs took, at the longest length that all of them have."""
     runs = [base, *(each.run for each in decided)]
     longest = max(set.intersection(*(set(run.lengths) for run in runs)), default=None)
-    head = ("run", "tokens", "median TTFT", "median latency", "KV cache", "prompt tokens computed", "tokens/s", "USD")
+    head = ("run", "asked", "first token", "time", "KV cache", "prompt tokens computed", "tokens/s", "USD")
     return Table(columns=columns_of(head, [_took(run, longest) for run in runs], words=("run",)))
 
 

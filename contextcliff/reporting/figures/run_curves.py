@@ -117,7 +117,7 @@ def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCu
                     CurvePoint(
                         tokens=b.median_tokens, mean=or_nan(b.mean), low=or_nan(b.ci_low), high=or_nan(b.ci_high)
                     )
-                    for b in report.analysis.bins
+                    for b in report.analysis.lengths
                 ],
                 cap_tokens=report.analysis.safe_cap.tokens,
                 cap=report.analysis.safe_cap.in_short,
