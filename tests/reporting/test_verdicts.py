@@ -70,7 +70,7 @@ def test_of_runs_of_writing_the_difference_is_one_of_healthy_rounds(tmp_path: Pa
     (meaning, _) = method_notes([healthy])
     assert meaning == (
         "a difference is the candidate's share of healthy rounds minus the baseline's, in points of a hundred, over"
-        " samples that both were asked; each end of its interval holds by itself at 95%"
+        " samples that both were asked, each length counting alike; each end of its interval holds by itself at 95%"
     )
     write_comparison(compared(healthy), folder=tmp_path, dpi=None)
     assert "Area under the healthy share over log length: " in (tmp_path / "comparison.md").read_text("utf-8")
@@ -81,7 +81,7 @@ def test_of_runs_of_writing_the_difference_is_one_of_healthy_rounds(tmp_path: Pa
 def test_lengths_at_which_it_is_shown_are_named() -> None:
     good = [pair for tokens in (1_000, 2_000) for pair in pairs_at(tokens, right=40)]
     said = answer(decided(matching_of(*good, *pairs_at(8_000, worse=10, right=30))), baseline="none")
-    assert said.startswith("q4_0 is worse than none (shown at 8,000 tokens): -8.3 points on average (")
+    assert said.startswith("q4_0 is worse than none (shown at 8,000 tokens asked): -8.3 points on average (")
 
 
 def test_an_answer_that_cannot_be_given_says_how_many_pairs_are_missing() -> None:
@@ -146,7 +146,7 @@ def compared(*candidates: DecidedRun) -> Comparison:
 def test_the_console_begins_with_the_answers_and_fits_80_columns(n: int) -> None:
     text = printed(compared(*(decided(WORSE, f"candidate-{k}") for k in range(n))))
     lines = text.splitlines()
-    assert lines[2].startswith("  - candidate-0 is worse than none")
+    assert lines[1].startswith("  - candidate-0 is worse than none")
     assert max(map(cell_len, lines)) <= 80
     assert text.count("-32.0 to -18.0") == 2 * n  # in the sentence and in the table
 

@@ -67,11 +67,11 @@ def test_a_report_becomes_one_finished_run_named_after_it(tracker: MLflowTracker
     (run,) = runs_of(tracker)
     assert run.info.run_name == "qwen · niah · none"
     assert run.data.tags["contextcliff.folder"] == "qwen-niah-f16-1a2b"
-    assert run.data.tags["mlflow.note.content"].startswith("**SAFE CAP: 1,024 tokens")
+    assert run.data.tags["mlflow.note.content"].startswith("**SAFE CAP: 1,012 tokens")
     assert run.info.status == "FINISHED"
     assert run.data.tags["kv_policy"] == "none"
     assert run.data.params["task.lengths"] == "[512, 1024, 4096]"
-    assert run.data.metrics["safe_cap_tokens"] == 1024
+    assert run.data.metrics["safe_cap_tokens"] == 1012
     assert run.info.run_id in place
     assert "\n" not in place
     client = client_of(tracker)

@@ -26,7 +26,7 @@ _SENTENCES: Mapping[CandidateVerdict, str] = {
     "not_worse": "{name} is not worse than {baseline} by {margin} or more: {size}",
     "unknown": "{name}: can't tell whether it is worse than {baseline} by {margin}: {size}{more}",
 }
-_SIZES: Mapping[Quantity, str] = {"score": "on average over lengths", "healthy": "in the share of healthy rounds"}
+_SIZES: Mapping[Quantity, str] = {"score": "on average", "healthy": "in the share of healthy rounds"}
 WORDS: Mapping[CandidateVerdict, str] = {
     "worse": "worse",
     "better": "better",
