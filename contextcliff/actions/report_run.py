@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 _PLACES = ("tracking", "output_dir")
 """What says where runs lie and where they are tracked."""
-_GRID = ("task.trials", "task.max_trials")
-"""Keys of a task that can be searched."""
 
 
 def report_run(
@@ -278,10 +276,10 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
     if length is None or length.n_unscored or (search is not None and search.is_open):
         return command_line(asked)
     here = [item.sample.trial for item in scored if item.sample.context_tokens == limit.at_tokens]
-    wanted = length.n_samples + (limit.more or length.n_samples)
-    value = str(math.ceil(wanted * len(set(here)) / len(here)) if here else wanted)
-    if cap.limited_by == "quality" and key.startswith(_GRID):
-        value = "auto" if search is None else str(wanted)
+    value: object = length.n_items + (limit.more or length.n_items)
+    if key == "task.trials":
+        trials = math.ceil((length.n_samples + (limit.more or length.n_samples)) * len(set(here)) / len(here))
+        value = "auto" if cap.limited_by == "quality" else trials
     return command_line([*(each for each in asked if key_of(each) != key), f"{key}={value}"]) if key else ""
 
 

@@ -86,8 +86,8 @@ def _is_unsent(result: LengthResult) -> bool:
 
 
 def _below(sequence: FixedSequenceTest, threshold: Threshold) -> Note | None:
-    """That the shortest length is shown to be below; None where it is not."""
-    shortest, baseline = sequence.results[0], threshold.relative
+    """That the shortest length is shown to be below, or the shortest beyond the baseline; None where neither is."""
+    shortest, baseline, stop = sequence.results[0], threshold.relative, sequence.stop
     result = shortest if baseline is None else baseline.baseline
     said = {"what": QUANTITIES[threshold.quantity], "tokens": result.bin.median_tokens}
     third = threshold.third_below(shortest)
@@ -95,6 +95,12 @@ def _below(sequence: FixedSequenceTest, threshold: Threshold) -> Note | None:
         return Note(
             "the {third} of the depths is below at the shortest length already ({tokens:,} tokens)",
             third=THIRDS_OF_DEPTH[third], **said,
+        )  # fmt: skip
+    if baseline is not None and not baseline.is_low and stop is not None and threshold.is_shown_below(stop):
+        mean, tokens = stop.bin.mean, stop.bin.median_tokens
+        return Note(
+            "the {what} is {mean:.2f} at {tokens:,} tokens, the shortest beyond the baseline",
+            what=said["what"], mean=mean, tokens=tokens,
         )  # fmt: skip
     is_decided = threshold.is_shown_below(shortest)
     if baseline is not None and not (sequence.is_open and sequence.cleared == 0):

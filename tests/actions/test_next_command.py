@@ -29,8 +29,8 @@ LATENCY = ("analysis.latency_slo_ms=60000", "analysis.threshold=0.5", "task.dept
         ),
         pytest.param(
             ("task.depths=[0.5]", "task.max_trials=10"),
-            "more answers at 200 tokens",
-            "task.max_trials=20",
+            "about 12 more answers at 200 tokens",
+            "task.max_trials=22",
             marks=pytest.mark.slow,
         ),
     ],

@@ -105,6 +105,7 @@ def test_the_answers_are_safe_below_or_undecided(
     [
         ({500: [0.12] * 10, 1_000: [0.12] * 10}, "below", "the score is 0.12 at the shortest length"),
         ({500: [0.0] * 10, 1_000: [0.0] * 10}, "below", "the score is 0.00 at the shortest length"),
+        ({500: [1.0] * 20, 1_000: [0.1] * 20}, "below", "the score is 0.10 at 1,000 tokens, the shortest beyond"),
         ({500: [0.0] * 4, 1_000: [0.0] * 4}, "undecided", "a baseline takes 5 scored samples at 500 tokens, not 4"),
         ({500: [1.0] * 9}, "undecided", "there is no longer length to compare the baseline with"),
         ({500: [1.0] * 9, 1_000: [1.0] * 3}, "undecided", "3 samples at 1,000 tokens do not decide it (score 1.00)"),
