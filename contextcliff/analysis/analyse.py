@@ -185,17 +185,18 @@ def _safe_cap(
     settings: AnalysisSettings,
     *,
     relative: bool,
-    window: int,
+    window: int | None,
     quantity: Quantity,
     offset: int | None,
 ) -> tuple[SafeCap, int | None]:
-    """The answer, with what would settle it; without samples there is none. `window` is the model's, in tokens."""
+    """The answer, with what would settle it; without samples there is none. `window` is in tokens; None if unknown."""
     tokens = sequence.cap_tokens if sequence is not None else None
     cap = SafeCap(
         tokens=tokens, ci_low=tokens,
         ci_high=None if sequence is None else sequence.below_from,
         censored=sequence is not None and tokens is not None and sequence.stop is None and not sequence.is_open,
-        fraction_of_max=None if tokens is None else tokens / window, rule="walk_up", threshold=settings.threshold,
+        fraction_of_max=None if tokens is None or window is None else tokens / window, rule="walk_up",
+        threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,
         every_depth=threshold is not None and threshold.every_depth, quantity=quantity, server_offset_tokens=offset,
         confidence=settings.confidence, verdict="insufficient_evidence", reason=Note("there are no samples to analyse"),

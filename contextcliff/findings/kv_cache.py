@@ -56,8 +56,8 @@ class Limits:
     tokens: int | None
     """The smallest; None if there is no safe cap, or no length within the limit on latency."""
     binding: LimitName | None
-    window: int
-    """Of the model, in tokens."""
+    window: int | None
+    """Of the model, in tokens; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -247,7 +247,8 @@ def limits_in_words(limits: Limits) -> Note:
     more = Note(" or more") if limits.quality_is_censored and limits.quality is not None else ""
     parts = [Note("quality {tokens}{more}", tokens=_tokens(limits.quality), more=more)]
     if limits.memory is not None:
-        beyond = Note(" (the window is {window:,})", window=limits.window) if limits.memory > limits.window else ""
+        is_beyond = limits.window is not None and limits.memory > limits.window
+        beyond = Note(" (the window is {window:,})", window=limits.window) if is_beyond else ""
         parts.append(Note("memory {tokens}{beyond}", tokens=_tokens(limits.memory), beyond=beyond))
     if limits.latency_is_set:
         parts.append(Note("latency {tokens}", tokens=_tokens(limits.latency)))
