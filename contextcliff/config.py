@@ -142,7 +142,7 @@ def build_invocation(
         published=published_curves(reporting.published, key="reporting.published"),
         judge=judge,
         embedder=embedder,
-        budget=cast(Budget, build(Budget, values["budget"], group="budget")),
+        budget=cast(Budget, build(Budget, values["budget"], group="budget")).for_lengths(given=task.lengths_given),
         label=plain.label,
         seed=plain.seed,
         search=plain.search,

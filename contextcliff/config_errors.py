@@ -58,6 +58,8 @@ def _field_of(cls: type, location: Sequence[int | str]) -> tuple[Sequence[int | 
     for depth, part in enumerate(location):
         annotation = _bare(annotation)
         if get_origin(annotation) in (Union, UnionType):
+            if depth + 1 < len(location):  # inside the list that it may be: the kind is no part of the key
+                return (*location[:depth], *location[depth + 1 :]), ()
             kinds = [_described(kind) for kind in reversed(get_args(annotation))]
             return (location[:depth], [kind for kind in kinds if kind]) if all(kinds) else (location, ())
         if isinstance(part, int):
@@ -81,6 +83,8 @@ def _described(kind: Any) -> str:
     """A kind of value in words; empty where it is no plain value."""
     if kind is NoneType:
         return "null"
+    if get_origin(kind) is tuple:
+        return "a list, [A,B]"
     if get_origin(kind) is Literal:
         return " or ".join(map(str, get_args(kind)))
     limits: list[str] = []
@@ -90,6 +94,8 @@ def _described(kind: Any) -> str:
         limits = [
             f"{words} {getattr(rule, name)}" for rule in rules for name, words in _LIMITS.items() if hasattr(rule, name)
         ]
+        if get_origin(kind) is tuple:
+            return _described(kind)
     return " ".join([_KINDS[kind], " and ".join(limits)]).rstrip() if kind in _KINDS else ""
 
 

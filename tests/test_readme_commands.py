@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from omegaconf import OmegaConf
@@ -140,9 +140,9 @@ def test_every_key_option_value_and_length_is_right(
         sliding_model(tmp_path / "models" / "my.gguf", window=512)
     for job in jobs_of(*command.arguments):
         invocation = built(*without_keys_of_other_jobs(job))
-        budget = invocation.context_budget()
-        if budget is not None:  # else the window is the server's
-            task: Any = invocation.task
+        window = invocation.window()
+        if window is not None:  # else it is the server's
+            task, budget = cast(Any, invocation.task), invocation.context_budget(window)
             assert 0 < task.longest_context(budget) < budget.context_window
             if hasattr(task, "lengths_in"):
                 task.lengths_in(budget)

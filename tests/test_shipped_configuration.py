@@ -66,8 +66,7 @@ def test_a_task_fits_every_model_without_an_override(task: str) -> None:
     # Composed apart: the next test shows that neither choice changes what the other composes.
     for model in MODELS:
         invocation = replace(built(f"task={task}"), model=built(f"model={model}").model)
-        context_budget = invocation.context_budget(detected=8192)
-        assert context_budget is not None
+        context_budget = invocation.context_budget(32_768)
         assert invocation.task.longest_context(context_budget) < context_budget.context_window, model
 
 

@@ -97,19 +97,18 @@ class Invocation:
     on_reported: Callable[[Path], None] = lambda _: None
     """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
 
-    def context_budget(self, *, detected: int | None = None) -> ContextBudget | None:
-        """The window, and the part of it that the answer takes; None while the window is not known.
+    def window(self, *, detected: int | None = None) -> int | None:
+        """The smaller of the model's window and the server's; None while neither is known."""
+        return min((window for window in (self.model.context_window, detected) if window is not None), default=None)
 
-        Where both are known, the smaller of the model's window and the server's holds.
-        """
-        windows = [window for window in (self.model.context_window, detected) if window is not None]
-        if not windows:
-            return None
+    def context_budget(self, window: int) -> ContextBudget:
+        """This window, and the part of it that the answer takes."""
         return ContextBudget(
-            context_window=min(windows),
+            context_window=window,
             answer_tokens=self.sampling.generated_tokens,
             thinking_tokens=self.sampling.thinking_tokens,
             fits_lengths=self.beyond_window == "fit",
+            most_lengths=self.model.most_lengths,
         )
 
     @property
@@ -165,14 +164,14 @@ class Invocation:
             identity=self.engine.identity(self.model, self.kv_policy), sampling=self.sampling, label=self.label
         )
         kept = {} if self.control_tokens == "spell" else {"control_tokens": self.control_tokens}
-        dataset = {**self.dataset.identity(), **kept}
+        dataset, most = {**self.dataset.identity(), **kept}, self.model.most_lengths
         fingerprint = digest_of(
             dict(respondent.identity),
             asdict(self.sampling),
             dict(self.task.identity()),
             dataset,
             [type(self.tokenizer).__name__, self.tokenizer.name],
-            [self.model.name, self.model.context_window],
+            [self.model.name, self.model.context_window, *([most] if most and not self.task.lengths_given else [])],
             self.seed,
             *([self.search] if self.task.is_searched else []),
         )

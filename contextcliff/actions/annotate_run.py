@@ -69,6 +69,8 @@ def ask_annotators(
             return Asked(scorer=scorer, stop=signalled())
     if invocation.judge is None:
         return Asked(scorer=scorer)
+    if invocation.budget.usd == "auto" and not invocation.judge.model.price.is_known:
+        budget = replace(budget, usd=None)
     scored = [scorer.score(outcome) for outcome in outcomes if outcome.sample.is_ordinary]
     asking = ask_judge(invocation.judge, scored, store, run_id=run_id, budget=budget, progress=progress)
     try:

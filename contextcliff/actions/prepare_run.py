@@ -18,7 +18,7 @@ from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import SearchPlan, SearchRule
-from contextcliff.tasks.task import Blocks, Materials, TaskPlan, first_blocks
+from contextcliff.tasks.task import Blocks, ContextBudget, Materials, TaskPlan, first_blocks
 from contextcliff.text.control_tokens import ControlTokens
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
@@ -30,6 +30,15 @@ _ESTIMATED = (
     "the model's tokens could not be matched with the text, only counted: prompts may be a few tokens shorter than "
     "asked for, and needles a few tokens from their depth"
 )
+
+
+_ASSUMED_WINDOW = 131_072
+_NO_WINDOW = (
+    f"the server tells no window: one of {_ASSUMED_WINDOW:,} tokens was assumed, and what it refuses as too long ends "
+    "the range; give model.context_window=TOKENS for another"
+)
+_CHARACTERS_PER_TOKEN = 8
+"""A text of so many for each token of a length is certainly long enough for it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,9 +70,10 @@ class PreparedSearch:
 
 def deployment(invocation: Invocation) -> Deployment:
     """What the engine has to make ready. Raises `ConfigError` for lengths that don't fit the model's window."""
-    context_budget = invocation.context_budget()
+    window = invocation.window()
     context_tokens = None
-    if context_budget is not None:
+    if window is not None:
+        context_budget = invocation.context_budget(window)
         longest, answer = (
             invocation.task.longest_context(context_budget),
             invocation.task.longest_answer(context_budget),
@@ -87,12 +97,15 @@ def prepare(
     Raises `ConfigError`, `RunError`.
     """
     missed: list[str] = []
-    context_budget = invocation.context_budget(detected=served.window)
-    if context_budget is None:
+    window = invocation.window(detected=served.window)
+    if window is None and invocation.task.lengths_given:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
+    context_budget = invocation.context_budget(window or _ASSUMED_WINDOW)
     corpus = invocation.dataset.corpus(
         tokens=invocation.task.text_tokens(context_budget), seed=invocation.seed, count=invocation.task.texts
     )
+    if not invocation.task.lengths_given:
+        corpus = replace(corpus, filler=_filler(invocation, corpus, context_budget))
     sources = TokenizerSources(
         own=own,
         hub=invocation.model.hub,
@@ -106,12 +119,6 @@ def prepare(
     marks = ControlTokens.of(corpus, task, (tokenizer, *([] if own is tokenizer else [own])))
     if marks.counts and invocation.control_tokens == "spell":
         corpus, task = marks.spelt(corpus), marks.spelt_in(task)
-    plan, rule = invocation.task.search_plan(context_budget, refine=invocation.search == "refine"), None
-    if plan is None:
-        invocation.analysis.require_no_search()
-    else:
-        rule = search_rule(invocation)
-        plan = replace(plan, rule=rule)
     materials = Materials(
         corpus=corpus,
         tokenizer=tokenizer,
@@ -120,14 +127,21 @@ def prepare(
         text_identity=identity.text_identity,
         binning=invocation.analysis.binning,
         bins=invocation.analysis.bins,
-        first_blocks=1
-        if plan is None or rule is None
-        else fewest_blocks(plan, rule, perfect_score=invocation.task.perfect_score),
     )
+    if not task.lengths_given:
+        context_budget = replace(context_budget, text_tokens=task.text_holds(materials))
+        materials = replace(materials, context_budget=context_budget)
+    plan = invocation.task.search_plan(context_budget, refine=invocation.search == "refine")
+    if plan is None:
+        invocation.analysis.require_no_search()
     search = None
-    if plan is None or rule is None:
+    if plan is None:
         built = task.build(materials)
     else:
+        rule = search_rule(invocation)
+        plan = replace(plan, rule=rule)
+        fewest = fewest_blocks(plan, rule, perfect_score=invocation.task.perfect_score)
+        materials = replace(materials, first_blocks=fewest)
         search = PreparedSearch(plan=plan, rule=rule, blocks=task.blocks(materials))
         built = first_blocks(search.blocks, plan.lengths, materials.first_blocks)
     run = StoredRun(
@@ -137,7 +151,7 @@ def prepare(
         facts=RunFacts(
             model=invocation.model.name or served.model or invocation.model_name,
             engine=invocation.engine.name,
-            context_window=context_budget.context_window,
+            context_window=window,
             tokenizer=tokenizer.name,
             dataset=_named(invocation.dataset_name, corpus, built.samples),
             texts=_texts(corpus, built.samples),
@@ -146,6 +160,7 @@ def prepare(
             drawn=_drawn(invocation, built),
             # A search says at its end how all the samples were made that it asked for.
             notes=(
+                *((_NO_WINDOW,) if window is None else ()),
                 *invocation.task.length_notes(context_budget),
                 *missed,
                 *((_ESTIMATED,) if getattr(tokenizer, "has_estimated", False) else ()),
@@ -184,6 +199,20 @@ def prepare(
     )
 
 
+def _filler(invocation: Invocation, corpus: Corpus, context_budget: ContextBudget) -> tuple[Document, ...]:
+    """Generated prose, where the texts may be too short for the longest prompt and are English prose themselves."""
+    from contextcliff.datasets.synthetic import Synthetic  # imported late, since few runs need it
+
+    task = invocation.task
+    texts = corpus.documents if task.begins_anywhere else corpus.documents[: task.texts]
+    if not task.takes_any_prose or corpus.questions or any(text.endless or text.language != "en" for text in texts):
+        return ()
+    enough = max if task.begins_anywhere else min
+    if enough(len(text.text) for text in texts) >= _CHARACTERS_PER_TOKEN * task.longest_context(context_budget):
+        return ()
+    return Synthetic().corpus(tokens=task.text_tokens(context_budget), seed=invocation.seed, count=task.texts).documents
+
+
 def check_search(invocation: Invocation) -> None:
     """Raise `ConfigError` for a search that could decide nothing, before a store is opened or a server asked."""
     if invocation.task.is_searched:
@@ -219,7 +248,7 @@ def planned_samples(
 
 
 def _by_id(corpus: Corpus) -> dict[str, Document]:
-    return {document.document_id: document for document in corpus.documents}
+    return {document.document_id: document for document in (*corpus.documents, *corpus.filler)}
 
 
 def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSample]) -> int:

@@ -14,15 +14,17 @@ from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.prepare_run import check_search, deployment
-from contextcliff.actions.report_run import report_run
+from contextcliff.actions.report_run import command_line, report_run
 from contextcliff.actions.required_cap import require_cap
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, tell
+from contextcliff.execution.budget import DEFAULT_USD, Cost
 from contextcliff.execution.stopping import ENDINGS
 from contextcliff.execution.store import Store
 from contextcliff.execution.turns import in_turn
+from contextcliff.models.model import dollars
 from contextcliff.reporting.progress import phase
 from contextcliff.settings import settings
 
@@ -85,10 +87,24 @@ def _run(asked: Invocation, invocation: Invocation, identity: Identity, store: S
         annotated = annotate(invocation, identity.run_id, store, scorer=scorer)
         analysed = analyse_run(invocation, annotated, store, reused=sent.reused)
     folder = report_run(invocation, annotated, analysed, documents=sent.documents, stop=stop, live=live)
+    if stop == "out of budget" and invocation.budget.usd == "auto":
+        tell(_rest(invocation, sent.rest))
     code = ExitCode.DONE if stop is None else ENDINGS[stop].code
     if code in (ExitCode.DONE, ExitCode.BUDGET_RAN_OUT):  # after a signal nobody waits for a gate
         require_cap(invocation, analysed.analysis.safe_cap, folder, stopped=stop is not None)
     return code
+
+
+def _rest(invocation: Invocation, rest: Cost | None) -> str:
+    """What is left after the default limit was spent, and the command that goes on to the end."""
+    known = None if rest is None or rest.usd is None else dollars(rest.usd, at_most=True)
+    limit = "none" if known is None else known.removesuffix(" USD").replace(",", "")
+    overrides = [each for each in invocation.overrides if not each.lstrip("+").startswith("budget.usd=")]
+    costs = "" if known is None else f", which costs at most {known},"
+    return (
+        f"at most {dollars(DEFAULT_USD)} are spent unless budget.usd says otherwise; the rest{costs} is asked by: "
+        f"{command_line([*overrides, f'budget.usd={limit}'])}"
+    )
 
 
 def _check(invocation: Invocation) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_block
 from contextcliff.actions.rest_of_search import SearchAhead
-from contextcliff.analysis.search import BlockKey
+from contextcliff.analysis.search import BlockKey, BlockScores
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Ended, Runner, send_all
 from contextcliff.execution.schedule import in_prefix_order
@@ -38,6 +38,8 @@ class SearchRun:
     """What was ahead of it when it began; None: nothing is said of the time that it will take."""
     asked: list[PlannedSample] = field(default_factory=list)
     """Every sample and control, in the order of asking."""
+    answered: Mapping[BlockKey, BlockScores] = field(default_factory=dict)
+    """The blocks that have their scores when sending has ended."""
     _controls: set[str] = field(default_factory=set)
 
     async def send(
@@ -47,12 +49,12 @@ class SearchRun:
         *,
         title: str,
         shown: bool,
-        ended: Callable[[Outcome], object] = lambda _: None,
+        ended: Callable[[Outcome], str | None] = lambda _: None,
         lengths: Callable[[Sequence[LengthStanding]], None] = lambda _: None,
     ) -> SearchEnded:
-        """Search to the end, or as far as the budget goes, and tell `ended` of each outcome.
+        """Search to the end, or as far as the budget goes.
 
-        `lengths` hears how the lengths stand.
+        `ended` hears of each outcome, and may say something of it; `lengths` hears how the lengths stand.
         """
         self.store.begin(self.prepared.run, ())
         ahead = self.ahead if shown else None
@@ -80,10 +82,13 @@ class SearchRun:
 
             def show(outcome: Outcome) -> None:
                 progress.advance(outcome.sample.built_tokens, answer=outcome.text)
-                ended(outcome)
+                remark = ended(outcome)
+                if remark is not None:
+                    progress.remark(remark)
 
             sent = await send_all(runner, source, meter, ended=show)
         self._settle(source)
+        self.answered = source.complete
         made = self.search.blocks.notes({item.sample.sample_id for item in self.asked})
         notes = (*self.prepared.run.facts.notes, *made)
         self.store.change_facts(self.identity.run_id, lambda facts: replace(facts, notes=notes))

@@ -45,13 +45,13 @@ def limited(study: Study, *, judge_is_known: bool = True) -> SafeCap:
 
     `judge_is_known`: enough answers show how often the judge is right, where one decides.
     """
-    cap = study.safe_cap
+    cap, window = study.safe_cap, study.facts.max_context_tokens
     limits = (_quality(study) if judge_is_known else _by_unknown_judge(), *_memory(study), *_latency(study))
     open_ = [each for outcome in ("below", "undecided") for each in limits if each.outcome == outcome]
     least = open_[0] if open_ else min(limits, key=lambda each: (each.tokens or 0, each.at_least))
     return replace(
         cap, outcome=least.outcome, tokens=least.tokens, limited_by=None if least.at_least else least.name,
-        limits=limits, fraction_of_max=None if least.tokens is None else least.tokens / study.facts.max_context_tokens,
+        limits=limits, fraction_of_max=least.tokens / window if least.tokens is not None and window else None,
         reason=cap.reason
         if least.name == "quality" or least.at_least
         else Note("{why}; by the answers: {reason}", why=least.why, reason=cap.reason),
@@ -183,7 +183,8 @@ def _memory(study: Study) -> Iterator[Limit]:
         why = Note("how much memory the weights and the KV cache take is not known")
         yield Limit(name="memory", outcome="undecided", why=why)
     elif tokens is None:
-        yield Limit(name="memory", outcome="safe", tokens=study.facts.max_context_tokens, at_least=True)
+        window = study.facts.max_context_tokens or study.bins[-1].clears_up_to
+        yield Limit(name="memory", outcome="safe", tokens=window, at_least=True)
     elif tokens < shortest:
         why = Note("not even {tokens:,} tokens fit beside the weights in {gib:g} GiB", tokens=shortest, gib=gib)
         yield Limit(name="memory", outcome="below", why=why)

@@ -55,7 +55,7 @@ def notes_of(
     controls: Sequence[ControlLevel],
     cells: Sequence[DepthCell],
     *,
-    window: int,
+    window: int | None,
     positions: Positions | None = None,
     begins_anywhere: bool = False,
     draws_anew: bool = True,
@@ -147,11 +147,11 @@ def _against_others(name: str, stratum: Sequence[tuple[str, float]]) -> tuple[li
     return [score for model, score in stratum if model == name], [score for model, score in stratum if model != name]
 
 
-def beyond_trained(positions: Positions | None, window: int) -> Iterator[Note]:
+def beyond_trained(positions: Positions | None, window: int | None) -> Iterator[Note]:
     """A window above the positions that the model was trained on, and those that a scaling makes of them."""
     if positions is None or positions.trained_tokens is None or (positions.scaling and positions.factor is None):
         return
-    if window > positions.trained_tokens * (positions.factor or 1.0):
+    if window is not None and window > positions.trained_tokens * (positions.factor or 1.0):
         yield Note(
             "model.context_window={window} is above the {trained:,} tokens that the model was trained on{scaled}: it"
             " may not read what lies beyond",
@@ -257,7 +257,7 @@ def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator
         )  # fmt: skip
 
 
-def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note]:
+def _of_documents(results: Sequence[LengthResult], window: int | None) -> Iterator[Note]:
     natural = [result for result in results if result.bin.natural_lengths]
     if any(result.bin.min_tokens < result.bin.max_tokens for result in natural):
         yield MethodNote(
@@ -266,7 +266,7 @@ def _of_documents(results: Sequence[LengthResult], window: int) -> Iterator[Note
             " with the longest of another"
         )
     longest = max((result.bin.max_tokens for result in results), default=0)
-    if natural and longest < COVERS_LITTLE * window:
+    if natural and window is not None and longest < COVERS_LITTLE * window:
         yield Note(
             "the longest document takes {longest:,} tokens, {share:.0%} of the window of {window:,}: nothing is known"
             " of longer ones",
@@ -331,7 +331,9 @@ def _one_text(
 
 
 def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bool:
-    """Whether a length has several items of one text that the intervals do not allow for."""
+    """Whether a length has several texts, and several items of one that the intervals do not allow for."""
+    if all(len({item.sample.document_id for item in group.samples}) == 1 for group in groups):
+        return False
     shared = [result.sharing > 0 for result in results]
     units = {
         (

@@ -24,8 +24,8 @@ from contextcliff.records.search_record import Search, SearchPlan
 class StudyFacts:
     """What an analysis has to know of a run beside its scored samples and the analysis' settings."""
 
-    max_context_tokens: int
-    """The model's window."""
+    max_context_tokens: int | None
+    """The model's window; None if unknown."""
     designed_lengths: bool
     """Whether the task chose its lengths (a bin each) or took documents as they are (quantile bins)."""
     relative_by_default: bool

@@ -129,7 +129,8 @@ def refuse_swept_list(overrides: Sequence[Override]) -> None:
         if any(isinstance(value, list) for value in swept.list):
             continue
         plain = [one.input_line for one in overrides if not one.is_sweep_override() and not one.is_force_add()]
-        if isinstance(dict(nodes(_composed([str(line) for line in plain]))).get(key), list):
+        value = dict(nodes(_composed([str(line) for line in plain]))).get(key)
+        if isinstance(value, list) or (key == "task.lengths" and value == "auto"):
             given = str(override.input_line).partition("=")[2]
             raise ConfigError(
                 f"{key}={given}: takes a list; write {key}=[{','.join(override.sweep_string_iterator())}]"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
+from typing import Literal
 
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.store import PlannedSample
@@ -22,11 +23,16 @@ class OverBudgetError(RunError):
     exit_code = ExitCode.OVER_BUDGET
 
 
+DEFAULT_USD = 2.0
+"""What is spent at most where `budget.usd=auto` leaves the length of the prompts to the window."""
+
+
 @settings
 class Budget:
     """Most US dollars, tokens (prompt and answer together) and minutes of an invocation; None: no limit."""
 
-    usd: PositiveFloat | None = None
+    usd: PositiveFloat | Literal["auto", "none"] | None = None
+    """`auto`: `DEFAULT_USD` where the model has a price and no lengths are given. It refuses nothing at the start."""
     tokens: PositiveInt | None = None
     minutes: PositiveFloat | None = None
     """After these no further request is sent; those under way are waited for."""
@@ -34,7 +40,11 @@ class Budget:
     @property
     def is_set(self) -> bool:
         """Whether there is a limit of what is paid, which time is not."""
-        return self.usd is not None or self.tokens is not None
+        return isinstance(self.usd, float) or self.tokens is not None
+
+    def for_lengths(self, *, given: bool) -> Budget:
+        """The same without a limit by default where the lengths were `given`."""
+        return replace(self, usd=None) if self.usd == "none" or (self.usd == "auto" and given) else self
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +62,12 @@ class Cost:
     def times(self, factor: float) -> Cost:
         """That of so many times as much."""
         return Cost(tokens=round(factor * self.tokens), usd=None if self.usd is None else factor * self.usd)
+
+    def within(self, limit_usd: float | None) -> Cost:
+        """As much of it as so many dollars buy; None: all."""
+        if limit_usd is None or self.usd is None or self.usd <= limit_usd:
+            return self
+        return self.times(limit_usd / self.usd)
 
 
 NOTHING = Cost(tokens=0, usd=None)
@@ -89,12 +105,14 @@ class Meter:
         key: str = "model",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if budget.usd is not None and not price.is_known:
+        if isinstance(budget.usd, float) and not price.is_known:
             raise ConfigError(
                 f"budget.usd={budget.usd:g}: this model has no price; give {key}.price.input and {key}.price.output, "
                 "or take budget.tokens"
             )
         self._budget = budget
+        by_default = DEFAULT_USD if price.is_known and budget.usd == "auto" else None
+        self.limit_usd = budget.usd if isinstance(budget.usd, float) else by_default
         self._price = price
         self._sampling = sampling
         self._clock = clock
@@ -108,7 +126,7 @@ class Meter:
     def remaining(self) -> Budget:
         """What is left of the limits, each at least a little, as a `Budget` has to be."""
         tokens = None if self._budget.tokens is None else max(1, self._budget.tokens - self._spent_tokens)
-        usd = None if self._budget.usd is None else max(1e-4, self._budget.usd - self._spent_usd)
+        usd = None if self.limit_usd is None else max(1e-4, self.limit_usd - self._spent_usd)
         minutes = None if self._deadline_s is None else max(1e-3, (self._deadline_s - self._clock()) / 60.0)
         return Budget(usd=usd, tokens=tokens, minutes=minutes)
 
@@ -128,7 +146,7 @@ class Meter:
                 f"budget.tokens={self._budget.tokens:,}: {what} can take {cost.tokens:,} tokens; nothing was sent: "
                 "raise the budget, or ask for fewer or shorter prompts (action=plan shows what they take)"
             )
-        if self._budget.usd is not None and cost.usd is not None and cost.usd > self._budget.usd:
+        if isinstance(self._budget.usd, float) and cost.usd is not None and cost.usd > self._budget.usd:
             raise OverBudgetError(
                 f"budget.usd={self._budget.usd:g}: {what} can cost {dollars(cost.usd, at_most=True)}; "
                 "nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
@@ -144,7 +162,7 @@ class Meter:
         tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
         is_late = self._is_late(after_s=0.0)
         is_too_much = (self._budget.tokens is not None and tokens > self._budget.tokens) or (
-            self._budget.usd is not None and usd > self._budget.usd
+            self.limit_usd is not None and usd > self.limit_usd
         )
         if is_late or is_too_much:
             self.ran_out = is_late or self._under_way == 0
@@ -162,11 +180,18 @@ class Meter:
     def _is_late(self, *, after_s: float) -> bool:
         return self._deadline_s is not None and self._clock() + after_s >= self._deadline_s
 
-    def settle(self, planned: PlannedSample, generation: Generation | None) -> None:
-        """Put what a sample really took in the place of its worst; one without an answer keeps its worst."""
+    def settle(self, planned: PlannedSample, generation: Generation | None, *, refused: bool = False) -> None:
+        """Put what a sample really took in the place of its worst: nothing where it was `refused` as too long.
+
+        One without an answer keeps its worst else.
+        """
         self._under_way -= 1
+        worst = self.worst([planned])
         if generation is None:
+            if refused:
+                self._spent_tokens -= worst.tokens
+                self._spent_usd -= worst.usd or 0.0
             return
-        worst, usd = self.worst([planned]), paid_for([generation], self._price)
+        usd = paid_for([generation], self._price)
         self._spent_tokens += generation.prompt_tokens + generation.completion_tokens - worst.tokens
         self._spent_usd += (usd or 0.0) - (worst.usd or 0.0)

@@ -20,7 +20,7 @@ from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import Generation, Outcome
+from contextcliff.records.generation import OVERFLOW, Generation, Outcome
 from contextcliff.records.sample import render
 from contextcliff.reporting.progress import progress_of
 
@@ -295,7 +295,7 @@ class _Metered:
 
     def ended(self, outcome: Outcome) -> None:
         item = self._under_way.pop(outcome.sample.sample_id)
-        self.meter.settle(item, outcome.generation)
+        self.meter.settle(item, outcome.generation, refused=outcome.unscored == OVERFLOW)
         if outcome.unscored is not None and outcome.generation is None:
             self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
         self.source.ended(outcome)

@@ -367,7 +367,7 @@ _BINS, _BINNING = "analysis.bins", "analysis.binning"
 def facts_to_strings(facts: RunFacts) -> dict[str, str]:
     """Numbers as digits, lines joined, records as JSON; what is None or False is left out. `manifest.json` has them."""
     values = {name: value for name, value in asdict(facts).items() if value is not None and value is not False}
-    values["window"] = values.pop("context_window")
+    values["window"] = values.pop("context_window", "")
     drawn = values.pop("drawn", {})
     values |= {f"analysis.{name}": value for name, value in drawn.items()}
     values |= {name: "\n".join(values[name]) for name in _LINES}
@@ -384,7 +384,7 @@ def facts_from_json(text: str) -> RunFacts:
     values |= {name: from_json(strings[name]) if strings[name] else None for name in _OBJECTS if name in strings}
     values["judge_served"] = strings.get("judge_served") or None
     if "window" in strings:
-        values["context_window"] = strings["window"]
+        values["context_window"] = strings["window"] or None
     if _BINNING in strings:
         values["drawn"] = {"bins": strings.get(_BINS), "binning": strings[_BINNING]}
     return _facts.validate_python(values)

@@ -270,7 +270,7 @@ class RunFinding(Finding[None]):
             ("Task", run.task),
             ("Dataset", f"{run.dataset} ({run.texts})" if run.texts else run.dataset),
             ("Tokenizer", run.tokenizer),
-            ("Maximum window", Note("{n:,} tokens", n=run.max_context_tokens)),
+            *((("Maximum window", Note("{n:,} tokens", n=run.max_context_tokens)),) if run.max_context_tokens else ()),
             *(("Detected", line) for line in run.server),
             ("Run", run.run_id),
             ("Fingerprint", run.fingerprint),

@@ -149,6 +149,8 @@ class Model:
     """The name in reports and, where `served` has no other, in requests. None: the only model that the server has."""
     context_window: PositiveInt | None = None
     """Tokens that prompt and answer may take together. None: the window that the server reports."""
+    most_lengths: PositiveInt | None = None
+    """How many lengths, from the shortest on, `task.lengths=auto` tests at most. None: all up to the window."""
     served: Mapping[str, str] = Field(default_factory=dict)
     """The model's name on other servers, by engine preset. A `name` given on the command line wins."""
     hub: str | None = None

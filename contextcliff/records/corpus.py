@@ -61,6 +61,8 @@ class Corpus:
     documents: tuple[Document, ...]
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
+    filler: tuple[Document, ...] = ()
+    """Generated prose for the lengths that the documents are too short for."""
     drawn: tuple[tuple[str, ...], ...] = ()
 
 

@@ -29,8 +29,8 @@ class RunFacts:
     model: str
     """The name that was configured, else the one that the server gave."""
     engine: str
-    context_window: int
-    """Tokens."""
+    context_window: int | None
+    """Tokens; None where the server tells none."""
     tokenizer: str
     dataset: str
     """Titles of the texts that prompts are cut from; of a question set its name and size."""
@@ -138,7 +138,7 @@ class RunRecord:
     task: str
     dataset: str
     tokenizer: str
-    max_context_tokens: int
+    max_context_tokens: int | None
     notes: tuple[str, ...]
     """What a reader has to know of how the prompts were made and sent, a sentence each."""
     server: tuple[str, ...]

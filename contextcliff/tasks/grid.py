@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count, takewhile
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -144,7 +145,7 @@ BATCH = 10
 NOT_IN_A_SAMPLE = (*UNJUDGED, "inferred")
 """Keys that change no sample: those of every task, and what is checked of a needle."""
 WHICH_SAMPLES = (
-    *("lengths", "length_grid", "length_fractions", "depths", "depth_grid"),
+    *("lengths", "shortest", "length_grid", "length_fractions", "depths", "depth_grid"),
     *("trials", "max_trials", "resolution"),
     *("reserve_tokens", "controls"),
     *NOT_IN_A_SAMPLE,
@@ -156,14 +157,17 @@ WHICH_SAMPLES = (
 class DesignedLengths(Task):
     """The lengths of a task that builds its prompts to measure.
 
-    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `trials` samples are asked at
+    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `lengths=auto` doubles from
+    `shortest` up to what the window holds beside the answer, which is the last length. `trials` samples are asked at
     each place; with `auto` a search asks for blocks of them until a length is decided.
     """
 
     not_asked: ClassVar[tuple[str, ...]] = NOT_IN_A_SAMPLE
 
-    lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
+    lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | Literal["auto"] = "auto"
     """Prompt lengths in tokens, chat template and question included."""
+    shortest: PositiveInt = 512
+    """The first of the lengths, where `lengths=auto`."""
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
     length_fractions: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = ()
     """Of the window; what lies beyond the longest length that fits is that length."""
@@ -182,7 +186,8 @@ class DesignedLengths(Task):
     """Ask what the decisions of this run rest on as well: a run id, a run's folder, or `first` of the sweep."""
 
     def __post_init__(self) -> None:
-        refuse_twice("task.lengths", self.lengths)
+        if self.lengths != "auto":
+            refuse_twice("task.lengths", self.lengths)
         refuse_twice("task.length_fractions", self.length_fractions)
         if self.trials == "auto" and self.max_trials < self.block_samples:
             raise ValueError(
@@ -216,8 +221,13 @@ class DesignedLengths(Task):
         return self.max_trials // self.block_samples
 
     @property
+    def lengths_given(self) -> bool:
+        return self.lengths != "auto" or self.length_grid.values() is not None or bool(self.length_fractions)
+
+    @property
     def idle(self) -> tuple[str, ...]:
-        return () if self.trials == "auto" else ("max_trials", "resolution")
+        of_search = () if self.trials == "auto" else ("max_trials", "resolution")
+        return (*of_search, *(("shortest",) if self.lengths_given else ()))
 
     @property
     def is_searched(self) -> bool:
@@ -284,13 +294,30 @@ class DesignedLengths(Task):
             most = self._longest_that_fits(context_budget)
             asked = {min(most, round(share * context_budget.context_window)) for share in self.length_fractions}
             return tuple(sorted(length for length in asked if length > 0))
-        given = tuple(sorted(self.length_grid.values() or self.lengths))
+        given = self._given
+        if not given:
+            return self._doubled(context_budget)
         return self._fitted(given, context_budget) if context_budget.fits_lengths else given
 
+    @property
+    def _given(self) -> tuple[int, ...]:
+        """The lengths of a grid or a list, ascending; empty where they are left to the window."""
+        return tuple(sorted(self.length_grid.values() or (() if self.lengths == "auto" else self.lengths)))
+
+    def _doubled(self, context_budget: ContextBudget) -> tuple[int, ...]:
+        """From `shortest` on, and the longest that window and texts hold in the place of one that is hardly shorter."""
+        most = min(self._longest_that_fits(context_budget), context_budget.text_tokens or context_budget.context_window)
+        doubled = takewhile(lambda length: length < most, (self.shortest << times for times in count()))
+        below = [length for length in doubled if not same_length(length, most)]
+        return (*below, most)[: context_budget.most_lengths]
+
     def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:
-        if not context_budget.fits_lengths or self.length_fractions:
+        held = context_budget.text_tokens
+        if held is not None and max(self.lengths_in(context_budget)) == held:
+            return (f"the texts hold {held:,} tokens, and the lengths end there; give more text for longer ones",)
+        if not context_budget.fits_lengths or not self._given or self.length_fractions:
             return ()
-        asked, built = set(self.length_grid.values() or self.lengths), self.lengths_in(context_budget)
+        asked, built = set(self._given), self.lengths_in(context_budget)
         most, window = self._longest_that_fits(context_budget), f"{context_budget.context_window:,}"
         cut = [f"{length:,}" for length in sorted(asked - set(built)) if same_length(most, length)]
         left_out = [f"{length:,}" for length in sorted(asked - set(built)) if not same_length(most, length)]

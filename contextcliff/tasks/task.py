@@ -33,6 +33,10 @@ class ContextBudget:
     """The part of them that a thinking model may think before it answers."""
     fits_lengths: bool = False
     """Whether designed lengths that the window can't hold are left out; else they are refused."""
+    most_lengths: int | None = None
+    """How many lengths at most are tested where the window decides them; None: all."""
+    text_tokens: int | None = None
+    """The longest prompt that the texts fill, where the window decides the lengths; None: any."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,6 +127,8 @@ class Task(ABC):
     """Whether even a good answer scores below 1: an answer then fails by its failure tag and not by its score."""
     has_references: ClassVar[bool] = True
     """Whether samples have accepted answers, which a judge can compare an answer with."""
+    takes_any_prose: ClassVar[bool] = False
+    """Whether generated prose may stand in for texts that are too short for a length."""
     embeds_texts: ClassVar[bool] = False
     """Whether scores can use embeddings (`texts_to_embed`)."""
     findings: ClassVar[tuple[str, ...]] = ()
@@ -184,6 +190,15 @@ class Task(ABC):
     def begins_anywhere(self) -> bool:
         """Whether samples begin at sentences all over their texts."""
         return False
+
+    @property
+    def lengths_given(self) -> bool:
+        """Whether the lengths are given, and not what the window holds."""
+        return False
+
+    def text_holds(self, materials: Materials) -> int | None:  # noqa: ARG002 - for texts that end
+        """Tokens of the longest prompt that the texts fill; None: any. Asked where the window decides the lengths."""
+        return None
 
     @property
     def is_searched(self) -> bool:

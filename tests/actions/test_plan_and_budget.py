@@ -205,7 +205,7 @@ def planned(folder: Path, *overrides: str) -> tuple[subprocess.CompletedProcess[
 
 @pytest.mark.parametrize("preset", ["openai", "openrouter", "nvidia_nim", "gemini", "zai"])
 def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: Path) -> None:
-    done, plan = planned(tmp_path, f"engine={preset}", "model=gpt")
+    done, plan = planned(tmp_path, f"engine={preset}", "model=gpt", "task.lengths=[512,1024,2048]")
     assert (done.returncode, done.stderr) == (0, "")
     assert (plan["model"], plan["engine"], plan["least"]["samples"]) == ("gpt-5", preset, 66)
     assert plan["usd"] > 0
@@ -248,7 +248,9 @@ def test_a_tokenizer_that_is_asked_for_and_not_to_be_had_is_an_error(tmp_path: P
 
 
 def test_a_server_that_is_not_there_yet_is_planned_for_by_what_is_known(tmp_path: Path) -> None:
-    done, plan = planned(tmp_path, "engine=vllm", "model=qwen", "engine.base_url=http://127.0.0.1:9")
+    done, plan = planned(
+        tmp_path, "engine=vllm", "model=qwen", "task.lengths=[512,1024,2048]", "engine.base_url=http://127.0.0.1:9"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert (plan["least"]["samples"], plan["tokenizer"]) == (66, "words")
     assert plan["notes"][0].startswith(

@@ -25,7 +25,15 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.answer_texts import is_refusal
-from contextcliff.tasks.conversations.conversation import Conversation, Conversing, Placed, count, estimated, turn_of
+from contextcliff.tasks.conversations.conversation import (
+    Conversation,
+    Conversing,
+    Placed,
+    TurnEstimate,
+    count,
+    estimated,
+    turn_of,
+)
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
 from contextcliff.tasks.grid import Asked, Depths, Maker, filled, require_fields
 from contextcliff.tasks.task import Materials, ScoringContext
@@ -71,6 +79,9 @@ class Mrcr(Depths):
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - pieces don't grow with the length
         return self.max_tokens
 
+    def text_holds(self, materials: Materials) -> int:
+        return _most_tokens(estimated(materials.tokenizer, self.request))
+
     def maker(self, materials: Materials) -> ConversationMaker:
         estimate = estimated(materials.tokenizer, self.request)
         reply = estimate.largest_reply + _PREFIX_TOKENS
@@ -88,7 +99,7 @@ class Mrcr(Depths):
                 f"task.lengths: {min(lengths):,} is too short for task.needles={self.needles}: they and "
                 f"{_FEWEST_OTHERS} other turns take up to {fewest:,} tokens; ask for {fewest:,} or more"
             )
-        most = round(all_pieces() * estimate.mean / _SHARE_OF_ALL)
+        most = _most_tokens(estimate)
         if max(lengths) > most:
             raise ConfigError(
                 f"task.lengths: {max(lengths):,} is too long: all pieces together fill about {most:,} tokens; ask for "
@@ -111,6 +122,11 @@ class Mrcr(Depths):
             others=sample.reference.distractors,
             cut_off=generation.finish_reason == "length",
         )
+
+
+def _most_tokens(estimate: TurnEstimate) -> int:
+    """About what all pieces together fill, with a margin."""
+    return round(all_pieces() * estimate.mean / _SHARE_OF_ALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -99,6 +99,8 @@ class Planter(Maker):
     materials: Materials
     haystacks: Sequence[Haystack]
     asked: str
+    filler: Sequence[Haystack] = ()
+    """Of generated prose, for the lengths that `haystacks` are too short for; none: they are long enough."""
     made: list[Made] = field(default_factory=list)
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
@@ -110,6 +112,7 @@ class Planter(Maker):
         made = [item for item in self.made if item.sample.sample_id in sample_ids]
         return (
             *unused_notes(self.materials.corpus, count=len(self.haystacks)),
+            *self._filler_notes(made),
             *planting_notes(made, misplaced=self.task.misplaced()),
         )
 
@@ -119,10 +122,11 @@ class Planter(Maker):
         coordinates = (*context, depth, trial)
         context_seed = seed_of(*context, trial)
         drawn = seed_of("start", context_seed if task.shares_context else seed_of(*coordinates))
+        haystacks = self.filler if self.filler and task.held(self.haystacks) < context_tokens else self.haystacks
         if task.haystacks == "fresh":
-            haystack, start = self._fresh(drawn, context_tokens)
+            haystack, start = _fresh(haystacks, drawn, context_tokens)
         else:
-            haystack, start = self.haystacks[task.haystack_of(depth, trial)], 0
+            haystack, start = haystacks[task.haystack_of(depth, trial)], 0
         site = SampleSite(
             seed=seed_of(*coordinates),
             context_seed=context_seed,
@@ -165,16 +169,13 @@ class Planter(Maker):
         controls = self._controls(sample, planted, haystack, site) if task.controls else ()
         return Made(sample=sample, controls=controls, redrawn=planted.redrawn, off=hidden.off)
 
-    def _fresh(self, drawn: int, context_tokens: int) -> tuple[Haystack, int]:
-        """A text that is long enough, and a sentence of it: each sentence is as likely as any other."""
-        enough = [each for each in self.haystacks if each.tokens_of_text >= context_tokens]
-        pool = enough or [max(self.haystacks, key=lambda each: each.tokens_of_text)]
-        position = drawn % sum(len(each.starts) for each in pool)
-        for haystack in pool:
-            if position < len(haystack.starts):
-                return haystack, haystack.starts[position]
-            position -= len(haystack.starts)
-        raise AssertionError("the position is below the number of starts")
+    def _filler_notes(self, made: Sequence[Made]) -> tuple[str, ...]:
+        generated = {haystack.document.document_id for haystack in self.filler}
+        lengths = [item.sample.context_tokens for item in made if item.sample.document_id in generated]
+        if not lengths:
+            return ()
+        held = self.task.held(self.haystacks)
+        return (f"the text holds {held:,} tokens: from {min(lengths):,} on the prompts are of generated prose",)
 
     def _after(self, question: str) -> str:
         return f"\n\n{question} {self.task.answer_format}".rstrip()
@@ -222,6 +223,18 @@ class Planter(Maker):
 
     def _count(self, recipe: Recipe) -> int:
         return self.materials.tokenizer.count_prompt(render(recipe, {}))
+
+
+def _fresh(haystacks: Sequence[Haystack], drawn: int, context_tokens: int) -> tuple[Haystack, int]:
+    """A text that is long enough, and a sentence of it: each sentence is as likely as any other."""
+    enough = [each for each in haystacks if each.tokens_of_text >= context_tokens]
+    pool = enough or [max(haystacks, key=lambda each: each.tokens_of_text)]
+    position = drawn % sum(len(each.starts) for each in pool)
+    for haystack in pool:
+        if position < len(haystack.starts):
+            return haystack, haystack.starts[position]
+        position -= len(haystack.starts)
+    raise AssertionError("the position is below the number of starts")
 
 
 def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:

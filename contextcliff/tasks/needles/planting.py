@@ -8,7 +8,7 @@ evidence alone (its score is the ceiling) or over the bare haystack at the short
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import ClassVar, Literal
@@ -19,7 +19,7 @@ from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
-from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, prepare, prepare_fresh
+from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Haystack, prepare, prepare_fresh
 from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
 from contextcliff.tasks.needles.values import score_value
 from contextcliff.tasks.prose_sources import several_texts
@@ -36,6 +36,7 @@ _MISPLACED = 0.2
 class PlantingTask(DesignedLengths):
     """A grid of lengths and places over `haystacks` stretches of text, with `trials` samples a cell."""
 
+    takes_any_prose = True
     inert: ClassVar[Mapping[str, object]] = {}
     """Options, by their key in the task, with the value that changes nothing: with it they are left out of what a
     sample is."""
@@ -117,16 +118,39 @@ class PlantingTask(DesignedLengths):
         most = super().most_blocks
         return min(most, self.texts // self.trials_in_block) if self.texts > 1 else most
 
-    def maker(self, materials: Materials) -> Planter:
-        longest = max(self.lengths_in(materials.context_budget))
+    def text_holds(self, materials: Materials) -> int | None:
         texts = self._texts(materials)
+        if materials.corpus.filler or any(document.endless for document in texts):
+            return None
+        longest = max(self.lengths_in(materials.context_budget))
+        return self.held([prepare(document, tokens=longest, tokenizer=materials.tokenizer) for document in texts])
+
+    def held(self, haystacks: Sequence[Haystack]) -> int:
+        """Tokens that one of the haystacks has, or each of them where samples go round them."""
+        tokens = [haystack.tokens_of_text for haystack in haystacks]
+        return max(tokens) if self.haystacks == "fresh" else min(tokens)
+
+    def maker(self, materials: Materials) -> Planter:
+        haystacks = self._haystacks(self._texts(materials), materials)
+        longest = max(self.lengths_in(materials.context_budget))
+        filler = materials.corpus.filler if self.held(haystacks) < longest else ()
+        return Planter(
+            task=self,
+            materials=materials,
+            haystacks=haystacks,
+            filler=self._haystacks(filler, materials),
+            asked=digest_of(dict(self.asked())),
+        )
+
+    def _haystacks(self, texts: Sequence[Document], materials: Materials) -> tuple[Haystack, ...]:
+        longest = max(self.lengths_in(materials.context_budget))
         ready = prepare_fresh if self.haystacks == "fresh" else prepare
-        haystacks = [ready(document, tokens=longest, tokenizer=materials.tokenizer) for document in texts]
+        haystacks = tuple(ready(document, tokens=longest, tokenizer=materials.tokenizer) for document in texts)
         for haystack in haystacks:
             self.check_text(
                 haystack.text.text if self.haystacks == "fresh" else haystack.text.text[: haystack.end_for(longest)]
             )
-        return Planter(task=self, materials=materials, haystacks=haystacks, asked=digest_of(dict(self.asked())))
+        return haystacks
 
     def _texts(self, materials: Materials) -> tuple[Document, ...]:
         count = len(materials.corpus.documents) if self.haystacks == "fresh" else self.haystacks

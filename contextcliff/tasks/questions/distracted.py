@@ -34,6 +34,7 @@ from contextcliff.tasks.questions.document_row import DocumentPool, Frame, Row, 
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
 from contextcliff.tasks.questions.taxonomy import ContextWords
 from contextcliff.tasks.task import Materials, ScoringContext, configured
+from contextcliff.text.tokens import token_counts
 
 _UNKNOWN_TEXT = ContextWords(words=frozenset())
 
@@ -90,6 +91,12 @@ class DistractedQa(Depths):
         trials = self.most_blocks if self.trials == "auto" else self.trials
         return trials * len(self.places)
 
+    def text_holds(self, materials: Materials) -> int | None:
+        """The documents of the dataset that any question leaves for the others of its row."""
+        longest = max(self.lengths_in(materials.context_budget))
+        maker = self.maker(materials)
+        return maker.held(longest)
+
     def maker(self, materials: Materials) -> DistractedMaker:
         if not materials.corpus.questions:
             raise ConfigError(
@@ -120,6 +127,8 @@ class DistractedQa(Depths):
         return f"{filled(self.heading, number=str(number))}\n"
 
 
+_FAR_LONGER = 16
+"""Characters of the documents for each token of a length."""
 _MISPLACED = 0.2
 """Of the documents, where one depth is asked for."""
 
@@ -195,6 +204,21 @@ class DistractedMaker(Maker):
         self.off[name] = row.off
         controls = self._controls(posed, seed) if self.task.controls else ()
         return Asked(sample=sample, controls=controls)
+
+    def held(self, longest: int) -> int | None:
+        """Tokens of the documents that do not hold the answer, for the question that leaves the fewest.
+
+        None where the texts are far longer than the `longest` prompt: they are then not searched for answers.
+        """
+        pool, asked = self.pool, self.posed[: self.task.questions_a_length]
+        if sum(piece.characters for piece in pool.pieces) > _FAR_LONGER * longest:
+            return None
+        texts = [pool.text(piece) for piece in range(len(pool.pieces))]
+        tokens = token_counts(texts, self.materials.tokenizer)
+        return min(
+            sum(tokens[piece] for piece in pool.distractors(posed.question, posed.golden, random.Random(0)))
+            for posed in asked
+        )
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         depths = sorted({depth for depth in self.task.places if depth is not None})
