@@ -16,6 +16,7 @@ POWER = {
     "half an octave, 8 texts, ICC .15": 0.6,
     "half an octave, three candidates": 0.85,
     "search replayed: five points": 0.4,
+    "search replayed: five points, cliff": 0.1,
     "search replayed: half an octave": 0.5,
     "search replayed: an octave": 0.9,
 }
