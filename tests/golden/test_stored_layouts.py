@@ -35,7 +35,10 @@ def reported(folder: Path, *overrides: str) -> dict[str, Any]:
     assert (done.returncode, done.stderr) == (0, "")
     (report,) = reports(folder)
     usage = {key: value for key, value in report["usage"].items() if key != "wall_s"}
-    return {**{key: value for key, value in report.items() if key not in ("created_at", "command")}, "usage": usage}
+    return {
+        **{key: value for key, value in report.items() if key not in ("created_at", "command", "next_command")},
+        "usage": usage,
+    }
 
 
 @pytest.fixture(scope="module")
