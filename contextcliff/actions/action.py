@@ -164,14 +164,15 @@ class Invocation:
             identity=self.engine.identity(self.model, self.kv_policy), sampling=self.sampling, label=self.label
         )
         kept = {} if self.control_tokens == "spell" else {"control_tokens": self.control_tokens}
-        dataset, most = {**self.dataset.identity(), **kept}, self.model.most_lengths
+        dataset, asked = {**self.dataset.identity(), **kept}, dict(self.task.identity())
+        most = [self.model.most_lengths] if self.model.most_lengths and asked.get("lengths") == "auto" else []
         fingerprint = digest_of(
             dict(respondent.identity),
             asdict(self.sampling),
-            dict(self.task.identity()),
+            asked,
             dataset,
             [type(self.tokenizer).__name__, self.tokenizer.name],
-            [self.model.name, self.model.context_window, *([most] if most and not self.task.lengths_given else [])],
+            [self.model.name, self.model.context_window, *most],
             self.seed,
             *([self.search] if self.task.is_searched else []),
         )
