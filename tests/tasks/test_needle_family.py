@@ -14,7 +14,7 @@ from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from tests.make import scored_sample
 from tests.tasks.made_tasks import shipped
-from tests.tasks.needles import OPTIONS, TEXT, TEXTS, built, materials, prompt, said
+from tests.tasks.needles import OPTIONS, ROOM, TEXT, TEXTS, built, materials, prompt, said
 
 LENGTHS = (400, 777, 1_500)
 HIDING = [option for option in OPTIONS if option != "repeat"]
@@ -36,7 +36,8 @@ def test_what_is_hidden_stands_between_two_sentences_of_the_text(option: str) ->
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_needles_stand_at_their_depths_in_prose(option: str) -> None:
-    assert not [note for note in built(shipped(option)).notes if "from its depth" in note]
+    first = replace(ROOM, most_lengths=3)
+    assert not [note for note in built(shipped(option), context_budget=first).notes if "from its depth" in note]
 
 
 STRETCH = "tide ledger harbour lamp over the wall and on " * 600
