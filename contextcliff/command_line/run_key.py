@@ -140,7 +140,7 @@ def _plain(text: str, *, like: object) -> object:
     """The value that `str` made this text of, in the place of another one; a text where it is none of YAML's."""
     if text in _CONSTANTS:
         return _CONSTANTS[text]
-    is_text = isinstance(like, str) and like != "auto"  # which stands for a number or a list
+    is_text = isinstance(like, str) and not (like == "auto" and text.startswith("["))  # which may stand for a list
     if is_text or not (text.startswith("[") or _NUMBER.fullmatch(text)):
         return text
     try:
