@@ -86,7 +86,7 @@ def test_what_is_said_of_a_mean() -> None:
     below = sentences(of({4_096: 10}, {4_096: 10}))
     assert below == (
         "effective length (the mean exceeds 0.856 up to it, RULER's rule): less than 4,096",
-        "cap at 95% confidence (the interval of the mean is above 0.856 up to it): none",
+        "cap at 95% confidence (the interval of the mean is above 0.856 up to it): below",
     )
 
 

@@ -37,32 +37,32 @@ LATE = Limit(name="latency", outcome="undecided", why=Note("too few requests"), 
     [
         (
             simulated(CLIFF),
-            "SAFE CAP: 4,096 tokens (95% confidence, 50% of the window)",
-            "安全な上限: 4,096 トークン（信頼度 95%、ウィンドウの 50%）",
+            "SAFE CAP: 4,084 tokens (95% confidence, 49.9% of the window)",
+            "安全な上限: 4,084 トークン（信頼度 95%、ウィンドウの 49.9%）",
             "good",
         ),
         (
             simulated(FLAT),
-            "SAFE CAP: at least 8,192 tokens (95% confidence, 100% of the window)",
-            "安全な上限: 8,192 トークン以上（信頼度 95%、ウィンドウの 100%）",
+            "SAFE CAP: at least 8,180 tokens (95% confidence, 99.9% of the window)",
+            "安全な上限: 8,180 トークン以上（信頼度 95%、ウィンドウの 99.9%）",
             "good",
         ),
         (
             edited(simulated(FLAT), partial=True, stopped="out of budget"),
-            "SAFE CAP: at least 8,192 tokens (PARTIAL: stopped by the budget)",
-            "安全な上限: 8,192 トークン以上（途中まで: 予算で停止）",
+            "SAFE CAP: at least 8,180 tokens (PARTIAL: stopped by the budget)",
+            "安全な上限: 8,180 トークン以上（途中まで: 予算で停止）",
             "good",
         ),
         (
             edited(simulated(FLAT), partial=True, stopped="interrupted"),
-            "SAFE CAP: at least 8,192 tokens (PARTIAL: stopped by Ctrl-C)",
-            "安全な上限: 8,192 トークン以上（途中まで: Ctrl-C で停止）",
+            "SAFE CAP: at least 8,180 tokens (PARTIAL: stopped by Ctrl-C)",
+            "安全な上限: 8,180 トークン以上（途中まで: Ctrl-C で停止）",
             "good",
         ),
         (
             simulated(PARTIAL),
-            "SAFE CAP: 2,048 tokens (PARTIAL: not all was asked)",
-            "安全な上限: 2,048 トークン（途中まで: 一部は未送信）",
+            "SAFE CAP: 2,036 tokens (PARTIAL: not all was asked)",
+            "安全な上限: 2,036 トークン（途中まで: 一部は未送信）",
             "good",
         ),
         (
@@ -109,8 +109,8 @@ def test_no_line_break_enters_the_last_line(width: int) -> None:
 @pytest.mark.parametrize(
     ("report", "do"),
     [
-        (simulated(CLIFF), "keep prompts to 4,096 tokens or fewer"),
-        (simulated(FLAT), "prompts of up to 8,192 tokens are safe; longer ones were not tested"),
+        (simulated(CLIFF), "keep prompts to 4,084 tokens or fewer"),
+        (simulated(FLAT), "prompts of up to 8,180 tokens are safe; longer ones were not tested"),
         (BY_MEMORY, "keep prompts to 1,500 tokens or fewer"),
         (simulated(HOPELESS), "use none of the tested lengths; test shorter ones, or an easier task"),
         (simulated(WITHOUT_CAP), "get about 10 more answers at 512 tokens"),
