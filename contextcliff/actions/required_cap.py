@@ -1,16 +1,24 @@
-"""The cap that planned samples could show at best, said before anything is sent, and `analysis.require_cap`."""
+"""What is said before anything is sent: what it takes, and the cap that it could show. And `analysis.require_cap`."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare_run import Prepared
-from contextcliff.errors import GateFailed
+from contextcliff.errors import GateFailed, tell
+from contextcliff.execution.budget import Cost
+from contextcliff.execution.store import PlannedSample
+from contextcliff.findings.phrases import duration
+from contextcliff.models.model import dollars
 from contextcliff.records.analysis import SafeCap
+from contextcliff.records.generation import Outcome
 
 if TYPE_CHECKING:
+    from contextcliff.actions.rest_of_search import SearchAhead
     from contextcliff.analysis.forecast import BestCase
 
 _KEY = "analysis.require_cap"
@@ -90,3 +98,59 @@ def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
         else f"take documents of {required:,} tokens or more"
     )
     return f"{_KEY}={required}: the best possible answers would give {most}; {way_out}, or require less"
+
+
+def requests(missing: Sequence[PlannedSample], ahead: SearchAhead | None) -> tuple[int, int]:
+    """How many there are at least and at most."""
+    most = len(missing) if ahead is None else round(ahead.most.samples + ahead.most.controls)
+    return len(missing), most
+
+
+def announce(
+    invocation: Invocation,
+    prepared: Prepared,
+    least: Cost,
+    most: Cost,
+    *,
+    requests: tuple[int, int],
+    limit_usd: float | None,
+) -> None:
+    """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line."""
+    lengths = sorted({item.sample.context_tokens for item in prepared.planned if item.sample.is_ordinary})
+    if invocation.task.designed_lengths and invocation.place is None:
+        tell(f"lengths: {', '.join(f'{length:,}' for length in lengths)} tokens")
+    usd = ""
+    if least.usd is not None and most.usd is not None:
+        usd = f", {_between(dollars(least.usd, at_most=True), dollars(most.usd, at_most=True))}"
+        if limit_usd is not None and not invocation.budget.is_set and most.usd > limit_usd:
+            usd = f"{usd}; at most {dollars(limit_usd)} are spent (budget.usd=none: all)"
+    span = "" if invocation.place is None else f"{lengths[0]:,} to {lengths[-1]:,} tokens: "
+    samples, tokens = (_between(*(f"{n:,}" for n in each)) for each in (requests, (least.tokens, most.tokens)))
+    tell(f"{span}{samples} requests, {tokens} tokens{usd}")
+
+
+def _between(low: str, high: str) -> str:
+    return high if low == high else f"{low.removesuffix(' USD')} to {high}"
+
+
+_FIRST_ANSWERS = 10
+"""By so many the rate is known."""
+
+
+def minutes(least: Cost, most: Cost, *, limit_usd: float | None) -> Callable[[Outcome], str | None]:
+    """Says how long it may take by the rate of the first answers, as soon as these are there."""
+    began_s, tokens, answers = time.monotonic(), 0, 0
+    bounds = least.within(limit_usd).tokens, most.within(limit_usd).tokens
+
+    def ended(outcome: Outcome) -> str | None:
+        nonlocal tokens, answers
+        if outcome.generation is None or answers == _FIRST_ANSWERS:
+            return None
+        answers, tokens = answers + 1, tokens + outcome.generation.prompt_tokens + outcome.generation.completion_tokens
+        if answers < _FIRST_ANSWERS:
+            return None
+        rate = tokens / max(1e-6, time.monotonic() - began_s)
+        low, high = (duration(bound / rate) for bound in bounds)
+        return f"by the rate of the first answers it takes {_between(low, high)}"
+
+    return ended

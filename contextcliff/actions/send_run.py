@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,14 @@ from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
 from contextcliff.actions.replay import with_replay
-from contextcliff.actions.required_cap import impossible_cap, tested_quantity, unreachable_cap
+from contextcliff.actions.required_cap import (
+    announce,
+    impossible_cap,
+    minutes,
+    requests,
+    tested_quantity,
+    unreachable_cap,
+)
 from contextcliff.actions.rest_of_search import SearchAhead, refuse_beyond, search_ahead
 from contextcliff.actions.search_run import SearchRun
 from contextcliff.annotation.ask_annotators import check_embedder, judge_meter, requests_ahead
@@ -25,7 +31,6 @@ from contextcliff.execution.runner import Runner, send_listed
 from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.stopping import Stop, signalled
 from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
-from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Outcome
@@ -120,7 +125,7 @@ async def send(
             _warn(unreachable_cap(invocation, prepared))
         least, most = meter.worst(missing) + judging, _worst(meter, missing, ahead, judging)
         if missing and invocation.reporting.progress:
-            _announce(invocation, prepared, least, most, requests=_requests(missing, ahead), limit_usd=meter.limit_usd)
+            announce(invocation, prepared, least, most, requests=requests(missing, ahead), limit_usd=meter.limit_usd)
         if not _agreed(invocation, most.within(meter.limit_usd)):
             return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:
@@ -130,7 +135,7 @@ async def send(
         scorer = _scorer(invocation, prepared)
         watch = None if prepared.search is not None else _watch(invocation, prepared, missing, store, scorer, live)
         timed = invocation.reporting.progress and invocation.place is None
-        minutes = _minutes(least, most, limit_usd=meter.limit_usd) if timed else None
+        takes = minutes(least, most, limit_usd=meter.limit_usd) if timed else None
         sender = _Sender(
             runner=Runner(
                 session=session,
@@ -148,7 +153,7 @@ async def send(
             kept=_kept(invocation, prepared),
             title=_title(invocation),
             shown=invocation.reporting.progress,
-            ended=_said_of((None if watch is None else watch.ended, minutes)),
+            ended=_said_of((None if watch is None else watch.ended, takes)),
             lengths=live.lengths,
         )
         before = store.run(identity.run_id)
@@ -194,66 +199,10 @@ async def send(
     )
 
 
-def _requests(missing: Sequence[PlannedSample], ahead: SearchAhead | None) -> tuple[int, int]:
-    """How many there are at least and at most."""
-    most = len(missing) if ahead is None else round(ahead.most.samples + ahead.most.controls)
-    return len(missing), most
-
-
-def _announce(
-    invocation: Invocation,
-    prepared: Prepared,
-    least: Cost,
-    most: Cost,
-    *,
-    requests: tuple[int, int],
-    limit_usd: float | None,
-) -> None:
-    """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line."""
-    lengths = sorted({item.sample.context_tokens for item in prepared.planned if item.sample.is_ordinary})
-    if invocation.task.designed_lengths and invocation.place is None:
-        tell(f"lengths: {', '.join(f'{length:,}' for length in lengths)} tokens")
-    usd = ""
-    if least.usd is not None and most.usd is not None:
-        usd = f", {_between(dollars(least.usd, at_most=True), dollars(most.usd, at_most=True))}"
-        if limit_usd is not None and not invocation.budget.is_set and most.usd > limit_usd:
-            usd = f"{usd}; at most {dollars(limit_usd)} are spent (budget.usd=none: all)"
-    span = "" if invocation.place is None else f"{lengths[0]:,} to {lengths[-1]:,} tokens: "
-    samples, tokens = (_between(*(f"{n:,}" for n in each)) for each in (requests, (least.tokens, most.tokens)))
-    tell(f"{span}{samples} requests, {tokens} tokens{usd}")
-
-
-def _between(low: str, high: str) -> str:
-    return high if low == high else f"{low.removesuffix(' USD')} to {high}"
-
-
 def _said_of(listeners: Iterable[Callable[[Outcome], str | None] | None]) -> Callable[[Outcome], str | None]:
     """What any of them says of an outcome."""
     known = [listener for listener in listeners if listener is not None]
     return lambda outcome: " · ".join(filter(None, [listener(outcome) for listener in known])) or None
-
-
-_FIRST_ANSWERS = 10
-"""By so many the rate is known."""
-
-
-def _minutes(least: Cost, most: Cost, *, limit_usd: float | None) -> Callable[[Outcome], str | None]:
-    """Says how long it may take by the rate of the first answers, as soon as these are there."""
-    began_s, tokens, answers = time.monotonic(), 0, 0
-    bounds = least.within(limit_usd).tokens, most.within(limit_usd).tokens
-
-    def ended(outcome: Outcome) -> str | None:
-        nonlocal tokens, answers
-        if outcome.generation is None or answers == _FIRST_ANSWERS:
-            return None
-        answers, tokens = answers + 1, tokens + outcome.generation.prompt_tokens + outcome.generation.completion_tokens
-        if answers < _FIRST_ANSWERS:
-            return None
-        rate = tokens / max(1e-6, time.monotonic() - began_s)
-        low, high = (duration(bound / rate) for bound in bounds)
-        return f"by the rate of the first answers it takes {_between(low, high)}"
-
-    return ended
 
 
 def _record_cache(

@@ -26,7 +26,6 @@ from contextcliff.analysis.search import (
     alpha_of,
     follow,
     perfect_path,
-    resolution_between,
     third_evidence,
 )
 from contextcliff.analysis.walk import (
@@ -100,12 +99,12 @@ def _paths(plan: SearchPlan, rule: SearchRule, tested: Sequence[TestedLength], i
     failed = [each.context_tokens for each in tested if each.decision in ("below", "unsettled", "unscorable")]
     if failed:
         walked = [each for each in tested if not each.refined]
-        resolution = resolution_between(plan, walked[-2].context_tokens, walked[-1].context_tokens)
+        resolution = plan.resolution_between(walked[-2].context_tokens, walked[-1].context_tokens)
         return [_middles(max(passed), min(failed), resolution)]
     paths = []
     for position in range(len(passed), min(in_reach + 1, len(plan.lengths))):
         low, high = plan.lengths[max(0, position - 1)], plan.lengths[position]
-        between = _middles(low, high, resolution_between(plan, low, high)) if plan.refine and position else ()
+        between = _middles(low, high, plan.resolution_between(low, high)) if plan.refine and position else ()
         # The lengths that passed are free, except that a baseline is asked again for each block that is paired with it.
         again = plan.lengths[:1] if rule.relative else ()
         paths.append((*again, *plan.lengths[max(len(passed), len(again)) : position + 1], *between))
@@ -188,7 +187,7 @@ class _Forecast:
             ends = self._ends(length)
             asked[length] += chance * ends.blocks
             if self.plan.refine and low is not None:
-                resolution = resolution_between(self.plan, low, length)
+                resolution = self.plan.resolution_between(low, length)
                 self._refine(low, length, resolution, 1, chance * ends.below, asked)
             chance, low = chance * ends.passes, length
         if self.rule.relative:

@@ -412,30 +412,22 @@ def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[Note]:
 
 
 def _of_search(threshold: SearchThreshold) -> Iterator[Note]:
+    """That its figures are of stopped data. The test of position exchanges scores within blocks: it holds where a
+    search decided the mean alone."""
     if threshold.asked_otherwise:
         yield MethodNote(
             "the rule of this report is tested at each length on the answers there are, {how}; a test for below has a"
             " smaller share of the error the later its length was asked",
             how=threshold.asked_otherwise,
         )
-    yield _stopped_when_decided(each_third=threshold.every_depth)
-
-
-def _stopped_when_decided(*, each_third: bool) -> Note:
-    """That a search's figures are of stopped data. Where it decided only the mean, the test of position, which
-    exchanges scores within blocks, allows for that."""
-    holds = [Note("decisions"), Note("tested bounds"), Note("the intervals of the lengths")]
-    estimates = [
-        *(Note("mean scores"), Note("intervals by depth and by facet"), Note("fitted lengths")),
-        *(Note("area"), Note("half-life")),
-    ]
-    (estimates if each_third else holds).append(Note("the test of position"))
-    return MethodNote(
+    holds = [*map(Note, ("decisions", "tested bounds", "the intervals of the lengths"))]
+    estimates = [*map(Note, ("mean scores", "intervals by depth and by facet", "fitted lengths", "area", "half-life"))]
+    (estimates if threshold.every_depth else holds).append(Note("the test of position"))
+    yield MethodNote(
         "the search stopped at each length as soon as it was decided: {holds:and} hold all the same; {estimates:and}"
         " are estimates, on average further from the threshold than the truth",
-        holds=holds,
-        estimates=estimates,
-    )
+        holds=holds, estimates=estimates,
+    )  # fmt: skip
 
 
 def _zero_or_one(results: Sequence[LengthResult]) -> Iterator[Note]:

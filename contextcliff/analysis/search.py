@@ -52,8 +52,6 @@ from contextcliff.statistics.sequential import (
     refine_alpha,
 )
 
-REFINED_TO = 16
-"""Refining ends at this part of the distance between the last length passed and the first failed, by default."""
 BASELINE_SAMPLES = 5
 """Fewest scored samples that a baseline is built on."""
 MOST_WITHOUT_A_SCORE = 10
@@ -213,31 +211,11 @@ def perfect_path(
     plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, perfect_score: float = 1.0
 ) -> tuple[Search, tuple[BlockKey, ...]]:
     """The search as it ends if every answer beyond `blocks` is the best possible, and the blocks that it then asks."""
-    guessed = _Guessed(blocks, lambda _: even_block(plan, perfect_score))
+    guessed = GuessedBlocks(blocks, lambda _: even_block(plan, perfect_score))
     return follow(plan, rule, guessed).search, tuple(guessed)[len(blocks) :]
 
 
-def blocks_ahead(
-    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
-) -> tuple[BlockKey, ...]:
-    """The blocks, at most `most`, that the search wants now, and those that it is likely to want next.
-
-    Every answer is guessed to be right, but wrong at a length where fewer than the threshold are right so far.
-    Guesses never enter a decision.
-    """
-    scores: defaultdict[int, list[float]] = defaultdict(list)
-    for key, block in blocks.items():
-        scores[key.context_tokens] += [score or 0.0 for score in block.scores]
-    means = {tokens: math.fsum(each) / len(each) for tokens, each in scores.items()}
-    bar = rule.threshold * (means.get(plan.lengths[0], 1.0) if rule.relative else 1.0)
-    guessed = _Guessed(
-        blocks, lambda tokens: even_block(plan, float(means.get(tokens, 1.0) >= bar)), most=len(blocks) + most
-    )
-    follow(plan, rule, guessed)
-    return tuple(guessed)[len(blocks) :]
-
-
-class _Guessed(dict[BlockKey, BlockScores]):
+class GuessedBlocks(dict[BlockKey, BlockScores]):
     """Answered blocks, which have a guess for each other one that a search looks for, until there are `most`."""
 
     def __init__(
@@ -256,11 +234,6 @@ def alpha_of(plan: SearchPlan, rule: SearchRule, *, failures: int = 0) -> float:
     """Error that the test of a length may make after so many lengths have failed."""
     alpha = 1.0 - rule.confidence
     return refine_alpha(alpha, failures) if plan.refine else alpha
-
-
-def resolution_between(plan: SearchPlan, low: int, high: int) -> int:
-    """Tokens at which refining between the last length of the walk that passed and the first that failed ends."""
-    return plan.resolution or max(1, (high - low) // REFINED_TO)
 
 
 def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 1.0) -> int:
@@ -337,7 +310,7 @@ class _Walker:
     def _refine(
         self, low: int, high: int, before: list[TestedLength]
     ) -> Iterator[tuple[TestedLength, tuple[BlockKey, ...]]]:
-        resolution, failures = resolution_between(self.plan, low, high), 1
+        resolution, failures = self.plan.resolution_between(low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
             tested, wanted = self.test(middle, before, failures=failures)

@@ -13,9 +13,10 @@ from contextcliff.analysis.search import (
     BlockKey,
     BlockScores,
     Followed,
+    GuessedBlocks,
     block_scores,
-    blocks_ahead,
     blocks_used,
+    even_block,
     follow,
 )
 from contextcliff.execution.store import PlannedSample
@@ -210,3 +211,23 @@ class SearchSource:
         keys = (BlockKey(context_tokens=tested.context_tokens, index=index) for index in range(tested.n_blocks))
         blocks = (self._complete[key] for key in keys if key in self._complete)
         return [score or 0.0 for block in blocks for text in block.texts for score in text]
+
+
+def blocks_ahead(
+    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
+) -> tuple[BlockKey, ...]:
+    """The blocks, at most `most`, that the search wants now, and those that it is likely to want next.
+
+    Every answer is guessed to be right, but wrong at a length where fewer than the threshold are right so far.
+    Guesses never enter a decision.
+    """
+    scores: defaultdict[int, list[float]] = defaultdict(list)
+    for key, block in blocks.items():
+        scores[key.context_tokens] += [score or 0.0 for score in block.scores]
+    means = {tokens: math.fsum(each) / len(each) for tokens, each in scores.items()}
+    bar = rule.threshold * (means.get(plan.lengths[0], 1.0) if rule.relative else 1.0)
+    guessed = GuessedBlocks(
+        blocks, lambda tokens: even_block(plan, float(means.get(tokens, 1.0) >= bar)), most=len(blocks) + most
+    )
+    follow(plan, rule, guessed)
+    return tuple(guessed)[len(blocks) :]

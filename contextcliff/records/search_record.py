@@ -19,6 +19,10 @@ THIRDS: tuple[ThirdName, ...] = ("first", "middle", "last")
 """Of the depths, from the start of the text to its end."""
 
 
+REFINED_TO = 16
+"""Refining ends at this part of the distance between the last length passed and the first failed, by default."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchPlan:
     """What a search may ask: the lengths of the walk, and how many samples of each."""
@@ -39,6 +43,10 @@ class SearchPlan:
     """Tokens between the two at which refining ends; None: a sixteenth of their distance after the walk."""
     rule: SearchRule | None = None
     """The rule that it asks for; None in runs of early versions."""
+
+    def resolution_between(self, low: int, high: int) -> int:
+        """Tokens at which refining ends between the last length of the walk that passed and the first that failed."""
+        return self.resolution or max(1, (high - low) // REFINED_TO)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

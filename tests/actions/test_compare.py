@@ -63,7 +63,7 @@ def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
     told = run(folder, *COMPARE, *DRAWN, "task=niah")
     found = comparison(folder)
     assert sorted(one["run_id"] for one in found["runs"]) == ids(folder, "niah")
-    assert sorted(one["name"].rpartition(" · ")[2] for one in found["runs"]) == ["none", "q8_0"]
+    assert sorted(one["name"].rpartition(" · ")[2] for one in found["runs"]) == ["f16", "q8_0"]
     assert found["measures"] == []
     assert "COMPARISON" in told
     pictures = {"curves.png", "differences.png", "memory.png"}

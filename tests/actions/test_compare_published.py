@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ def test_they_stand_in_every_table_and_are_decided_by_none(folder: Path) -> None
     (folder / "mine.csv").write_text("model,length,score,source\nOurs,4096,0.5,our page\n", encoding="utf-8")
     console, data, markdown, page = compared(folder, "action.published=[ruler:gpt-4-1106-preview,mine.csv]")
     plain = compared(folder)[1]
-    assert "published: Ours (mine)" in console
+    assert re.search(r"published: Ours .*\n\(mine\)", console)
     assert "PUBLISHED FIGURES (never tested against, never paired)" in console
     assert "mine: score. our page" in console
     assert [curve["model"] for curve in data["published"]] == ["GPT-4-1106-preview", "Ours"]

@@ -16,12 +16,11 @@ from contextcliff.analysis.search import (
     BlockKey,
     BlockScores,
     block_scores,
-    blocks_ahead,
     blocks_used,
     even_block,
     follow,
 )
-from contextcliff.execution.searching import SearchSource
+from contextcliff.execution.searching import SearchSource, blocks_ahead
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.search_record import LengthStanding, SearchPlan, SearchRule

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.analysis.calibration.laws import Law, Parts
-from contextcliff.analysis.search import BASELINE_SAMPLES, REFINED_TO
+from contextcliff.analysis.search import BASELINE_SAMPLES
 from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.betting import HOPED, Bets
@@ -223,7 +223,7 @@ class SimulatedSearches:
             low = tokens
         if not self.plan.refine or low is None or high is None or path[-1][1] != "below":
             return path
-        resolution, failures = self.plan.resolution or max(1, (high - low) // REFINED_TO), 1
+        resolution, failures = self.plan.resolution_between(low, high), 1
         while high - low > resolution:
             middle = (low + high) // 2
             path.append(self._decided(run, middle, failures=failures))
