@@ -13,7 +13,7 @@ from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.page.markup import markup_of, rendered
 from contextcliff.reporting.run_names import run_parameters, with_file_names
 from contextcliff.writing.files import in_order, original_text, outcome, round_number
-from contextcliff.writing.levels import as_shown, shown_lengths
+from contextcliff.writing.levels import shown_lengths
 from contextcliff.writing.prose_findings import COMPLETE, Writing
 from contextcliff.writing.tables import health_table
 from contextcliff.writing.task.continuation_scoring import answer_figures
@@ -37,7 +37,7 @@ def writing_page(
         writing=writing,
         answer=_html(AnswerFinding().short(report)),
         verdict=_html((Text(label="Writing", text=writing.verdict),)),
-        figures=_html(health_table(as_shown(writing))),
+        figures=_html(health_table(writing)),
         original=None if original is None else _cut(original.strip(), limit=limit),
         lengths=list(_lengths(writing, scored, limit=limit)),
         cut_after=limit if any(len(_text(item)) > limit for item in scored) else None,

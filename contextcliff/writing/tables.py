@@ -18,7 +18,7 @@ from contextcliff.findings.finding import (
     columns,
     columns_of,
 )
-from contextcliff.writing.levels import level_of, shown_as
+from contextcliff.writing.levels import level_of, shown_as, shown_lengths
 from contextcliff.writing.phrases import change, shift, title, value, way
 from contextcliff.writing.prose_findings import (
     COMPLETE,
@@ -239,8 +239,11 @@ def health_table(writing: Writing) -> tuple[Block, ...]:
     def column(heading: str, cells: Iterable[str], *, spare: int = 0) -> Column:
         return Column(title=heading, cells=tuple(cells), spare=spare)
 
-    shown = [
-        column(_HEADS[shown_as(writing)], (phrases.whole(level.context_tokens) for level in levels)),
+    shown = [column("asked", (phrases.whole(level.context_tokens) for level in levels))]
+    if shown_as(writing) == "prompt":
+        lengths = shown_lengths(writing)
+        shown.append(column("measured", (phrases.whole(lengths.get(level.context_tokens)) for level in levels)))
+    shown += [
         column("rounds", (phrases.whole(level.n) for level in levels)),
     ]
     if any(level.n_unscored for level in levels):

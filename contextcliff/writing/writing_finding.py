@@ -86,7 +86,7 @@ class WritingFinding(Finding[Writing]):
         return {"writing": study.safe_cap.ci_low}
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        return health_table(as_shown(self.of(report)))
+        return health_table(self.of(report))
 
     def look(self, report: Report) -> tuple[Line, ...]:
         found = self.of(report)
