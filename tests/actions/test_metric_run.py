@@ -160,7 +160,7 @@ def test_a_judge_decides_where_enough_answers_are_known_and_not_before(tmp_path:
     run(tmp_path, *JUDGED, *few)
     cap = cap_of(tmp_path, "-few-*")
     assert (cap["tokens"], cap["verdict"]) == (None, "insufficient_evidence")
-    assert str(cap["reason"]).startswith("undecided: a judge decides only after 40 answers whose exact score is known")
+    assert str(cap["reason"]).startswith("a judge decides only after 40 answers whose exact score is known")
 
 
 @pytest.mark.slow
