@@ -39,7 +39,7 @@ PARTS = ("analysing", "writing the report's page")
 @pytest.mark.slow
 def test_each_task_of_a_sweep_has_a_comparison_of_its_own(tmp_path: Path) -> None:
     assert contextcliff("task=niah,tracing", "kv_policy=none,q8_0", *NEEDLES, cwd=tmp_path).returncode == 0
-    assert compared(tmp_path) == [["niah none", "niah q8_0"], ["tracing none", "tracing q8_0"]]
+    assert compared(tmp_path) == [["niah f16", "niah q8_0"], ["tracing f16", "tracing q8_0"]]
 
 
 @pytest.mark.slow

@@ -114,7 +114,7 @@ def test_a_sweep_and_its_jobs_link_to_each_other(leaderboard: str, page: Page, f
     jobs = ("Child runs", "3 of 3 jobs ended", "smollm2 (simulated) · niah · q8_0")
     shown(page, f"{base(leaderboard)}/runs/{parent.info.run_id}", *jobs)
     child = runs(folder)["smollm2 (simulated) · niah · q8_0"]
-    sweep = ("Parent run", "Safe cap:", "sweep · none, q8_0, q4_0", "essays")
+    sweep = ("Parent run", "SAFE CAP:", "sweep · none, q8_0, q4_0", "essays")
     shown(page, f"{base(leaderboard)}/runs/{child.info.run_id}", *sweep)
 
 

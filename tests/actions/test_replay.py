@@ -125,7 +125,7 @@ def test_a_job_beside_the_first_one_waits_for_it(tmp_path: Path) -> None:
     done = contextcliff(*MODEL, "kv_policy=none,q8_0,q4_0", "task.like=first", *beside, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     runs = {report["kv_policy"]: report for report in reports(tmp_path)}
-    first = runs.pop("none")
+    first = runs.pop("f16")
     assert all(prompts(tmp_path, each).items() >= prompts(tmp_path, first).items() for each in runs.values())
 
 

@@ -69,7 +69,7 @@ def test_a_ray_sweep_is_kept_by_the_server_with_its_files(server: MLflowServer, 
     client = MlflowClient(tracking_uri=server.address)
     assert {run.info.artifact_uri.split(":")[0] for run in jobs} == {"mlflow-artifacts"}
     kept = client.download_artifacts(jobs[0].info.run_id, "report.md", str(tmp_path))
-    assert "Safe cap" in Path(kept).read_text(encoding="utf-8")
+    assert "SAFE CAP" in Path(kept).read_text(encoding="utf-8")
     assert client.download_artifacts(parent.info.run_id, "leaderboard.html", str(tmp_path))
     assert not any(PASSWORD.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
