@@ -88,7 +88,7 @@ def test_one_file_and_one_yaml_are_a_new_task_in_every_output(tmp_path: Path) ->
     toy = ("--config-dir", "conf", "task=last_word", "engine=simulated", "dataset=synthetic", "tracking=none")
     done = contextcliff(*toy, "engine.cliff_tokens=450", "reporting.progress=false", "task.trials=30", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "SmolLM2-135M-Instruct · last_word" in done.stdout
+    assert "SmolLM2-135M-Instruct (simulated) · last_word" in done.stdout
     (folder,) = (tmp_path / "outputs" / "contextcliff").glob("last_word-*")
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     assert (report["task"], report["task_kind"]) == ("last_word", "last_word")
