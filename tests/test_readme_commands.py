@@ -28,6 +28,7 @@ NEEDS = {
     "API_KEY=… contextcliff engine=openrouter model=deepseek dataset=synthetic": "a key",
     "contextcliff engine=openai model=gpt budget.usd=5": "a key",
     "contextcliff task=niah_static judge=llm judge.model.name=gpt-5": "a key",
+    "contextcliff task=qa task.metric=judge judge=llm judge.model.name=gpt-5": "a key",
     "contextcliff dataset.path=book.txt": "a text of one's own",
     "contextcliff task=continuation dataset.path=novel.epub": "a text of one's own",
     "contextcliff task=continuation dataset.path=novel.txt kv_policy=none,q8_0,q4_0": "a text of one's own",
@@ -52,6 +53,7 @@ AFTER = {
     "contextcliff action=compare": A_SWEEP,
     "contextcliff action=compare action.gate=true": A_SWEEP,
     "contextcliff action=gather": A_RUN,
+    "contextcliff task=qa action=analyze task.metric=em": ("task=qa",),
 }
 """What has to be run before a command."""
 

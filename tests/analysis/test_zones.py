@@ -47,7 +47,7 @@ def test_a_length_that_recovers_is_behind_no_degraded_zone() -> None:
     st.lists(st.tuples(counts, st.integers(min_value=-300, max_value=300)), min_size=1, max_size=5),
     st.booleans(),
 )
-def test_zones_are_contiguous_and_end_with_the_longest_prompt(
+def test_zones_are_contiguous_and_end_with_the_longest_length(
     found: list[tuple[tuple[int, int, int], int]], relative: bool
 ) -> None:
     """Even where the server's counts make the bins overlap."""
@@ -62,9 +62,9 @@ def test_zones_are_contiguous_and_end_with_the_longest_prompt(
     tiles = analysis.zones
     cap = analysis.safe_cap.tokens
     offset = analysis.safe_cap.server_offset_tokens or 0
-    shortest = min(length.min_tokens for length in analysis.bins) - offset
+    shortest = min(length.clears_up_to for length in analysis.bins) - offset
     assert tiles[0].min_tokens == (0 if cap is not None else shortest)
-    assert tiles[-1].max_tokens == max(length.max_tokens for length in analysis.bins) - offset
+    assert tiles[-1].max_tokens == max(length.below_from for length in analysis.bins) - offset
     for tile in tiles:
         assert tile.min_tokens <= tile.max_tokens
     for left, right_tile in itertools.pairwise(tiles):
