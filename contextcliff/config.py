@@ -23,7 +23,7 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
-from contextcliff.config_errors import explain, shown_setting
+from contextcliff.config_errors import explain, refuse_nonsense, shown_setting
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine, ServerEngine
 from contextcliff.errors import ConfigError, one_line
@@ -46,6 +46,12 @@ _ANNOTATORS: Mapping[str, str] = {
     "embedding": "embeds nothing; choose one with embedding=openai or llamacpp",
 }
 """Groups that may stay empty, and what is said of a value that is none of their options."""
+_KINDS: Mapping[str, type] = {
+    **{"action": Action, "model": Model, "engine": Engine, "tokenizer": TokenizerChoice, "task": Task},
+    **{"dataset": Dataset, "sampling": Sampling, "kv_policy": KVPolicy, "analysis": AnalysisSettings},
+    **{"tracking": Tracker, "judge": Judge, "embedding": Embedder},
+}
+"""What the class of each group has to be like."""
 _SECTIONS = ("reporting", "budget")
 _PLAIN = ("label", "seed", "search", "beyond_window", "output_dir", "run")
 _ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
@@ -221,8 +227,7 @@ def part_of(config: DictConfig) -> SweepParts:
     tracking = cast(Tracker, _build_group("tracking", values["tracking"]))
     if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(f"tracking.experiment={tracking.experiment}: names a folder too")
-    given = cast(Mapping[str, object], values["reporting"])
-    reporting = cast(ReportingSettings, build(ReportingSettings, given, group="reporting"))
+    reporting = cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting"))
     return SweepParts(
         tracking=tracking,
         reporting=reporting,
@@ -231,8 +236,11 @@ def part_of(config: DictConfig) -> SweepParts:
     )
 
 
-def build(cls: type, values: Mapping[str, object], *, group: str) -> object:
+def build(cls: type, values: object, *, group: str) -> object:
     """Build one settings class from plain values. Raises `ConfigError` that names the first wrong key."""
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{group}={shown_setting(values)}: is a section; write {group}.KEY=VALUE")
+    refuse_nonsense(values, cls, group)
     try:
         return TypeAdapter(cls).validate_python(dict(values))
     except ValidationError as error:
@@ -332,7 +340,19 @@ def _class_at(target: str, group: str) -> type:
     named = _imported(target, group, "Class")
     if not isinstance(named, type):
         raise ConfigError(f"{group}._target_={target}: is no class; give package.module.Class")
+    lacking = _lacking(named, _KINDS.get(group.removeprefix("judge.")))
+    if lacking:
+        raise ConfigError(
+            f"{group}._target_={target}: has no {lacking}, as every class of this group has; give another one, or an "
+            f"option of conf/{group.rpartition('.')[2]}/"
+        )
     return named
+
+
+def _lacking(cls: type, kind: type | None) -> str:
+    """The first method that a class of this kind has to have and `cls` lacks; empty where it lacks none."""
+    needed = () if kind is None else (name for name, part in vars(kind).items() if callable(part) and name[0] != "_")
+    return next((name for name in needed if not callable(getattr(cls, name, None))), "")
 
 
 def _refuse_unknown(values: Mapping[str, object], known: Sequence[str], *, prefix: str) -> None:

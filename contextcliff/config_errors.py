@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from contextcliff.composing import hint
-from contextcliff.errors import one_line
+from contextcliff.errors import ConfigError, one_line
 
 _LONGEST_VALUE = 80
 _KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
@@ -41,6 +41,39 @@ def explain(error: ValidationError, cls: type, group: str) -> str:
         case _:
             message = first["msg"].replace("Input should be", "must be")
             return f"{key}={shown_setting(first['input'])}: {message}"
+
+
+_LARGEST = 10**15
+
+
+def refuse_nonsense(values: Mapping[str, object], cls: type, group: str) -> None:
+    """Raise `ConfigError` for true or false in a number's place, and for one that is not finite or beyond all use."""
+    kinds = get_type_hints(cls, include_extras=True)
+    for name, value in values.items():
+        key, kind = _key_path(group, (name,)), kinds.get(name, object)
+        inner = next((each for each in _parts(kind) if is_dataclass(each)), None)
+        if isinstance(value, Mapping) and isinstance(inner, type):
+            refuse_nonsense(value, inner, key)
+        for leaf in _leaves(value):
+            if isinstance(leaf, bool) and {int, float} & _parts(kind) and bool not in _parts(kind):
+                raise ConfigError(f"{key}={shown_setting(value)}: true and false are no numbers; give a number")
+            if isinstance(leaf, int | float) and not -_LARGEST <= leaf <= _LARGEST:
+                raise ConfigError(f"{key}={shown_setting(value)}: must be a number of at most 10^15; give such a one")
+
+
+def _parts(kind: Any) -> set[Any]:
+    """The types that a type is made of, itself among them."""
+    inside = (_parts(part) for part in get_args(kind) if get_origin(kind) is not Literal)
+    return {kind}.union(*inside) if kind.__hash__ else set().union(*inside)
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """The plain values of lists within lists."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _leaves(each)
+    else:
+        yield value
 
 
 def shown_setting(value: object) -> str:

@@ -26,6 +26,8 @@ FOLDER_NAME = re.compile(r"[\w][\w. -]{0,99}")
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 PositiveInt = Annotated[int, Field(gt=0)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
+Count = Annotated[int, Field(gt=0, le=100_000)]
+"""How many of what is built one by one: a run is bounded before it is built."""
 PositiveFloat = Annotated[float, Field(gt=0.0)]
 NonNegativeFloat = Annotated[float, Field(ge=0.0)]
 Name = Annotated[str, Field(min_length=1)]

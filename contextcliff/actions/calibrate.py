@@ -13,7 +13,7 @@ from contextcliff.addresses import shown_value
 from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName, calibrate_law
 from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, Law, laws_of
 from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import Count, PositiveInt, settings
 
 _FOLDER = "calibration"
 
@@ -22,13 +22,13 @@ _FOLDER = "calibration"
 class Calibrate:
     """What is simulated: laws and designs by their names, and the plan of the searches."""
 
-    runs: PositiveInt = 2000
+    runs: Count = 2000
     lengths: tuple[PositiveInt, ...] = (512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536)
     laws: tuple[str, ...] = ()
     """Names; none: all."""
     designs: Annotated[tuple[DesignName, ...], Field(min_length=1)] = ("walk", "refine", "fixed_40", "fixed_500")
     block: Annotated[int, Field(ge=FEWEST_PLACES)] = 11
-    max_trials: PositiveInt = 160
+    max_trials: Count = 160
     resolution: PositiveInt | None = None
 
     def __post_init__(self) -> None:

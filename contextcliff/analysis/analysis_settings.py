@@ -10,7 +10,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.search_record import SearchRule
-from contextcliff.settings import Fraction, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Count, Fraction, PositiveFloat, PositiveInt, settings
 
 
 @settings
@@ -24,7 +24,7 @@ class AnalysisSettings:
     """Threshold relative to the shortest length's score. None: what the task is made for."""
     confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = 0.95
     """Of the cap (one-sided) and of every interval that is shown (two-sided)."""
-    bins: PositiveInt = 10
+    bins: Count = 10
     """Bins, where documents have their natural length; designed lengths are bins of their own."""
     binning: Literal["quantile", "fixed"] = "quantile"
     """About as many documents in each bin, or equal widths in tokens."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from contextcliff.models.weights import Gguf
-from contextcliff.settings import Name, NonNegativeFloat, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Count, Name, NonNegativeFloat, PositiveFloat, PositiveInt, settings
 
 _CENT_DIGITS = 2
 _SIGNIFICANT_DIGITS = 3
@@ -149,7 +149,7 @@ class Model:
     """The name in reports and, where `served` has no other, in requests. None: the only model that the server has."""
     context_window: PositiveInt | None = None
     """Tokens that prompt and answer may take together. None: the window that the server reports."""
-    most_lengths: PositiveInt | None = None
+    most_lengths: Count | None = None
     """How many lengths, from the shortest on, `task.lengths=auto` tests at most. None: all up to the window."""
     served: Mapping[str, str] = Field(default_factory=dict)
     """The model's name on other servers, by engine preset. A `name` given on the command line wins."""

@@ -14,7 +14,7 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample, same_length
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.settings import Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, Task, TaskPlan, first_blocks
 
 
@@ -79,7 +79,7 @@ class LengthGrid:
 
     min: PositiveInt | None = None
     max: PositiveInt | None = None
-    count: PositiveInt | None = None
+    count: Count | None = None
     spacing: Literal["linear", "log"] = "linear"
 
     def __post_init__(self) -> None:
@@ -102,7 +102,7 @@ class DepthGrid:
 
     min: Fraction | None = None
     max: Fraction | None = None
-    count: PositiveInt | None = None
+    count: Count | None = None
     spacing: Literal["linear", "sigmoid"] = "linear"
 
     def __post_init__(self) -> None:
@@ -140,6 +140,8 @@ _LENGTH_SPACINGS: Mapping[str, Callable[[float, float, float], float]] = {
 _DEPTH_SPACINGS: Mapping[str, Callable[[float], float]] = {"linear": lambda depth: depth, "sigmoid": _sigmoid}
 
 
+MOST_SAMPLES = 1_000_000
+"""Of a run: they are built before the first is sent."""
 BATCH = 10
 """Samples of a block where a task has no depths."""
 NOT_IN_A_SAMPLE = (*UNJUDGED, "inferred")
@@ -171,8 +173,8 @@ class DesignedLengths(Task):
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
     length_fractions: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = ()
     """Of the window; what lies beyond the longest length that fits is that length."""
-    trials: PositiveInt | Literal["auto"]
-    max_trials: PositiveInt = 160
+    trials: Count | Literal["auto"]
+    max_trials: Count = 160
     """Most samples at a length, where `trials=auto`."""
     resolution: PositiveInt | None = None
     """Tokens to which a search that is refined finds the cap; None: a sixteenth of the distance it begins with."""
@@ -189,6 +191,14 @@ class DesignedLengths(Task):
         if self.lengths != "auto":
             refuse_twice("task.lengths", self.lengths)
         refuse_twice("task.length_fractions", self.length_fractions)
+        lengths = self.length_fractions or self.length_grid.values() or self.lengths
+        n_lengths = 1 if lengths == "auto" else len(lengths)
+        most = n_lengths * len(self.places) * (1 if self.trials == "auto" else self.trials)
+        if most > MOST_SAMPLES:
+            raise ValueError(
+                f"task.trials={self.trials}: asks for {most:,} samples, and {MOST_SAMPLES:,} is the most; give fewer "
+                "trials, lengths or depths"
+            )
         if self.trials == "auto" and self.max_trials < self.block_samples:
             raise ValueError(
                 f"task.max_trials={self.max_trials}: a length is decided by whole blocks of {self.block_samples} "

@@ -20,7 +20,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, NonNegativeInt, settings
 from contextcliff.tasks.lists.word_list import WordListTask, words_of
 from contextcliff.text.value_forms import WORD
 
@@ -45,12 +45,12 @@ class CommonWords(WordListTask):
 
     common_words: Annotated[int, Field(ge=1, le=100)]
     """How many words are asked for."""
-    common_count: PositiveInt
-    other_count: PositiveInt
+    common_count: Count
+    other_count: Count
     short_below: NonNegativeInt
     """Tokens below which the next two keys stand for the two before."""
-    short_common_count: PositiveInt
-    short_other_count: PositiveInt
+    short_common_count: Count
+    short_other_count: Count
     example: bool
     """Whether a short list with its answer stands before the list."""
 

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import Count, settings
 from contextcliff.tasks.grid import filled, require_fields
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.planter import Planted, SampleSite
@@ -43,8 +43,8 @@ class Aggregation(PlantingTask):
 
     mode: Literal["count", "most_frequent"]
     words: Annotated[int, Field(ge=2, le=20)]
-    min_count: PositiveInt
-    max_count: PositiveInt
+    min_count: Count
+    max_count: Count
     template: str
     """The sentence of one occurrence; names `{word}`."""
     count_question: str

@@ -21,7 +21,7 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, NonNegativeInt, settings
 from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.niah_semantic import names
@@ -195,7 +195,7 @@ class Babilong(Depths, PlantingTask):
 
     facts: Literal[1, 2, 3]
     """Supporting facts."""
-    statements: PositiveInt
+    statements: Count
     """All facts in the text, the supporting ones included."""
     people: Annotated[int, Field(ge=2, le=20)]
     locations: Annotated[int, Field(ge=FEWEST_PLACES, le=20)]

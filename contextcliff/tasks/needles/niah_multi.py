@@ -17,7 +17,7 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import Count, settings
 from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.drawing import MOST_CITIES, KeyKind, ValueKind, draw_pairs
@@ -50,7 +50,7 @@ class NiahMulti(Depths, PlantingTask):
     inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number", "one_key": False, "spread": "even"}
 
     needles: tuple[StaticNeedle, ...] = ()
-    count: PositiveInt
+    count: Count
     template: str
     """Names `{city}` and `{number}`."""
     question: str = Field(min_length=1)

@@ -17,7 +17,7 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import Count, settings
 from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
 from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Haystack, prepare, prepare_fresh
 from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
@@ -41,7 +41,7 @@ class PlantingTask(DesignedLengths):
     """Options, by their key in the task, with the value that changes nothing: with it they are left out of what a
     sample is."""
 
-    haystacks: PositiveInt | Literal["fresh"] = 1
+    haystacks: Count | Literal["fresh"] = 1
     """Different stretches of the text, or `fresh`: every sample starts at another sentence of it."""
     instruction: str
     """Stands before the text."""

@@ -20,7 +20,7 @@ from contextcliff.records.corpus import AuditBin, LengthAudit, Question, Span
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import GivenPath, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answer_format import LETTERS, parse_answer
 from contextcliff.tasks.questions.length_bins import Draw, draw, redraw
@@ -45,9 +45,9 @@ class Qa(Task):
     """`{"answer": …}`, or the answer as text."""
     metric: MetricChoice
     """What an answer is scored by; of `auto` decides `qa_scoring.settled`."""
-    samples_per_bin: PositiveInt
-    repeats: PositiveInt
-    min_samples: PositiveInt
+    samples_per_bin: Count
+    repeats: Count
+    min_samples: Count
     """A bin with fewer questions is merged with its neighbour."""
     pilot: NonNegativeInt = 0
     """So many questions of each bin first, and the rest only where they point to; 0: all at once."""
