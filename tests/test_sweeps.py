@@ -204,7 +204,7 @@ def test_a_sweep_over_files_uploads_their_names_and_no_folder(tmp_path: Path) ->
     done = contextcliff("task=niah", "task.trials=1", f"dataset.path={files}", *asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (parent,) = parents(tmp_path)
-    assert parent.info.run_name == "sweep · one.txt, two.txt"
+    assert parent.info.run_name == "sweep · one.txt, two.txt (simulated)"
     for file in (tmp_path / "mlruns").rglob("*"):
         assert not file.is_file() or b"home of alice" not in file.read_bytes(), file
     assert [row["options"] for row in rows(tmp_path)] == ["dataset.path=one.txt", "dataset.path=two.txt"]

@@ -266,7 +266,8 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
     def items(lines: Iterable[str]) -> None:
         print_rows(console, (("-", _ascii(line)) for line in lines))
 
-    console.print(f"COMPARISON: {_ascii(_subject(comparison))}", style="bold", highlight=False)
+    subject = shown(f"COMPARISON: {_ascii(_subject(comparison))}", console=console)
+    console.print(subject, style="bold", highlight=False)
     items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
     verdicts = verdict_columns(comparison.decided)
     console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
