@@ -36,6 +36,7 @@ def test_none_is_silent(tmp_path: Path) -> None:
     assert told(tmp_path, "reporting.console=none") == ""
 
 
+@pytest.mark.slow
 def test_a_sweep_says_its_table_alone_and_its_jobs_where_they_are_asked_to(tmp_path: Path) -> None:
     swept = ("seed=1,2", "task.trials=1")
     table = told(tmp_path, *swept)

@@ -23,7 +23,9 @@ def test_what_will_be_tested_is_said_before_anything_is_sent(tmp_path: Path) -> 
     assert any(line.startswith("by the rate of the first answers it takes ") for line in rest)
 
 
-@pytest.mark.parametrize("trials", [(), ("task.trials=2",)], ids=["a search", "a fixed number"])
+@pytest.mark.parametrize(
+    "trials", [(), pytest.param(("task.trials=2",), marks=pytest.mark.slow)], ids=["a search", "a fixed number"]
+)
 def test_a_model_with_a_price_costs_two_dollars_at_most(trials: tuple[str, ...], tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, *PERFECT, *DEAR, *trials, "engine.concurrency=1", cwd=tmp_path)
     assert done.returncode == 5
@@ -55,7 +57,9 @@ def test_a_plan_says_what_the_limit_leaves_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "trials", [(), ("task.trials=12", "task.depths=[0.0,0.5]")], ids=["a search", "a fixed number"]
+    "trials",
+    [(), pytest.param(("task.trials=12", "task.depths=[0.0,0.5]"), marks=pytest.mark.slow)],
+    ids=["a search", "a fixed number"],
 )
 def test_where_no_window_is_known_refusals_end_the_range(
     trials: tuple[str, ...], tokenizer: str, tmp_path: Path

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.commands import SIMULATED, reported
 from tests.execution.test_store import edited
 
@@ -17,6 +19,7 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
     return reported(folder, *RUN, *overrides)
 
 
+@pytest.mark.slow
 def test_what_was_known_is_kept_and_a_run_of_an_earlier_version_is_read_without_until_it_is_given(
     tmp_path: Path,
 ) -> None:

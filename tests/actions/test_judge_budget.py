@@ -23,6 +23,7 @@ PRICED = (
 JUDGED = (*SIMULATED, *FEW, *PRICED)
 
 
+@pytest.mark.slow
 def test_the_dollars_of_a_run_are_the_judges_too_and_its_tokens_stand_apart(tmp_path: Path) -> None:
     assert contextcliff(*JUDGED, cwd=tmp_path).returncode == 0
     (report,) = reports(tmp_path)

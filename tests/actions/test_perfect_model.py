@@ -50,7 +50,7 @@ def jobs(experiment: str) -> list[tuple[str, ...]]:
 
 ASKED = [
     *[compositions.without_hub(task) for task in TASKS],
-    *[(f"experiment={name}",) for name in EXPERIMENTS if name not in APART],
+    *[pytest.param((f"experiment={name}",), marks=pytest.mark.slow) for name in EXPERIMENTS if name not in APART],
     ("experiment=small_vs_large", "model=smollm2"),
     *[pytest.param(job, marks=pytest.mark.slow) for experiment in SWEEPS for job in jobs(experiment)],
 ]

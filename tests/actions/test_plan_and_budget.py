@@ -213,6 +213,7 @@ def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: P
     assert any(note.startswith("the run will stop at once: engine.api_key_env: ") for note in plan["notes"])
 
 
+@pytest.mark.slow
 def test_a_plan_of_a_preset_is_priced_by_what_each_prompt_reaches(tmp_path: Path) -> None:
     fixed = ("engine=gemini", "model=gemini", "task.lengths=[400,800]", "task.depths=[0.5]", "task.trials=1")
     _, plain = planned(tmp_path, *fixed)

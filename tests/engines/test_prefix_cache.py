@@ -23,13 +23,9 @@ def asked(folder: Path, preset: str, *overrides: str) -> FakeServer:
     return server
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("preset", "field"),
-    [
-        ("vllm", "cache_salt"),
-        pytest.param("sglang", "cache_salt", marks=pytest.mark.slow),
-        pytest.param("llama_server", "cache_prompt", marks=pytest.mark.slow),
-    ],
+    ("preset", "field"), [("vllm", "cache_salt"), ("sglang", "cache_salt"), ("llama_server", "cache_prompt")]
 )
 def test_each_request_has_a_salt_of_its_own_or_says_not_to_reuse_a_prompt(
     tmp_path: Path, preset: str, field: str

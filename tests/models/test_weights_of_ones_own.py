@@ -50,6 +50,7 @@ def test_a_server_that_runs_already_keeps_what_is_configured(tmp_path: Path) -> 
     assert told(*server, "engine.command='llama-server -m {weights}'") == ("My Model", 4_096)
 
 
+@pytest.mark.slow
 def test_a_window_that_nothing_tells_is_asked_for(tmp_path: Path) -> None:
     file = written(tmp_path / "a.gguf", window=None)
     way_out = "give model.context_window=TOKENS"

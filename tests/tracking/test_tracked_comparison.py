@@ -27,6 +27,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_comparison_is_a_run_that_links_its_runs(compared: Path) -> None:
     told = run(compared, "action=compare")
     (tracked,) = tracked_runs(compared, "tags.kind = 'comparison'")

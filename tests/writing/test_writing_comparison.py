@@ -215,6 +215,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_a_run_and_length(written: Path) -> None:
     rows = list(csv.DictReader(io.StringIO((written / "comparison.csv").read_text(encoding="utf-8"))))
     of_a = [row for row in rows if row["run"] == "a" and row["cloze_score"]]
@@ -231,6 +232,7 @@ def test_the_table_has_a_row_a_run_and_length(written: Path) -> None:
     assert all(row["score"] for row in of_c)
 
 
+@pytest.mark.slow
 def test_files_name_the_texts_to_read_and_not_on_whose_disk_the_runs_lie(written: Path) -> None:
     for file in ("comparison.json", "comparison.md", "comparison.csv", "comparison.html"):
         assert "/home/ada" not in (written / file).read_text(encoding="utf-8")
@@ -239,6 +241,7 @@ def test_files_name_the_texts_to_read_and_not_on_whose_disk_the_runs_lie(written
     assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")
 
 
+@pytest.mark.slow
 def test_nothing_of_a_name_is_obeyed(written: Path) -> None:
     table = (written / "comparison.csv").read_text(encoding="utf-8")
     assert "'=cmd" in table
