@@ -42,10 +42,9 @@ class Cost:
 
 async def send(task: Niah, *, shuffled: bool) -> Cost:
     """Send every sample of the task to a new server, in prefix order or shuffled."""
-    document = Essays().corpus(tokens=max(task.lengths), seed=0).documents[0]
-    deployment = Deployment(
-        model=MODEL, kv_policy=KVPolicy(name="none"), context_tokens=max(task.lengths) + ANSWER_TOKENS + 64
-    )
+    longest = task.longest_context(ContextBudget(context_window=WINDOW, answer_tokens=ANSWER_TOKENS))
+    document = Essays().corpus(tokens=longest, seed=0).documents[0]
+    deployment = Deployment(model=MODEL, kv_policy=KVPolicy(name="none"), context_tokens=longest + ANSWER_TOKENS + 64)
     async with LlamaCpp().open(deployment) as session:
         materials = Materials(
             corpus=Corpus(documents=(document,)),
