@@ -25,7 +25,7 @@ LIMITS = {
     "lines of contextcliff/": 56_800,
     "modules of contextcliff/ without __init__.py": 305,
     "lines of the largest module": 436,
-    "lines of tests/": 41_268,
+    "lines of tests/": 41_274,
     "data records": 469,
     "modules of ours that --help imports": 15,
     "modules of ours that a niah run imports": 178,

@@ -132,6 +132,7 @@ COMPOSED = [
 EXAMPLES = [Command(shown) for shown in re.findall(r"python -m (contextcliff(?: [a-z]\S*=\S+)+)", text_of(HELP))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [*COMPOSED, *EXAMPLES], ids=str)
 def test_every_key_option_value_and_length_is_right(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

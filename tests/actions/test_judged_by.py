@@ -71,6 +71,7 @@ def test_what_changes_a_judgement_is_another_rule(first: tuple[str, ...], second
     assert built(*first).identify().fingerprint == built(*second).identify().fingerprint
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_every_key_of_a_task_asks_or_judges(task: str) -> None:
     invocation = built(f"task={task}")

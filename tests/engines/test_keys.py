@@ -131,6 +131,7 @@ def run(url: str, folder: Path, tokenizer: str, *overrides: str) -> subprocess.C
     return contextcliff(*asked, cwd=folder, env=NO_KEYS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("server", "user", "query", "secrets"),
     [

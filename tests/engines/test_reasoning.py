@@ -78,6 +78,7 @@ def test_reasoning_is_kept_apart_whole_and_streamed(opening: str, closing: str) 
         assert (generation.text, generation.reasoning) == ("42", "Maybe 7.\nOr 12.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("opening", "closing"), MARKS)
 def test_a_mark_that_never_closes_leaves_no_answer(opening: str, closing: str) -> None:
     if closing == "Here's my response:":
@@ -87,12 +88,14 @@ def test_a_mark_that_never_closes_leaves_no_answer(opening: str, closing: str) -
         assert split_reasoning(opening) == split_reasoning("", reasoning=opening.strip())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closing", [closing for _, closing in MARKS if closing not in NO_SECOND_HALF])
 def test_a_closing_mark_alone_ends_reasoning_that_the_template_opened(closing: str) -> None:
     reply = split_reasoning(f"Maybe 7.{closing}42")
     assert (reply.answer, reply.reasoning) == ("42", "Maybe 7.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("opening", "closing"), MARKS)
 def test_a_later_mark_is_part_of_the_answer(opening: str, closing: str) -> None:
     text = f"42 {opening}"
