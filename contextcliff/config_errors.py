@@ -51,9 +51,10 @@ def refuse_nonsense(values: Mapping[str, object], cls: type, group: str) -> None
     kinds = get_type_hints(cls, include_extras=True)
     for name, value in values.items():
         key, kind = _key_path(group, (name,)), kinds.get(name, object)
-        inner = next((each for each in _parts(kind) if is_dataclass(each)), None)
-        if isinstance(value, Mapping) and isinstance(inner, type):
-            refuse_nonsense(value, inner, key)
+        if isinstance(value, Mapping):
+            for inner in _parts(kind):
+                if isinstance(inner, type) and is_dataclass(inner):
+                    refuse_nonsense(value, inner, key)
         for leaf in _leaves(value):
             if isinstance(leaf, bool) and {int, float} & _parts(kind) and bool not in _parts(kind):
                 raise ConfigError(f"{key}={shown_setting(value)}: true and false are no numbers; give a number")

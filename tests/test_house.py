@@ -22,10 +22,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 56_800,
+    "lines of contextcliff/": 56_798,
     "modules of contextcliff/ without __init__.py": 305,
     "lines of the largest module": 436,
-    "lines of tests/": 41_274,
+    "lines of tests/": 41_266,
     "data records": 469,
     "modules of ours that --help imports": 15,
     "modules of ours that a niah run imports": 178,

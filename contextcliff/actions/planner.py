@@ -18,7 +18,7 @@ from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
 from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.engines.engine import Download
 from contextcliff.errors import RunError
-from contextcliff.execution.budget import DEFAULT_USD, NOTHING, Budget, Cost, Meter
+from contextcliff.execution.budget import NOTHING, Budget, Cost, Meter
 from contextcliff.execution.store import PlannedSample, Rates
 from contextcliff.findings.kv_cache import memory_words
 from contextcliff.findings.phrases import duration
@@ -287,7 +287,7 @@ def beyond_budget(budget: Budget, size: RunSize, load: Load) -> Iterator[str]:
         yield f"budget.minutes={budget.minutes:g}: the run would take about {duration(size.wall_s)}{_ENDS_THERE}"
     if budget.tokens is not None and tokens > budget.tokens:
         yield f"budget.tokens={budget.tokens:,}: the run would take about {tokens:,} tokens{_ENDS_THERE}"
-    limit = DEFAULT_USD if budget.usd == "auto" else budget.usd
-    if isinstance(limit, float) and size.usd is not None and size.usd > limit:
+    limit = budget.most_usd
+    if limit is not None and size.usd is not None and size.usd > limit:
         most = f"auto: at most {dollars(limit)} are spent" if budget.usd == "auto" else f"{limit:g}"
         yield f"budget.usd={most}: the run would cost about {dollars(size.usd)}{_ENDS_THERE}"

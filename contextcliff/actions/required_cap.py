@@ -100,19 +100,14 @@ def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
     return f"{_KEY}={required}: the best possible answers would give {most}; {way_out}, or require less"
 
 
-def requests(missing: Sequence[PlannedSample], ahead: SearchAhead | None) -> tuple[int, int]:
-    """How many there are at least and at most."""
-    most = len(missing) if ahead is None else round(ahead.most.samples + ahead.most.controls)
-    return len(missing), most
-
-
 def announce(
     invocation: Invocation,
     prepared: Prepared,
+    missing: Sequence[PlannedSample],
+    ahead: SearchAhead | None,
+    *,
     least: Cost,
     most: Cost,
-    *,
-    requests: tuple[int, int],
     limit_usd: float | None,
 ) -> None:
     """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line."""
@@ -125,7 +120,8 @@ def announce(
         if limit_usd is not None and not invocation.budget.is_set and most.usd > limit_usd:
             usd = f"{usd}; at most {dollars(limit_usd)} are spent (budget.usd=none: all)"
     span = "" if invocation.place is None else f"{lengths[0]:,} to {lengths[-1]:,} tokens: "
-    samples, tokens = (_between(*(f"{n:,}" for n in each)) for each in (requests, (least.tokens, most.tokens)))
+    n_most = len(missing) if ahead is None else round(ahead.most.samples + ahead.most.controls)
+    samples, tokens = _between(f"{len(missing):,}", f"{n_most:,}"), _between(f"{least.tokens:,}", f"{most.tokens:,}")
     tell(f"{span}{samples} requests, {tokens} tokens{usd}")
 
 

@@ -13,6 +13,7 @@ from contextcliff.actions.annotate_run import annotate, ask_annotators
 from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import require_the_same, settled
+from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.prepare_run import check_search, deployment
 from contextcliff.actions.report_run import command_line, report_run
 from contextcliff.actions.required_cap import require_cap
@@ -99,7 +100,7 @@ def _rest(invocation: Invocation, rest: Cost | None) -> str:
     """What is left after the default limit was spent, and the command that goes on to the end."""
     known = None if rest is None or rest.usd is None else dollars(rest.usd, at_most=True)
     limit = "none" if known is None else known.removesuffix(" USD").replace(",", "")
-    overrides = [each for each in invocation.overrides if not each.lstrip("+").startswith("budget.usd=")]
+    overrides = [each for each in invocation.overrides if key_of(each) != "budget.usd"]
     costs = "" if known is None else f", which costs at most {known},"
     return (
         f"at most {dollars(DEFAULT_USD)} are spent unless budget.usd says otherwise; the rest{costs} is asked by: "

@@ -17,7 +17,6 @@ from contextcliff.actions.required_cap import (
     announce,
     impossible_cap,
     minutes,
-    requests,
     tested_quantity,
     unreachable_cap,
 )
@@ -125,7 +124,7 @@ async def send(
             _warn(unreachable_cap(invocation, prepared))
         least, most = meter.worst(missing) + judging, _worst(meter, missing, ahead, judging)
         if missing and invocation.reporting.progress:
-            announce(invocation, prepared, least, most, requests=requests(missing, ahead), limit_usd=meter.limit_usd)
+            announce(invocation, prepared, missing, ahead, least=least, most=most, limit_usd=meter.limit_usd)
         if not _agreed(invocation, most.within(meter.limit_usd)):
             return Sent(reused=0, stop="declined", left=meter.remaining(), documents=prepared.documents)
         if missing and invocation.embedder is not None:

@@ -89,7 +89,7 @@ def _below(sequence: FixedSequenceTest, threshold: Threshold) -> Note | None:
     """That the shortest length is shown to be below, or the shortest beyond the baseline; None where neither is."""
     shortest, baseline, stop = sequence.results[0], threshold.relative, sequence.stop
     result = shortest if baseline is None else baseline.baseline
-    said = {"what": QUANTITIES[threshold.quantity], "tokens": result.bin.median_tokens}
+    said: dict[str, object] = {"what": QUANTITIES[threshold.quantity], "tokens": result.bin.median_tokens}
     third = threshold.third_below(shortest)
     if third is not None:
         return Note(
@@ -97,11 +97,8 @@ def _below(sequence: FixedSequenceTest, threshold: Threshold) -> Note | None:
             third=THIRDS_OF_DEPTH[third], **said,
         )  # fmt: skip
     if baseline is not None and not baseline.is_low and stop is not None and threshold.is_shown_below(stop):
-        mean, tokens = stop.bin.mean, stop.bin.median_tokens
-        return Note(
-            "the {what} is {mean:.2f} at {tokens:,} tokens, the shortest beyond the baseline",
-            what=said["what"], mean=mean, tokens=tokens,
-        )  # fmt: skip
+        said |= {"mean": stop.bin.mean, "tokens": stop.bin.median_tokens}
+        return Note("the {what} is {mean:.2f} at {tokens:,} tokens, the shortest beyond the baseline", **said)
     is_decided = threshold.is_shown_below(shortest)
     if baseline is not None and not (sequence.is_open and sequence.cleared == 0):
         is_decided = _is_low(baseline)
@@ -148,7 +145,7 @@ def _more(study: Study, sequence: FixedSequenceTest, threshold: Threshold) -> in
     stop, needed, baseline = sequence.stop, study.settled_by, threshold.relative
     if stop is None:
         return None
-    if study.search is not None:  # it takes at least so many, were all of them right
+    if study.search is not None:  # the fewest with which it passes, if all are right
         plan, rule = study.search.plan, study.settings.search_rule(relative=study.relative)
         needed = fewest_blocks(replace(plan, most_blocks=MOST), rule) * plan.block
     elif baseline is not None and len(baseline.baseline.scores) < BASELINE_SAMPLES:

@@ -304,7 +304,7 @@ def unit_names(pairs: Sequence[ScoredPair]) -> Name:
 def units_of(pairs: Iterable[ScoredPair], name: Name, weights: Mapping[int, float] | None = None) -> Units:
     """The differences of pairs that are scored on both sides, those of one name as one unit.
 
-    `weights` are those of the pairs of each length; None: 1 each.
+    `weights` has the weight of a pair at each length; each counts 1 if it is None.
     """
     totals: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for pair in pairs:

@@ -133,7 +133,7 @@ class AbsoluteThreshold(_OfFixedSize):
     confidence: float
     quantity: Quantity = "score"
     below: float | None = None
-    """What a length is shown to be under where it is below; None: the threshold. Another one only of judged scores."""
+    """Score under which a length is below. Only a judge's scores have another one than `threshold`, used if None."""
 
     @property
     def score(self) -> float | None:
@@ -187,7 +187,7 @@ class RelativeThreshold(_OfFixedSize):
     members: tuple[LengthResult, ...]
     quantity: Quantity = "score"
     below: float | None = None
-    """The share that a length is shown to be under where it is below; None: `share`. As above."""
+    """Share under which a length is below. Only a judge's scores have another one than `share`, used if None."""
 
     @property
     def score(self) -> float | None:

@@ -42,6 +42,11 @@ class Budget:
         """Whether there is a limit of what is paid, which time is not."""
         return isinstance(self.usd, float) or self.tokens is not None
 
+    @property
+    def most_usd(self) -> float | None:
+        """Dollars that are spent at most on a model with a price; None if there is no limit."""
+        return DEFAULT_USD if self.usd == "auto" else self.usd if isinstance(self.usd, float) else None
+
     def for_lengths(self, *, given: bool) -> Budget:
         """The same without a limit by default where the lengths were `given`."""
         return replace(self, usd=None) if self.usd == "none" or (self.usd == "auto" and given) else self
@@ -64,7 +69,7 @@ class Cost:
         return Cost(tokens=round(factor * self.tokens), usd=None if self.usd is None else factor * self.usd)
 
     def within(self, limit_usd: float | None) -> Cost:
-        """As much of it as so many dollars buy; None: all."""
+        """What so many dollars buy of it; all of it if `limit_usd` is None."""
         if limit_usd is None or self.usd is None or self.usd <= limit_usd:
             return self
         return self.times(limit_usd / self.usd)
@@ -111,8 +116,7 @@ class Meter:
                 "or take budget.tokens"
             )
         self._budget = budget
-        by_default = DEFAULT_USD if price.is_known and budget.usd == "auto" else None
-        self.limit_usd = budget.usd if isinstance(budget.usd, float) else by_default
+        self.limit_usd = budget.most_usd if price.is_known else None
         self._price = price
         self._sampling = sampling
         self._clock = clock

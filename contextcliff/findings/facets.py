@@ -88,7 +88,7 @@ def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> Fac
         asked = study.settings.threshold
         threshold = make_threshold(results, threshold=asked, relative=study.relative, confidence=confidence)
         test = fixed_sequence_test(results, threshold)
-        if test.cap_tokens is not None and test.last_cleared is not None:  # a length has one name: that of the run
+        if test.cap_tokens is not None and test.last_cleared is not None:  # the facet names a length as the run does
             last = test.last_cleared.bin.asked_tokens
             cap = next(each.clears_up_to for each in study.bins if each.asked_tokens == last)
     low, high = evidence.shown(confidence)

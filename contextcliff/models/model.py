@@ -150,7 +150,7 @@ class Model:
     context_window: PositiveInt | None = None
     """Tokens that prompt and answer may take together. None: the window that the server reports."""
     most_lengths: Count | None = None
-    """How many lengths, from the shortest on, `task.lengths=auto` tests at most. None: all up to the window."""
+    """`task.lengths=auto` tests so many lengths at most, from the shortest on; all up to the window if None."""
     served: Mapping[str, str] = Field(default_factory=dict)
     """The model's name on other servers, by engine preset. A `name` given on the command line wins."""
     hub: str | None = None

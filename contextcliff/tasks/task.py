@@ -34,7 +34,7 @@ class ContextBudget:
     fits_lengths: bool = False
     """Whether designed lengths that the window can't hold are left out; else they are refused."""
     most_lengths: int | None = None
-    """How many lengths at most are tested where the window decides them; None: all."""
+    """Most lengths to test where the window decides them; None if there is no limit."""
     text_tokens: int | None = None
     """The longest prompt that the texts fill, where the window decides the lengths; None: any."""
 

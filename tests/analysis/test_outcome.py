@@ -14,16 +14,8 @@ from contextcliff.findings.answer import limits_in_words
 from contextcliff.records.analysis import Limit, SafeCap
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, DeviceMemory
+from tests.analysis.test_kv_limits import KIB
 from tests.make import curve, fractional, scored_sample
-
-KIB = CacheFacts(
-    policy="none",
-    key_type="f16",
-    value_type="f16",
-    layers=(CachedLayers(n_layers=4, bytes_per_token=1024.0),),
-    weights_gib=1.0,
-)
-"""Four KiB a token."""
 
 
 def cap_of(
