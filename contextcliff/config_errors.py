@@ -15,7 +15,7 @@ from contextcliff.errors import ConfigError, one_line
 
 _LONGEST_VALUE = 80
 _KINDS = {int: "a whole number", float: "a number", str: "a text", bool: "true or false"}
-_LIMITS = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
+_LIMITS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
 """Limits of a number, by the names that `annotated_types` gives them."""
 
 
@@ -59,7 +59,7 @@ def refuse_nonsense(values: Mapping[str, object], cls: type, group: str) -> None
             if isinstance(leaf, bool) and {int, float} & _parts(kind) and bool not in _parts(kind):
                 raise ConfigError(f"{key}={shown_setting(value)}: true and false are no numbers; give a number")
             if isinstance(leaf, int | float) and not -_LARGEST <= leaf <= _LARGEST:
-                raise ConfigError(f"{key}={shown_setting(value)}: must be a number of at most 10^15; give such a one")
+                raise ConfigError(f"{key}={shown_setting(value)}: must be a finite number, at most 10^15")
 
 
 def _parts(kind: Any) -> set[Any]:

@@ -186,7 +186,7 @@ def test_the_line_is_all_that_a_command_says_and_leaves(tmp_path: Path, name: st
 def test_the_full_traceback_comes_when_it_is_asked_for(tmp_path: Path) -> None:
     done = contextcliff("task.trials=0", cwd=tmp_path, env={"HYDRA_FULL_ERROR": "1"})
     assert "Traceback" in done.stderr
-    assert "ConfigError: task.trials=0: must be auto or a whole number above 0 and of at most 100000" in done.stderr
+    assert "ConfigError: task.trials=0: must be auto or a whole number above 0 and at most 100000" in done.stderr
 
 
 def test_a_sweep_whose_last_option_does_not_exist_starts_no_job(tmp_path: Path) -> None:

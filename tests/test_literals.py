@@ -38,7 +38,7 @@ def listed(words: tuple[Any, ...], *, beside: list[Any]) -> str:
     if beside:
         assert beside == [int] or get_origin(beside[0]) is tuple
         return " or ".join(
-            [*words, "a whole number above 0 and of at most 100000" if beside == [int] else "a list, [A,B]"]
+            [*words, "a whole number above 0 and at most 100000" if beside == [int] else "a list, [A,B]"]
         )
     *first, final = [repr(word) for word in words]
     return f"{', '.join(first)} or {final}" if first else final
