@@ -29,7 +29,7 @@ from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -69,7 +69,7 @@ class LlamaCpp:
     """Longest silence in seconds; the prefill of a long prompt is silent."""
     max_retries: NonNegativeInt = 3
     threads: PositiveInt | None = None
-    gpu_layers: int = -1
+    gpu_layers: Int = -1
     batch_tokens: PositiveInt = 512
     """Prompt tokens that are computed in one batch."""
     api: Literal["auto", "chat", "completions"] | None = "auto"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from contextcliff.analysis.judged_by import compact, differing, rule_of
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
-from contextcliff.settings import GivenPath, settings
+from contextcliff.settings import FolderName, GivenPath, settings
 from contextcliff.tracking.experiment_views import LEADERBOARD, view_address
 from contextcliff.tracking.live_upload import UNDER_WAY, LiveUpload
 from contextcliff.tracking.metrics import RULE, metrics_of, tags
@@ -58,7 +58,7 @@ class MLflowTracker:
 
     uri: str = "sqlite:///mlruns/mlflow.db"
     """A database (`sqlite:///FOLDER/FILE.db`, four slashes for an absolute path) or a server's address."""
-    experiment: str = "contextcliff"
+    experiment: FolderName = "contextcliff"
     artifacts: GivenPath | None = None
     """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
     traces: Literal["failures", "all", "none"] = "failures"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contextcliff.records.sweep import SweepRow
-from contextcliff.settings import settings
+from contextcliff.settings import FolderName, settings
 from contextcliff.tracking.tracker import (
     Begun,
     LengthPoint,
@@ -34,7 +34,7 @@ class Untracked:
 class NoTracker:
     """Keeps nothing beside the run's local files."""
 
-    experiment: str = "contextcliff"
+    experiment: FolderName = "contextcliff"
     """Name of the folder below `output_dir` that holds the run's folder."""
 
     @property

@@ -244,7 +244,7 @@ NEITHER = ("action.baseline=old/glm", "action.candidates=[old]")
         (NOWHERE, "action.baseline: nowhere is not in outputs/contextcliff; give a run id"),
         (NEITHER, "action.candidates: old is neither a run of ours nor one of Context-Tester"),
         (("action.name=../up",), "action.name=../up: names a folder"),
-        (("action.margin=5",), "action.margin=5.0: is a fall of the mean score; give a number between 0 and 1"),
+        (("action.margin=5",), "action.margin=5: must be less than 1"),
         (("action.gate_on_unknown=true",), "action.gate_on_unknown=true: widens a gate that is off; add action.gate"),
     ],
 )

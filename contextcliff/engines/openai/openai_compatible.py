@@ -23,7 +23,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
 from contextcliff.records.report import STARTED_HERE
-from contextcliff.settings import Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Int, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class OpenAICompatible:
     """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
     prefix_cache: bool = True
     """Whether the server may reuse what it computed of the beginning of a prompt; else `uncached_fields` are sent."""
-    uncached_fields: Mapping[str, str | int | bool] = Field(default_factory=dict)
+    uncached_fields: Mapping[str, str | Int | bool] = Field(default_factory=dict)
     """Fields by which a request to this kind of server reuses no prefix; a text `{nonce}` is another in each request.
     None: it has no such field."""
     timeout_s: PositiveFloat = 300.0

@@ -18,7 +18,7 @@ from pydantic import BeforeValidator, Field
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample, Words
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Float, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.graphs.edge_lists import EdgeLists
 from contextcliff.tasks.graphs.node_sets import FINAL, score_nodes
 from contextcliff.tasks.grid import BATCH, Asked, DesignedLengths, Maker, filled, refuse_twice, require_fields
@@ -50,9 +50,9 @@ class Graphwalks(DesignedLengths):
     """Depth of the search; the parents of a node are one hop away."""
     frontier: Numbers
     """Nodes of the answer."""
-    degree: Annotated[float, Field(ge=0.25, le=16.0)]
+    degree: Annotated[Float, Field(ge=0.25, le=16.0)]
     """Distractor edges for each node outside the search: fewer nodes have more edges each."""
-    name_digits: Annotated[int, Field(ge=2, le=15)]
+    name_digits: Annotated[Int, Field(ge=2, le=15)]
     """Hexadecimal digits of a node's name."""
     working_tokens: NonNegativeInt
     """Tokens that an answer may take before its final line."""

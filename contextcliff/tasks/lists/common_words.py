@@ -20,7 +20,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from contextcliff.settings import Count, NonNegativeInt, settings
+from contextcliff.settings import Count, Int, NonNegativeInt, settings
 from contextcliff.tasks.lists.word_list import WordListTask, words_of
 from contextcliff.text.value_forms import WORD
 
@@ -43,7 +43,7 @@ class CommonWords(WordListTask):
 
     name = "common_words"
 
-    common_words: Annotated[int, Field(ge=1, le=100)]
+    common_words: Annotated[Int, Field(ge=1, le=100)]
     """How many words are asked for."""
     common_count: Count
     other_count: Count

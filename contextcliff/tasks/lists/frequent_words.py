@@ -20,7 +20,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from contextcliff.settings import PositiveInt, settings
+from contextcliff.settings import Float, Int, PositiveInt, settings
 from contextcliff.tasks.lists.word_list import WordListTask
 
 _CONTROL_LEADS = 2
@@ -33,11 +33,11 @@ class FrequentWords(WordListTask):
 
     name = "frequent_words"
 
-    frequent_words: Annotated[int, Field(ge=1, le=20)]
+    frequent_words: Annotated[Int, Field(ge=1, le=20)]
     """How many words are asked for."""
-    alpha: Annotated[float, Field(gt=1.0, le=4.0)]
+    alpha: Annotated[Float, Field(gt=1.0, le=4.0)]
     """Of the zeta distribution: the higher, the more the most frequent words stand out."""
-    letters: Annotated[int, Field(ge=4, le=20)]
+    letters: Annotated[Int, Field(ge=4, le=20)]
     """Of a coded word."""
     tokens_per_word: PositiveInt
     """Tokens of a length for each different word of its vocabulary."""

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import Count, Fraction, settings
+from contextcliff.settings import Count, Fraction, Int, settings
 from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.grid import Depths, filled, require_fields
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
@@ -44,7 +44,7 @@ class Tracing(Depths, PlantingTask):
     name = "tracing"
     inert: ClassVar[Mapping[str, object]] = {"ask": "value", "names": "word"}
 
-    hops: Annotated[int, Field(ge=1, le=8)]
+    hops: Annotated[Int, Field(ge=1, le=8)]
     chains: Count
     """All chains, the one that is asked for included."""
     distances: tuple[Fraction, ...]
