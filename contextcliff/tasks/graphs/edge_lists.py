@@ -1,20 +1,27 @@
-"""Graphs written out as lists of edges that fill a length, and the samples that ask of them."""
+"""Graphs written out as lists of edges that fill a length, the samples that ask of them, and what answers are worth.
+
+Scored as openai/graphwalks is (OpenAI 2025): the last line has to hold `Final Answer: [a, b, …]`, and its nodes are
+compared with the right ones as sets.
+"""
 
 from __future__ import annotations
 
 import math
 import random
-from bisect import bisect_right
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, count, pairwise
 from typing import TYPE_CHECKING
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Span
+from contextcliff.records.generation import Score
 from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.tasks.graphs.node_sets import final_line
+from contextcliff.tasks.answer_texts import is_refusal
+from contextcliff.tasks.fit import fit
+from contextcliff.tasks.grid import Asked, Maker
 from contextcliff.tasks.task import Materials
 from contextcliff.text.tokens import tokenise
 
@@ -132,61 +139,40 @@ _PROBED_EDGES = 64
 _MARGIN = 1.1
 _SPARE_EDGES = 8
 """So many edges are drawn beyond those that a length is expected to hold."""
-_CORRECTIONS = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Sheet:
-    """A sample, with the graph that its list is of and the depth that is asked for."""
-
-    sample: Sample
-    graph: PlantedGraph
-    hops: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EdgeLists:
-    """Writes the graphs of one run."""
+class GraphMaker(Maker):
+    """Writes the graphs of one run, and asks of them."""
 
     task: Graphwalks
     materials: Materials
 
-    def sheet(self, *, context_tokens: int, trial: int, hops: int, frontier: int) -> Sheet:
-        """The list of one length and trial. Raises `ConfigError` where it is too short for the answer."""
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:  # noqa: ARG002 - it has none
         task = self.task
+        hops, frontier = task.kinds[trial % len(task.kinds)]
         asked = digest_of(task.instruction, task.question_on("", hops), task.question, task.degree, task.name_digits)
         coordinates = (self.materials.seed, task.name, asked, hops, frontier, context_tokens, trial)
-        seed = seed_of(*coordinates)
-        graph = self._graph(random.Random(seed), context_tokens, hops, frontier)
-        fitting = self._fitting(graph, graph.needed, context_tokens, hops)
-        needed = len(graph.needed)
-        if fitting < 2 * needed:
-            search = f" with task.hops={hops}" if task.question == "bfs" else ""
-            raise ConfigError(
-                f"task.lengths: {context_tokens:,} is too short: {fitting} edges fit beside template and instruction, "
-                f"and task.frontier={frontier}{search} takes {2 * needed}, half of them distractors; ask for longer "
-                "lengths, or for less"
-            )
+        graph = self._graph(random.Random(seed_of(*coordinates)), context_tokens, hops, frontier)
+        others = self._fitting(graph, graph.needed, context_tokens, hops, least=len(graph.needed))
         sample = self._sample(
             graph,
             graph.needed,
-            graph.others[: fitting - needed],
+            others,
             hops,
             name=f"{context_tokens:06d}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
             context_tokens=context_tokens,
             trial=trial,
         )
-        return Sheet(sample=sample, graph=graph, hops=hops)
-
-    def controls(self, sheet: Sheet) -> tuple[Sample, ...]:
-        """The needed edges alone, and a list of the shortest length without them."""
-        graph, hops = sheet.graph, sheet.hops
-        shortest = min(self.task.lengths_in(self.materials.context_budget))
-        bare = graph.others[: self._fitting(graph, (), shortest, hops)]
-        return (
+        if not task.controls:
+            return Asked(sample=sample)
+        shortest = min(task.lengths_in(self.materials.context_budget))
+        bare = self._fitting(graph, (), shortest, hops, least=0)
+        controls = (
             self._sample(graph, graph.needed, (), hops, control="ceiling"),
             self._sample(graph, (), bare, hops, control="floor"),
         )
+        return Asked(sample=sample, controls=controls)
 
     def _graph(self, rng: random.Random, context_tokens: int, hops: int, frontier: int) -> PlantedGraph:
         """A graph with more edges than the length holds."""
@@ -212,29 +198,18 @@ class EdgeLists:
             rng=rng,
         )
 
-    def _fitting(self, graph: PlantedGraph, needed: Sequence[PlacedEdge], context_tokens: int, hops: int) -> int:
-        """Edges that fit into a length: the needed ones first, then the others in the order that they were drawn in."""
-        lines = [*needed, *graph.others]
-        text = tokenise("".join(f"{_line(edge)}\n" for edge in lines), self.materials.tokenizer)
-        ends = accumulate(len(_line(edge)) + 1 for edge in lines)
-        taken = [text.tokens_between(0, end) for end in ends]
-        fitting = bisect_right(taken, context_tokens - self._count(graph, (), (), hops))
-        if fitting <= len(needed):
-            return fitting
-
-        def beyond(edges: int) -> int:
-            return self._count(graph, needed, graph.others[: edges - len(needed)], hops) - context_tokens
-
-        # Where lines meet, tokens may split otherwise; and those of a server that only counts are estimates.
-        tokens_an_edge = max(1, taken[-1] // len(lines))
-        for _ in range(_CORRECTIONS):
-            step = -beyond(fitting) // tokens_an_edge
-            if step == 0:
-                break
-            fitting = min(len(lines), max(len(needed), fitting + step))
-        while fitting > len(needed) and beyond(fitting) > 0:
-            fitting -= 1
-        return fitting
+    def _fitting(
+        self, graph: PlantedGraph, needed: Sequence[PlacedEdge], context_tokens: int, hops: int, *, least: int
+    ) -> Sequence[PlacedEdge]:
+        """As many of the others, in the order that they were drawn in, as fit beside the needed edges."""
+        most = fit(
+            lambda others: self._count(graph, needed, graph.others[:others], hops),
+            context_tokens,
+            least=least,
+            most=len(graph.others),
+            lower="task.frontier" if self.task.question == "parents" else "task.frontier or task.hops",
+        )
+        return graph.others[:most]
 
     def _count(self, graph: PlantedGraph, needed: Sequence[PlacedEdge], others: Sequence[PlacedEdge], hops: int) -> int:
         prompt = "".join(self._framed(graph, _in_order(needed, others), hops))
@@ -307,3 +282,65 @@ def _line(edge: PlacedEdge) -> str:
 
 def _in_order(needed: Sequence[PlacedEdge], others: Sequence[PlacedEdge]) -> list[PlacedEdge]:
     return sorted((*needed, *others), key=lambda edge: edge.place)
+
+
+FINAL = "Final Answer:"
+"""Stands before the list, as it is scored."""
+_LIST_BEGINS = re.compile(rf"{FINAL} ?\[")
+
+
+def final_line(nodes: Sequence[str]) -> str:
+    """A set of nodes in the form that is asked for."""
+    return f"{FINAL} [{', '.join(nodes)}]"
+
+
+def final_nodes(answer: str) -> tuple[str, ...] | None:
+    """The nodes that the last line of an answer lists; None where it has no such list. Blank lines do not count."""
+    line = answer.strip().rpartition("\n")[-1]
+    begins, end = _LIST_BEGINS.search(line), line.rfind("]")
+    if begins is None or end < begins.end():
+        return None
+    return tuple(node.strip() for node in line[begins.end() : end].split(",") if node.strip())
+
+
+def set_f1(named: Collection[str], right: Collection[str]) -> float:
+    """The harmonic mean of precision and recall of two sets, 0–1; 1 where both are empty."""
+    said, wanted = set(named), set(right)
+    if not said and not wanted:
+        return 1.0
+    return 2 * len(said & wanted) / (len(said) + len(wanted))
+
+
+def score_nodes(answer: str, *, right: Collection[str], known: str, cut_off: bool) -> Score:
+    """Score an answer against the right nodes; `known` is the text that holds every node of the graph.
+
+    Tags, the first that holds: `empty` (nothing was said, or the list has no node) · `incomplete` (cut off before the
+    last line) · `refusal` · `schema` (no final answer in the last line) · `partial` (some nodes are right) ·
+    `hallucination` (no node of the graph is among them) · `wrong`.
+    """
+    text = answer.strip()
+    nodes = final_nodes(text)
+    if nodes is None:
+        return Score(value=0.0, prediction=text, failure=_tag_without_list(text, cut_off=cut_off))
+    value = set_f1(nodes, right)
+    shown = ", ".join(nodes)
+    if value == 1.0:
+        return Score(value=value, prediction=shown, failure=None)
+    if not nodes:
+        return Score(value=value, prediction=shown, failure="empty")
+    if value > 0.0:
+        return Score(value=value, prediction=shown, failure="partial")
+    invented = _names(known).isdisjoint(nodes)
+    return Score(value=value, prediction=shown, failure="hallucination" if invented else "wrong")
+
+
+def _names(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text))
+
+
+def _tag_without_list(text: str, *, cut_off: bool) -> str:
+    if not text:
+        return "empty"
+    if cut_off:
+        return "incomplete"
+    return "refusal" if is_refusal(text) else "schema"

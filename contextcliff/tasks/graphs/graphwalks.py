@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Annotated, Literal
 
@@ -19,9 +18,8 @@ from pydantic import BeforeValidator, Field
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample, Words
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.graphs.edge_lists import EdgeLists
-from contextcliff.tasks.graphs.node_sets import FINAL, score_nodes
-from contextcliff.tasks.grid import BATCH, Asked, DesignedLengths, Maker, filled, refuse_twice, require_fields
+from contextcliff.tasks.graphs.edge_lists import FINAL, GraphMaker, score_nodes
+from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, refuse_twice, require_fields
 from contextcliff.tasks.task import Materials, ScoringContext
 
 _ANSWER_EXTRA_TOKENS = 16
@@ -96,7 +94,7 @@ class Graphwalks(DesignedLengths):
         return f"{filled(template, node=node, hops=str(hops))} {self.answer_format}"
 
     def maker(self, materials: Materials) -> GraphMaker:
-        return GraphMaker(task=self, lists=EdgeLists(task=self, materials=materials))
+        return GraphMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The F1 of the nodes in the last line and the right ones."""
@@ -106,17 +104,3 @@ class Graphwalks(DesignedLengths):
             known="".join(piece.text for piece in sample.recipe.user if isinstance(piece, Words)),
             cut_off=generation.finish_reason == "length",
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GraphMaker(Maker):
-    """Makes the samples of a run."""
-
-    task: Graphwalks
-    lists: EdgeLists
-
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:  # noqa: ARG002 - it has none
-        kinds = self.task.kinds
-        hops, frontier = kinds[trial % len(kinds)]
-        sheet = self.lists.sheet(context_tokens=context_tokens, trial=trial, hops=hops, frontier=frontier)
-        return Asked(sample=sheet.sample, controls=self.lists.controls(sheet) if self.task.controls else ())
