@@ -9,8 +9,8 @@ nodes. Search depth and size of the answer are set apart from length (`hops`, `f
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, Literal
 
@@ -21,8 +21,8 @@ from contextcliff.records.sample import Sample, Words
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.graphs.edge_lists import EdgeLists
 from contextcliff.tasks.graphs.node_sets import FINAL, score_nodes
-from contextcliff.tasks.grid import BATCH, Asked, DesignedLengths, Maker, filled, refuse_twice, require_fields
-from contextcliff.tasks.task import Materials, ScoringContext
+from contextcliff.tasks.grid import BATCH, DesignedLengths, Maker, filled, refuse_twice, require_fields
+from contextcliff.tasks.task import Materials, ScoringContext, Traits
 
 _ANSWER_EXTRA_TOKENS = 16
 _TOKENS_BETWEEN_NODES = 2
@@ -42,8 +42,6 @@ class Graphwalks(DesignedLengths):
     """A row of lengths. `hops` and `frontier` may be lists: the trials go through all pairs of them."""
 
     name = "graphwalks"
-    takes_texts = False
-    graded = True
 
     question: Literal["bfs", "parents"]
     hops: Numbers
@@ -83,8 +81,9 @@ class Graphwalks(DesignedLengths):
         return len(self.kinds) * math.ceil(BATCH / len(self.kinds))
 
     @property
-    def idle(self) -> tuple[str, ...]:
-        return (*super().idle, *(("hops",) if self.question == "parents" else ()))
+    def traits(self) -> Traits:
+        traits = replace(super().traits, takes_texts=False, graded=True)
+        return replace(traits, idle=(*traits.idle, "hops")) if self.question == "parents" else traits
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
         a_node = self.name_digits + _TOKENS_BETWEEN_NODES
@@ -115,8 +114,10 @@ class GraphMaker(Maker):
     task: Graphwalks
     lists: EdgeLists
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:  # noqa: ARG002 - it has none
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:  # noqa: ARG002 - it has none
         kinds = self.task.kinds
         hops, frontier = kinds[trial % len(kinds)]
         sheet = self.lists.sheet(context_tokens=context_tokens, trial=trial, hops=hops, frontier=frontier)
-        return Asked(sample=sheet.sample, controls=self.lists.controls(sheet) if self.task.controls else ())
+        yield sheet.sample
+        if self.task.controls:
+            yield from self.lists.controls(sheet)
