@@ -8,6 +8,7 @@ Scored by the share of lines that are copied, and 0 where the odd line is not na
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -18,9 +19,9 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Asked, Depths, Maker
+from contextcliff.tasks.grid import Depths, Maker
 from contextcliff.tasks.needles.values import tag_without_value
-from contextcliff.tasks.task import Materials, ScoringContext
+from contextcliff.tasks.task import Materials, ScoringContext, Traits
 from contextcliff.text.tokens import Tokenizer, tokenise
 from contextcliff.text.words import as_typed
 
@@ -45,13 +46,16 @@ class Repeat(Depths):
     """A grid of lengths and depths (of the odd line); each sample draws one of `pairs`."""
 
     name = "repeat"
-    takes_texts = False
 
     instruction: str
     """Stands before the list."""
     answer_format: str
     """Stands after the list."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, takes_texts=False)
 
     def answer_tokens(self, context_tokens: int) -> int:
         return round(_ANSWER_MARGIN * context_tokens) + _ANSWER_EXTRA_TOKENS
@@ -68,7 +72,7 @@ class Repeat(Depths):
         """The share of lines copied in their place, where the odd one is among them and is named."""
         return score_copy(generation.text, expected=sample.answers[0], cut_off=generation.finish_reason == "length")
 
-    def ask(self, materials: Materials, context_tokens: int, depth: float, trial: int) -> Asked:
+    def ask(self, materials: Materials, context_tokens: int, depth: float, trial: int) -> Iterator[Sample]:
         """The list of one length, depth and trial; the trials of a place go through the pairs."""
         texts = [[pair.common, pair.odd] for pair in self.pairs]
         asked = digest_of(texts, self.instruction, self.answer_format)
@@ -87,14 +91,11 @@ class Repeat(Depths):
             seed=seed,
             answer_tokens=self.answer_tokens(context_tokens),
         )
-        if not self.controls:
-            return Asked(sample=sample)
-        few = Sheet(pair=pair, lines=_CONTROL_LINES, odd_line=_line_at(depth, _CONTROL_LINES))
-        controls = (
-            replace(self._sample(materials, few, few.text), control="ceiling"),
-            replace(self._sample(materials, few, few.bare), control="floor"),
-        )
-        return Asked(sample=sample, controls=controls)
+        yield sample
+        if self.controls:
+            few = Sheet(pair=pair, lines=_CONTROL_LINES, odd_line=_line_at(depth, _CONTROL_LINES))
+            yield replace(self._sample(materials, few, few.text), control="ceiling")
+            yield replace(self._sample(materials, few, few.bare), control="floor")
 
     def _sample(self, materials: Materials, sheet: Sheet, text: str) -> Sample:
         """A sample of a list by itself, as a control is asked it."""
@@ -142,7 +143,7 @@ class ListMaker(Maker):
     task: Repeat
     materials: Materials
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         return self.task.ask(self.materials, context_tokens, depth or 0.0, trial)
 
 

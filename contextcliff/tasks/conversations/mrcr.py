@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 import re
 import string
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Literal
@@ -36,8 +36,8 @@ from contextcliff.tasks.conversations.conversation import (
 )
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Asked, Depths, Maker, filled, require_fields
-from contextcliff.tasks.task import Materials, ScoringContext
+from contextcliff.tasks.grid import Depths, Maker, filled, require_fields
+from contextcliff.tasks.task import Materials, ScoringContext, Traits
 from contextcliff.text.tokens import PLAIN_USER
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -56,8 +56,6 @@ class Mrcr(Depths):
     """A grid of lengths and depths of the piece that is asked for; a block of a search asks for each of the needles."""
 
     name = "mrcr"
-    takes_texts = False
-    graded = True
 
     needles: Literal[2, 4, 8]
     """How often the same is asked for."""
@@ -72,6 +70,10 @@ class Mrcr(Depths):
         super().__post_init__()
         require_fields("task.request", self.request, ("{piece}",))
         require_fields("task.question", self.question, ("{prefix}", "{ordinal}", "{piece}"))
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, takes_texts=False, graded=True)
 
     @property
     def trials_in_block(self) -> int:
@@ -139,7 +141,7 @@ class ConversationMaker(Maker):
     misses: dict[str, float] = field(default_factory=dict)
     """How far from its depth the piece of each sample stands, as a share of the conversation."""
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task, place = self.task, depth or 0.0
         asked = digest_of(task.needles, task.request, task.question)
         cell = (self.materials.seed, task.name, asked, context_tokens, place)
@@ -169,8 +171,9 @@ class ConversationMaker(Maker):
             metadata=_figures(round_, conversation),
         )
         self.misses[sample.sample_id] = abs(conversation.depth - place)
-        controls = self._controls(round_, seed) if task.controls else ()
-        return Asked(sample=sample, controls=controls)
+        yield sample
+        if task.controls:
+            yield from self._controls(round_, seed)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]

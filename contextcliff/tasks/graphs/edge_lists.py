@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, count, pairwise
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import Asked, Maker
+from contextcliff.tasks.grid import Maker
 from contextcliff.tasks.task import Materials
 from contextcliff.text.tokens import tokenise
 
@@ -148,14 +148,14 @@ class GraphMaker(Maker):
     task: Graphwalks
     materials: Materials
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:  # noqa: ARG002 - it has none
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:  # noqa: ARG002 - it has none
         task = self.task
         hops, frontier = task.kinds[trial % len(task.kinds)]
         asked = digest_of(task.instruction, task.question_on("", hops), task.question, task.degree, task.name_digits)
         coordinates = (self.materials.seed, task.name, asked, hops, frontier, context_tokens, trial)
         graph = self._graph(random.Random(seed_of(*coordinates)), context_tokens, hops, frontier)
         others = self._fitting(graph, graph.needed, context_tokens, hops, least=len(graph.needed))
-        sample = self._sample(
+        yield self._sample(
             graph,
             graph.needed,
             others,
@@ -165,14 +165,11 @@ class GraphMaker(Maker):
             trial=trial,
         )
         if not task.controls:
-            return Asked(sample=sample)
+            return
         shortest = min(task.lengths_in(self.materials.context_budget))
         bare = self._fitting(graph, (), shortest, hops, least=0)
-        controls = (
-            self._sample(graph, graph.needed, (), hops, control="ceiling"),
-            self._sample(graph, (), bare, hops, control="floor"),
-        )
-        return Asked(sample=sample, controls=controls)
+        yield self._sample(graph, graph.needed, (), hops, control="ceiling")
+        yield self._sample(graph, (), bare, hops, control="floor")
 
     def _graph(self, rng: random.Random, context_tokens: int, hops: int, frontier: int) -> PlantedGraph:
         """A graph with more edges than the length holds."""

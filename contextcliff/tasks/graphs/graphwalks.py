@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Annotated, Literal
 
@@ -20,7 +21,7 @@ from contextcliff.records.sample import Sample, Words
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.graphs.edge_lists import FINAL, GraphMaker, score_nodes
 from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, refuse_twice, require_fields
-from contextcliff.tasks.task import Materials, ScoringContext
+from contextcliff.tasks.task import Materials, ScoringContext, Traits
 
 _ANSWER_EXTRA_TOKENS = 16
 _TOKENS_BETWEEN_NODES = 2
@@ -40,8 +41,6 @@ class Graphwalks(DesignedLengths):
     """A row of lengths. `hops` and `frontier` may be lists: the trials go through all pairs of them."""
 
     name = "graphwalks"
-    takes_texts = False
-    graded = True
 
     question: Literal["bfs", "parents"]
     hops: Numbers
@@ -81,8 +80,9 @@ class Graphwalks(DesignedLengths):
         return len(self.kinds) * math.ceil(BATCH / len(self.kinds))
 
     @property
-    def idle(self) -> tuple[str, ...]:
-        return (*super().idle, *(("hops",) if self.question == "parents" else ()))
+    def traits(self) -> Traits:
+        traits = replace(super().traits, takes_texts=False, graded=True)
+        return replace(traits, idle=(*traits.idle, "hops")) if self.question == "parents" else traits
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
         a_node = self.name_digits + _TOKENS_BETWEEN_NODES

@@ -21,9 +21,9 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import WHICH_SAMPLES, Asked, DesignedLengths, Maker, filled
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, Maker, filled
 from contextcliff.tasks.needles.values import tag_without_value
-from contextcliff.tasks.task import Materials, ScoringContext, configured
+from contextcliff.tasks.task import Materials, ScoringContext, Traits, configured
 
 _WORD = re.compile(r"[^\W\d_]+")
 _NEARLY_FULL_TOKENS = 4
@@ -62,8 +62,6 @@ class Listing(Protocol):
 class WordListTask(DesignedLengths):
     """A row of lengths; every sample is a list of its own."""
 
-    takes_texts = False
-
     instruction: str
     """Stands before the list."""
     question: Annotated[str, Field(min_length=1)]
@@ -72,6 +70,10 @@ class WordListTask(DesignedLengths):
     """Stands after the question."""
     max_tokens: PositiveInt
     """Tokens that an answer may take."""
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, takes_texts=False)
 
     @property
     @abstractmethod
@@ -118,7 +120,7 @@ class WordListMaker(Maker):
     materials: Materials
     asked: str
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task = self.task
         coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
         seed = seed_of(*coordinates)
@@ -131,13 +133,11 @@ class WordListMaker(Maker):
             trial=trial,
             seed=seed,
         )
-        if not task.controls:
-            return Asked(sample=sample)
-        controls = tuple(
-            replace(self._sample(listing, text, None, name=sample.document_id), control=kind)
-            for kind, text in (("ceiling", listing.short(answered=True)), ("floor", listing.short(answered=False)))
-        )
-        return Asked(sample=sample, controls=controls)
+        yield sample
+        if task.controls:
+            for kind in ("ceiling", "floor"):
+                text = listing.short(answered=kind == "ceiling")
+                yield replace(self._sample(listing, text, None, name=sample.document_id), control=kind)
 
     def _filled(self, seed: int, context_tokens: int) -> tuple[Listing, str, int]:
         """A list of the most words that the length holds, its text, and the tokens of the whole prompt."""

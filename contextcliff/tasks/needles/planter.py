@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import intern
 from typing import TYPE_CHECKING
 
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.tasks.grid import Asked, Maker
+from contextcliff.tasks.grid import Maker
 from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden
 from contextcliff.tasks.prose_sources import unused_notes
 from contextcliff.tasks.task import Materials
@@ -82,16 +82,6 @@ class Planted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Made:
-    """A sample with its controls; `off` is how far its needle stands from its depth, as a share of the text."""
-
-    sample: Sample
-    controls: tuple[Sample, ...]
-    redrawn: int
-    off: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Planter(Maker):
     """Makes the samples of one task over its haystacks, and keeps what is to be said of them."""
 
@@ -101,22 +91,23 @@ class Planter(Maker):
     asked: str
     filler: Sequence[Haystack] = ()
     """Of generated prose, for the lengths that `haystacks` are too short for; none: they are long enough."""
-    made: list[Made] = field(default_factory=list)
-
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        made = self._make(context_tokens=context_tokens, depth=depth, trial=trial)
-        self.made.append(made)
-        return Asked(sample=made.sample, controls=made.controls)
+    redrawn: dict[str, int] = field(default_factory=dict)
+    """Draws that the text held already, of each sample."""
+    off: dict[str, float] = field(default_factory=dict)
+    """How far the needle of each sample stands from its depth, as a share of the text."""
+    from_filler: dict[str, int] = field(default_factory=dict)
+    """The lengths of the samples that are of generated prose."""
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        made = [item for item in self.made if item.sample.sample_id in sample_ids]
-        return (
-            *unused_notes(self.materials.corpus, count=len(self.haystacks)),
-            *self._filler_notes(made),
-            *planting_notes(made, misplaced=self.task.misplaced()),
-        )
+        made = self.off.keys() & sample_ids
+        notes = [*unused_notes(self.materials.corpus, count=len(self.haystacks))]
+        if generated := made & self.from_filler.keys():
+            shortest, held = min(self.from_filler[name] for name in generated), self.task.held(self.haystacks)
+            notes.append(f"the text holds {held:,} tokens: from {shortest:,} on the prompts are of generated prose")
+        off, redrawn = [self.off[name] for name in made], sum(self.redrawn[name] for name in made)
+        return (*notes, *planting_notes(redrawn=redrawn, off=off, misplaced=self.task.misplaced()))
 
-    def _make(self, *, context_tokens: int, depth: float | None, trial: int) -> Made:
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task = self.task
         context = (self.materials.seed, task.name, self.asked, self.materials.text_identity, context_tokens)
         coordinates = (*context, depth, trial)
@@ -166,16 +157,12 @@ class Planter(Maker):
             metadata={**planted.metadata, **_distances(planted, hidden)} or _NO_METADATA,
             answer_tokens=task.answer_tokens(context_tokens),
         )
-        controls = self._controls(sample, planted, haystack, site) if task.controls else ()
-        return Made(sample=sample, controls=controls, redrawn=planted.redrawn, off=hidden.off)
-
-    def _filler_notes(self, made: Sequence[Made]) -> tuple[str, ...]:
-        generated = {haystack.document.document_id for haystack in self.filler}
-        lengths = [item.sample.context_tokens for item in made if item.sample.document_id in generated]
-        if not lengths:
-            return ()
-        held = self.task.held(self.haystacks)
-        return (f"the text holds {held:,} tokens: from {min(lengths):,} on the prompts are of generated prose",)
+        self.redrawn[sample.sample_id], self.off[sample.sample_id] = planted.redrawn, hidden.off
+        if haystacks is self.filler:
+            self.from_filler[sample.sample_id] = context_tokens
+        yield sample
+        if task.controls:
+            yield from self._controls(sample, planted, haystack, site)
 
     def _after(self, question: str) -> str:
         return f"\n\n{question} {self.task.answer_format}".rstrip()
@@ -245,10 +232,9 @@ def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:
     return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}
 
 
-def planting_notes(made: Sequence[Made], *, misplaced: float) -> tuple[str, ...]:
+def planting_notes(*, redrawn: int, off: Sequence[float], misplaced: float) -> tuple[str, ...]:
     """What a reader has to know: needles drawn again, and needles farther than `misplaced` from their depth."""
     notes: list[str] = []
-    redrawn = sum(item.redrawn for item in made)
     if redrawn:
         again = (
             "1 needle was drawn again, since the text held its"
@@ -256,11 +242,11 @@ def planting_notes(made: Sequence[Made], *, misplaced: float) -> tuple[str, ...]
             else (f"{redrawn:,} needles were drawn again, since the text held their")
         )
         notes.append(f"{again} words already")
-    off = [item.off for item in made if item.off > misplaced]
-    if off:
+    far = [each for each in off if each > misplaced]
+    if far:
         notes.append(
-            f"{len(off):,} of {len(made):,} samples have a needle more than {misplaced:.2g} of the text from its depth "
-            f"(the farthest {max(off):.2f}), since needles go in where a sentence begins and few begin there; take "
+            f"{len(far):,} of {len(off):,} samples have a needle more than {misplaced:.2g} of the text from its depth "
+            f"(the farthest {max(far):.2f}), since needles go in where a sentence begins and few begin there; take "
             "another text, or longer contexts"
         )
     return tuple(notes)

@@ -20,13 +20,13 @@ from contextcliff.records.corpus import AuditBin, LengthAudit, Question, Span
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, GivenPath, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answer_format import LETTERS, parse_answer
 from contextcliff.tasks.questions.length_bins import Draw, draw, redraw
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits
 from contextcliff.text.tokens import TokenisedText, tokenise
 
 
@@ -35,11 +35,6 @@ class Qa(Task):
     """Up to `samples_per_bin` questions for each of `analysis.bins` bins of documents, `repeats` times each."""
 
     name = "qa"
-    designed_lengths = False
-    relative_by_default = True  # how hard a set's questions are is the set's; length shows against short documents
-    reads_documents = True  # whether an answer's words stand in the document decides its failure tag
-    findings = ("answer_measures",)
-    not_asked = (*UNJUDGED, "metric")
 
     format: Literal["json", "plain"]
     """`{"answer": …}`, or the answer as text."""
@@ -63,9 +58,6 @@ class Qa(Task):
     """Tokens that an answer may take."""
     controls: bool = False
     """Ask the evidence alone (ceiling, where it is known) and the question without its document (floor) as well."""
-    save_contexts: bool = False
-    like: GivenPath | None = None
-    """The run that has to ask the same: a run id, a run's folder, or `first` of the sweep."""
     instruction: Annotated[str, Field(min_length=1)]
     """Stands before the document."""
     question_label: str
@@ -79,23 +71,21 @@ class Qa(Task):
         refuse_metric(self.metric)
 
     @property
-    def is_judged(self) -> bool:
-        return self.metric == "judge"
+    def traits(self) -> Traits:
+        return Traits(
+            designed_lengths=False,
+            chooses_by_answers=f"task.pilot={self.pilot}" if self.pilot else "",
+            count_key="task.samples_per_bin",
+            more_samples="raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins",
+            relative_by_default=True,  # how hard a set's questions are is the set's; length shows against shorter ones
+            reads_documents=True,  # whether an answer's words stand in the document decides its failure tag
+            is_judged=self.metric == "judge",
+            findings=("answer_measures",),
+            not_asked=(*UNJUDGED, "metric"),
+        )
 
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
         return deciding(samples, self.metric)
-
-    @property
-    def chooses_by_answers(self) -> str:
-        return f"task.pilot={self.pilot}" if self.pilot else ""
-
-    @property
-    def count_key(self) -> str:
-        return "task.samples_per_bin"
-
-    @property
-    def more_samples(self) -> str:
-        return "raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins"
 
     def longest_context(self, context_budget: ContextBudget) -> int:
         longest = context_budget.context_window - max(self.reserve_tokens, self.longest_answer(context_budget))
