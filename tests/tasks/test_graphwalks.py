@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.graphs.edge_lists import PlacedEdge, level_sizes, planted_graph, score_nodes
-from contextcliff.tasks.graphs.graphwalks import Graphwalks
+from contextcliff.tasks.graphwalks import Edge, Graphwalks, level_sizes, nodes_for, planted_graph, score_nodes
 from tests import compositions
 from tests.make import known
 from tests.tasks import made_tasks
@@ -44,8 +43,7 @@ def answer_by_networkx(edges: list[tuple[str, str]], node: str, hops: int, quest
 
 
 def node_of(sample: Sample) -> str:
-    found = known(re.search(r"node ([0-9a-f]+)", sample.question))
-    return found[1]
+    return known(re.search(r"node ([0-9a-f]+)", sample.question))[1]
 
 
 def evidence_of(sample: Sample) -> str:
@@ -83,10 +81,11 @@ def test_no_part_of_the_distractors_changes_the_answer(
     hops: int, frontier: int, others: int, turned: bool, seed: int
 ) -> None:
     rng = random.Random(seed)
-    graph = planted_graph(hops=hops, frontier=frontier, others=others, degree=1.5, digits=6, turned=turned, rng=rng)
+    nodes = nodes_for(hops=hops, frontier=frontier, others=others, degree=1.5)
+    graph = planted_graph(hops, frontier, others=others, nodes=nodes, digits=6, turned=turned, rng=rng)
 
-    def answer(edges: tuple[PlacedEdge, ...]) -> set[str]:
-        pairs = [(edge.source, edge.target) for edge in edges]
+    def answer(edges: tuple[Edge, ...]) -> set[str]:
+        pairs = edges_in("\n".join(line for _, line in edges))
         turned_round = [(target, source) for source, target in pairs] if turned else pairs
         return answer_by_networkx(turned_round, graph.node, hops, "bfs")
 
