@@ -35,6 +35,7 @@ from contextcliff.tasks.conversations.conversation import (
     turn_of,
 )
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
+from contextcliff.tasks.fit import too_short
 from contextcliff.tasks.grid import Depths, Maker, filled, require_fields
 from contextcliff.tasks.task import Materials, ScoringContext, Traits
 from contextcliff.text.tokens import PLAIN_USER
@@ -97,10 +98,7 @@ class Mrcr(Depths):
         alone = count(materials.tokenizer, Recipe(user=(Words(text=question),)))
         fewest = round(alone + self.needles * estimate.largest + _FEWEST_OTHERS * estimate.mean)
         if min(lengths) < fewest:
-            raise ConfigError(
-                f"task.lengths: {min(lengths):,} is too short for task.needles={self.needles}: they and "
-                f"{_FEWEST_OTHERS} other turns take up to {fewest:,} tokens; ask for {fewest:,} or more"
-            )
+            raise too_short(min(lengths), fewest, lower="task.needles")
         most = _most_tokens(estimate)
         if max(lengths) > most:
             raise ConfigError(
