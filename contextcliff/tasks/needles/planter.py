@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from sys import intern
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
-from contextcliff.seeding import digest_of, seed_of
-from contextcliff.tasks.grid import Maker
+from contextcliff.seeding import seed_of
+from contextcliff.tasks.grid import Maker, control_of, sample_at
 from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden
 from contextcliff.tasks.prose_sources import unused_notes
 from contextcliff.tasks.task import Materials
@@ -19,11 +18,6 @@ from contextcliff.text.value_forms import ValueForm
 
 if TYPE_CHECKING:
     from contextcliff.tasks.needles.planting import PlantingTask
-
-
-_NO_REFERENCE = Reference()
-_NO_METADATA: Mapping[str, str | int | float] = {}
-"""One object for all samples: a hundred thousand of them are held at once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -138,25 +132,23 @@ class Planter(Maker):
             cut_for=[self._after(question) for question in planted.context_questions],
             start=start,
         )
-        digest = digest_of(*coordinates)[:8]
-        at = "" if depth is None else f"-d{depth:.3f}"
-        sample = Sample(
-            sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest}",
-            task=task.name,
+        sample = sample_at(
+            task,
+            coordinates,
             context_tokens=context_tokens,
-            built_tokens=hidden.built_tokens,
             depth=depth,
             trial=trial,
+            built_tokens=hidden.built_tokens,
             document_id=haystack.document.document_id,
-            question=intern(planted.question),
+            question=planted.question,
             answers=planted.answers,
-            reference=Reference(distractors=planted.distractors) if planted.distractors else _NO_REFERENCE,
             recipe=hidden.recipe,
-            seed=site.seed,
             cluster=self._cluster(haystack, planted),
-            metadata={**planted.metadata, **_distances(planted, hidden)} or _NO_METADATA,
+            metadata={**planted.metadata, **_distances(planted, hidden)},
             answer_tokens=task.answer_tokens(context_tokens),
         )
+        if planted.distractors:
+            sample = replace(sample, reference=Reference(distractors=planted.distractors))
         self.redrawn[sample.sample_id], self.off[sample.sample_id] = planted.redrawn, hidden.off
         if haystacks is self.filler:
             self.from_filler[sample.sample_id] = context_tokens
@@ -172,44 +164,22 @@ class Planter(Maker):
         several = self.task.haystacks != "fresh" and len(self.haystacks) > 1
         return haystack.document.document_id if several else planted.context
 
-    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, site: SampleSite) -> tuple[Sample, ...]:
-        after = self._after(planted.question)
-        before = Words(text=f"{self.task.instruction}\n\n")
+    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, site: SampleSite) -> Iterator[Sample]:
+        before, after = Words(text=f"{self.task.instruction}\n\n"), self._after(planted.question)
         evidence = " ".join(planted.facts[position].text for position in planted.evidence)
+        alone = Recipe(user=(before, Words(text=evidence), Words(text=after)))
         shortest = min(self.task.lengths_in(self.materials.context_budget))
         bare = haystack.hide((), context_tokens=shortest, before=before.text, after=after, start=site.start)
-        recipes = {
-            "ceiling": Recipe(user=(before, Words(text=evidence), Words(text=after))),
-            "floor": bare.recipe,
-        }
-        return tuple(self._control(sample, kind, recipe, bare) for kind, recipe in recipes.items())
+        count = self.materials.tokenizer.count_prompt(render(alone, {}))
+        yield self._control(sample, "ceiling", alone, count)
+        yield self._control(sample, "floor", bare.recipe, bare.built_tokens)
 
-    def _control(self, sample: Sample, kind: str, recipe: Recipe, bare: Hidden) -> Sample:
-        built = bare.built_tokens if kind == "floor" else self._count(recipe)
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
         pieces = [
             piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end]
             for piece in recipe.user
         ]
-        identity = digest_of(self.task.name, kind, self.materials.text_identity, pieces)
-        return Sample(
-            sample_id=f"{self.task.name}-{kind}-{identity[:16]}",
-            task=sample.task,
-            context_tokens=built,
-            built_tokens=built,
-            depth=None,
-            trial=0,
-            document_id=sample.document_id,
-            question=sample.question,
-            answers=sample.answers,
-            reference=sample.reference,
-            recipe=recipe,
-            seed=seed_of(identity),
-            answer_tokens=sample.answer_tokens,
-            control=kind,
-        )
-
-    def _count(self, recipe: Recipe) -> int:
-        return self.materials.tokenizer.count_prompt(render(recipe, {}))
+        return control_of(sample, kind, (kind, self.materials.text_identity, pieces), recipe=recipe, tokens=tokens)
 
 
 def _fresh(haystacks: Sequence[Haystack], drawn: int, context_tokens: int) -> tuple[Haystack, int]:
