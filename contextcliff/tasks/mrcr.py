@@ -36,7 +36,7 @@ from contextcliff.tasks.conversation import (
     turn_of,
 )
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, Maker, filled, require_fields
+from contextcliff.tasks.grid import Depths, Maker, control_of, filled, require_fields, sample_at
 from contextcliff.tasks.task import Materials, ScoringContext, Traits
 from contextcliff.text.tokens import PLAIN_USER
 
@@ -162,35 +162,47 @@ class ConversationMaker(Maker):
         rng = Random(seed)
         first = piece_at(rng.randrange(all_pieces()))
         pieces = [replace(first, variant=variant) for variant in rng.sample(range(VARIANTS), task.needles)]
-        round_ = Round(
-            pieces=tuple(pieces),
-            number=1 + (seed_of(*cell) + trial) % task.needles,
-            prefix="".join(rng.choices(_PREFIX_SIGNS, k=_PREFIX_LENGTH)),
-        )
+        number = 1 + (seed_of(*cell) + trial) % task.needles
+        prefix = "".join(rng.choices(_PREFIX_SIGNS, k=_PREFIX_LENGTH))
+        wanted, question = pieces[number - 1], task.asked(first, number, prefix)
         turns = tuple(turn_of(piece, task.request) for piece in pieces)
-        question = task.asked(first, round_.number, round_.prefix)
-        placed = Placed(question=question, turns=turns, anchor=round_.number - 1, depth=place)
+        placed = Placed(question=question, turns=turns, anchor=number - 1, depth=place)
         conversation = self.conversing.build(placed, context_tokens, rng, but=first)
-        places = conversation.places
-        own = places[round_.number - 1]
-        sample = replace(
-            self._sample(round_, conversation.recipe, conversation.tokens, seed=seed),
-            sample_id=f"mrcr-{context_tokens:06d}-d{place:.3f}-t{trial:02d}-{digest_of(*cell, trial)[:8]}",
+        places, own = conversation.places, conversation.places[number - 1]
+        sample = sample_at(
+            task,
+            (*cell, trial),
             context_tokens=context_tokens,
             depth=place,
             trial=trial,
+            built_tokens=conversation.tokens,
+            document_id=f"conversation {seed:08x}",
+            question=question,
+            answers=(wanted.text(),),
+            reference=Reference(
+                distractors=tuple(other.text() for other in pieces if other != wanted),
+                reply=f"{prefix}{wanted.text()}",
+            ),
+            recipe=conversation.recipe,
             metadata={
                 "needles": task.needles,
-                "asked": round_.number,
+                "asked": number,
                 "asked_place_tokens": own,
                 "nearest_needle_tokens": min(abs(own - other) for other in places if other != own),
                 "evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1)),
             },
+            answer_tokens=task.max_tokens,
         )
         self.misses[sample.sample_id] = abs(conversation.depth - place)
         yield sample
         if task.controls:
-            yield from self._controls(round_, seed)
+            first_asked = task.asked(wanted, 1, prefix)  # it is the first of its kind, where it stands alone
+            alone = Recipe(turns=(turn_of(wanted, task.request),), user=(Words(text=first_asked),))
+            ceiling = self._control(sample, "ceiling", alone, count(self.materials.tokenizer, alone))
+            yield replace(ceiling, question=first_asked)
+            rng = Random(seed_of(seed, "floor"))
+            bare = self.conversing.build(Placed(question=question), self.shortest, rng, but=wanted)
+            yield self._control(sample, "floor", bare.recipe, bare.tokens)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]
@@ -203,38 +215,8 @@ class ConversationMaker(Maker):
             "stand around it; take longer contexts, or fewer needles",
         )
 
-    def _controls(self, round_: Round, seed: int) -> Iterator[Sample]:
-        """The turn of the piece alone, where it is the first of its kind; and a conversation without the needles."""
-        task, piece = self.task, round_.wanted
-        alone = Recipe(turns=(turn_of(piece, task.request),), user=(Words(text=task.asked(piece, 1, round_.prefix)),))
-        placed = Placed(question=task.asked(piece, round_.number, round_.prefix))
-        bare = self.conversing.build(placed, self.shortest, Random(seed_of(seed, "floor")), but=piece)
-        tokens = count(self.materials.tokenizer, alone)
-        for kind, recipe, taken in (("ceiling", alone, tokens), ("floor", bare.recipe, bare.tokens)):
-            identity = digest_of(task.name, kind, render(recipe, {}).sha256)
-            sample = self._sample(round_, recipe, taken, seed=seed)
-            yield replace(sample, sample_id=f"mrcr-{kind}-{identity[:16]}", seed=seed_of(identity), control=kind)
-
-    def _sample(self, round_: Round, recipe: Recipe, tokens: int, *, seed: int) -> Sample:
-        text = round_.wanted.text()
-        return Sample(
-            sample_id="",
-            task=self.task.name,
-            context_tokens=tokens,
-            built_tokens=tokens,
-            depth=None,
-            trial=0,
-            document_id=f"conversation {seed:08x}",
-            question="".join(part.text for part in recipe.user if isinstance(part, Words)),
-            answers=(text,),
-            reference=Reference(
-                distractors=tuple(other.text() for other in round_.pieces if other != round_.wanted),
-                reply=f"{round_.prefix}{text}",
-            ),
-            recipe=recipe,
-            seed=seed,
-            answer_tokens=self.task.max_tokens,
-        )
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
+        return control_of(sample, kind, (kind, render(recipe, {}).sha256), recipe=recipe, tokens=tokens)
 
 
 _TIMES_THE_PIECE = 8
