@@ -28,15 +28,11 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, Maker, filled, require_fields
-from contextcliff.tasks.questions.answer_format import Parsed
-from contextcliff.tasks.questions.contained import contains_reference
+from contextcliff.tasks.questions.answers import contains_reference
 from contextcliff.tasks.questions.document_row import DocumentPool, Frame, Row, RowBuilder, pool_of
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
-from contextcliff.tasks.questions.taxonomy import ContextWords
 from contextcliff.tasks.task import Materials, ScoringContext, Traits, configured
 from contextcliff.text.tokens import token_counts
-
-_UNKNOWN_TEXT = ContextWords(words=frozenset())
 
 
 @settings
@@ -115,9 +111,9 @@ class DistractedQa(Depths):
         return scored(
             sample,
             generation,
-            parsed=Parsed(answer=generation.text.strip()),
+            answer=generation.text.strip(),
             format="plain",
-            context_words=_UNKNOWN_TEXT,
+            context_words=frozenset(),
             metric=self._metric,
         )
 

@@ -22,7 +22,7 @@ from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Samp
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
-from contextcliff.tasks.questions.answer_format import LETTERS, parse_answer
+from contextcliff.tasks.questions.answers import LETTERS, parse_answer
 from contextcliff.tasks.questions.length_bins import Draw, draw, redraw
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
 from contextcliff.tasks.questions.taxonomy import context_words_of
@@ -127,7 +127,7 @@ class Qa(Task):
         return scored(
             sample,
             generation,
-            parsed=parse_answer(generation.text, format=self.format, whole=sample.reference.kind == "summary"),
+            answer=parse_answer(generation.text, format=self.format, whole=sample.reference.kind == "summary"),
             format=self.format,
             context_words=context_words_of(text),
             metric=self.metric,
