@@ -57,7 +57,7 @@ def analyse_run(invocation: Invocation, annotated: Annotated, store: Store, *, r
     study = study_of(annotated.scored, invocation.analysis, facts, controls=annotated.controls)
     replayed = _replayed(annotated, study.scored)
     controls = _without_those_of(replayed, annotated)
-    analysis, stored = analyse(study, findings_with(invocation.task.findings)), annotated.run.facts
+    analysis, stored = analyse(study, findings_with(invocation.task.traits.findings)), annotated.run.facts
     marks = notes_of_control_tokens(stored.control_tokens, kept=stored.keeps_control_tokens)
     return Analysed(
         analysis=replace(analysis, notes=(*analysis.notes, *marks)),
@@ -89,18 +89,18 @@ def _study_facts(invocation: Invocation, annotated: Annotated) -> StudyFacts:
     facts, judge = annotated.run.facts, invocation.judge
     return StudyFacts(
         max_context_tokens=facts.context_window,
-        designed_lengths=invocation.task.designed_lengths,
-        relative_by_default=invocation.task.relative_by_default,
+        designed_lengths=invocation.task.traits.designed_lengths,
+        relative_by_default=invocation.task.traits.relative_by_default,
         task=invocation.task,
         judge=None if judge is None else facts.judge,
         judge_right_from=0 if judge is None else judge.right_from,
-        judge_decides=invocation.task.is_judged,
+        judge_decides=invocation.task.traits.is_judged,
         metrics=invocation.task.metrics_of(item.sample for item in annotated.scored),
         embedder=facts.embedder,
         audit=facts.audit,
-        begins_anywhere=invocation.task.begins_anywhere,
+        begins_anywhere=invocation.task.traits.begins_anywhere,
         search=facts.search,
-        quantity=invocation.task.cap_quantity,
+        quantity=invocation.task.traits.cap_quantity,
         draws_anew=invocation.sampling.draws_anew,
         cache=_cache(invocation, facts.cache),
         # The key may be given after the run, whose other keys of RoPE are the same.

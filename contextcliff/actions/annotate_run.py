@@ -58,7 +58,7 @@ def ask_annotators(
     """
     run_id, progress = identity.run_id, invocation.reporting.progress
     outcomes = recall(store, run_id, store.schedule(run_id))
-    embedder = invocation.embedder if invocation.task.embeds_texts else None
+    embedder = invocation.embedder if invocation.task.traits.embeds_texts else None
     documents = store.documents(run_id) if scorer is None or embedder is not None else {}
     scorer = scorer or _scorer(invocation, store, run_id, outcomes, documents)
     if embedder is not None:
@@ -97,7 +97,7 @@ def annotate(invocation: Invocation, run_id: str, store: Store, *, scorer: Score
     scored = [scorer.score(outcome) for outcome in outcomes if not outcome.sample.pilot]
     ordinary = tuple(item for item in scored if item.sample.is_ordinary)
     ratings = _ratings(ordinary, invocation, run, store)
-    if ratings is None and invocation.task.is_judged:
+    if ratings is None and invocation.task.traits.is_judged:
         raise ConfigError(
             f"task.metric=judge: no judge has rated the answers of {run_id}; have them rated with action=run and the "
             "same overrides, or take another metric"
@@ -144,7 +144,7 @@ def _rated(
     if ratings is None or invocation.judge is None:
         return scored
     rated = (replace(item, judge_rating=ratings.by_sample.get(item.sample.sample_id)) for item in scored)
-    if not invocation.task.is_judged:
+    if not invocation.task.traits.is_judged:
         return tuple(rated)
     return tuple(_by_verdict(item, right_from=invocation.judge.right_from) for item in rated)
 

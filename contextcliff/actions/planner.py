@@ -141,8 +141,8 @@ class Planner:
                 _named({rate: chance_to_clear(each, best.threshold, rate) for rate in SCORES})
                 for each in best.sequence.results
             ]
-            task = self.invocation.task
-            fractions = task.graded and task.cap_quantity == "score"
+            traits = self.invocation.task.traits
+            fractions = traits.graded and traits.cap_quantity == "score"
             return {} if fractions else dict(zip(sorted(set(self._binned.values())), chances, strict=True))
         plan, rule = self.ahead.search.plan, self.ahead.search.rule
         tested = plan.lengths[1:] if rule.relative else plan.lengths
@@ -236,7 +236,8 @@ _ENDS_THERE = "; what is decided when the budget is used up is the answer"
 
 def notes_of(invocation: Invocation, rates: Rates | None, download: Download | None) -> tuple[str, ...]:
     notes = []
-    if invocation.task.graded and invocation.task.cap_quantity == "score":
+    traits = invocation.task.traits
+    if traits.graded and traits.cap_quantity == "score":
         notes.append(
             "the fall that is detected is one of right-or-wrong scores; those of prose are fractions and spread less: "
             "a run says how many rounds would settle it"

@@ -41,28 +41,27 @@ def _way_out(invocation: Invocation, best: BestCase) -> str:
             "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
             "more; with a temperature above 0 and no sampling.seed each is a draw of its own"
         )
-    return f"at least {needed} are needed; {invocation.task.more_samples}"
+    return f"at least {needed} are needed; {invocation.task.traits.more_samples}"
 
 
 def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
     """What a perfect model would show with the samples that are planned."""
     from contextcliff.analysis.forecast import SearchToJudge, best_case
 
-    task, search = invocation.task, prepared.search
+    traits, search = invocation.task.traits, prepared.search
     return best_case(
         [item.sample for item in prepared.planned if item.sample.is_ordinary],
         invocation.analysis,
-        designed_lengths=task.designed_lengths,
-        relative_by_default=task.relative_by_default,
-        perfect_score=task.perfect_score,
-        quantity=task.cap_quantity,
+        designed_lengths=traits.designed_lengths,
+        relative_by_default=traits.relative_by_default,
+        quantity=traits.cap_quantity,
         search=None if search is None else SearchToJudge(plan=search.plan, rule=search.rule),
     )
 
 
 def tested_quantity(invocation: Invocation) -> str | None:
     """What the cap is tested on, where that is not the score: said before the first sentence that names it."""
-    if invocation.task.cap_quantity == "score":
+    if invocation.task.traits.cap_quantity == "score":
         return None
     from contextcliff.findings.answer import healthy_round
 
@@ -94,7 +93,7 @@ def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
     most = "no cap at all" if best is None else f"a cap of {best:,} tokens at most"
     way_out = (
         f"ask for prompts of {required:,} tokens or more (task.lengths)"
-        if invocation.task.designed_lengths
+        if invocation.task.traits.designed_lengths
         else f"take documents of {required:,} tokens or more"
     )
     return f"{_KEY}={required}: the best possible answers would give {most}; {way_out}, or require less"
@@ -112,7 +111,7 @@ def announce(
 ) -> None:
     """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line."""
     lengths = sorted({item.sample.context_tokens for item in prepared.planned if item.sample.is_ordinary})
-    if invocation.task.designed_lengths and invocation.place is None:
+    if invocation.task.traits.designed_lengths and invocation.place is None:
         tell(f"lengths: {', '.join(f'{length:,}' for length in lengths)} tokens")
     usd = ""
     if least.usd is not None and most.usd is not None:

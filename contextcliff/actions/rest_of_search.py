@@ -200,7 +200,7 @@ def search_ahead(
         for key in wanted:
             ordinary = [item for item in built[key] if item.sample.is_ordinary]
             known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary)])
-    _, keys = perfect_path(search.plan, search.rule, known, perfect_score=invocation.task.perfect_score)
+    _, keys = perfect_path(search.plan, search.rule, known)
     own = samples_of((*known, *keys))
     beside = [key for key in search.replayed if key not in known and key not in keys]
     planned = (*own, *(item for item in samples_of(beside) if item.sample.is_ordinary))

@@ -66,7 +66,7 @@ def after_pilot(
     chosen = bins_to_fill(
         scored,
         threshold=settings.threshold,
-        relative=settings.is_relative(by_default=invocation.task.relative_by_default),
+        relative=settings.is_relative(by_default=invocation.task.traits.relative_by_default),
     )
     planned = tuple(item for item in prepared.planned if not item.sample.is_ordinary or item.sample.bin in chosen)
     whole = sum(item.sample.built_tokens for item in prepared.planned)
@@ -280,8 +280,8 @@ def _watch(
 ) -> LengthWatch | None:
     """What sums up each length when it is complete; None where the scores are not known on the way."""
     unbinned = any(item.sample.bin is None and item.sample.is_ordinary for item in missing)
-    late = invocation.embedder is not None or invocation.task.is_judged
-    if late or has_pilot(prepared) or (unbinned and not invocation.task.designed_lengths):
+    late = invocation.embedder is not None or invocation.task.traits.is_judged
+    if late or has_pilot(prepared) or (unbinned and not invocation.task.traits.designed_lengths):
         return None
     to_send = {item.key for item in missing}
     before = [item for item in prepared.planned if item.key not in to_send]
@@ -291,7 +291,7 @@ def _watch(
 
 def _kept(invocation: Invocation, prepared: Prepared) -> tuple[Document, ...]:
     """The documents that scoring reads, which are kept with the run."""
-    if not invocation.task.reads_documents:
+    if not invocation.task.traits.reads_documents:
         return ()
     asked = {item.sample.document_id for item in prepared.planned}
     return tuple(document for name, document in prepared.documents.items() if name in asked)

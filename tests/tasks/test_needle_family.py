@@ -9,10 +9,9 @@ import pytest
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Words
-from contextcliff.tasks.needles.planter import Made, planting_notes
+from contextcliff.tasks.needles.planter import planting_notes
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.sentences import sentence_starts
-from tests.make import scored_sample
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import OPTIONS, ROOM, TEXT, TEXTS, built, materials, prompt, said
 
@@ -98,19 +97,13 @@ def test_a_japanese_needle_goes_in_after_a_japanese_full_stop() -> None:
         assert task.score(sample, said("水差しの中です。"), ScoringContext()).value == 0.0
 
 
-MADE = Made(sample=scored_sample(500, 1.0).sample, controls=(), redrawn=0, off=0.0)
-
-
 @pytest.mark.parametrize(
     ("redrawn", "said"),
     [
-        ((0, 1, 0), "1 needle was drawn again, since the text held its words already"),
-        ((2, 1, 0), "3 needles were drawn again, since the text held their words already"),
+        (0, ()),
+        (1, ("1 needle was drawn again, since the text held its words already",)),
+        (3, ("3 needles were drawn again, since the text held their words already",)),
     ],
 )
-def test_needles_that_were_drawn_again_are_counted(redrawn: tuple[int, ...], said: str) -> None:
-    assert planting_notes([replace(MADE, redrawn=n) for n in redrawn], misplaced=0.1) == (said,)
-
-
-def test_where_none_was_nothing_is_said() -> None:
-    assert planting_notes([MADE], misplaced=0.1) == ()
+def test_needles_that_were_drawn_again_are_counted(redrawn: int, said: tuple[str, ...]) -> None:
+    assert planting_notes(redrawn=redrawn, off=[0.0], misplaced=0.1) == said

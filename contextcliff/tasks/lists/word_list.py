@@ -12,7 +12,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 from pydantic import Field
 
@@ -21,9 +21,9 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import WHICH_SAMPLES, Asked, DesignedLengths, Maker, filled
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, Maker, control_of, filled, sample_at
 from contextcliff.tasks.needles.values import tag_without_value
-from contextcliff.tasks.task import Materials, ScoringContext, configured
+from contextcliff.tasks.task import Materials, ScoringContext, Traits, configured
 
 _WORD = re.compile(r"[^\W\d_]+")
 _NEARLY_FULL_TOKENS = 4
@@ -62,8 +62,6 @@ class Listing(Protocol):
 class WordListTask(DesignedLengths):
     """A row of lengths; every sample is a list of its own."""
 
-    takes_texts = False
-
     instruction: str
     """Stands before the list."""
     question: Annotated[str, Field(min_length=1)]
@@ -72,6 +70,10 @@ class WordListTask(DesignedLengths):
     """Stands after the question."""
     max_tokens: PositiveInt
     """Tokens that an answer may take."""
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, takes_texts=False)
 
     @property
     @abstractmethod
@@ -118,26 +120,27 @@ class WordListMaker(Maker):
     materials: Materials
     asked: str
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task = self.task
         coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
-        seed = seed_of(*coordinates)
-        listing, text, tokens = self._filled(seed, context_tokens)
-        digest = digest_of(*coordinates)[:_DIGEST_SHOWN]
-        sample = replace(
-            self._sample(listing, text, tokens, name=f"words {digest}"),
-            sample_id=f"{task.name}-{context_tokens:06d}-t{trial:02d}-{digest}",
+        listing, text, tokens = self._filled(seed_of(*coordinates), context_tokens)
+        sample = sample_at(
+            task,
+            coordinates,
             context_tokens=context_tokens,
+            depth=depth,
             trial=trial,
-            seed=seed,
+            built_tokens=tokens,
+            document_id=f"words {digest_of(*coordinates)[:_DIGEST_SHOWN]}",
+            question=task.asking,
+            answers=listing.answers,
+            recipe=self._recipe(listing, text),
+            answer_tokens=task.max_tokens,
         )
-        if not task.controls:
-            return Asked(sample=sample)
-        controls = tuple(
-            replace(self._sample(listing, text, None, name=sample.document_id), control=kind)
-            for kind, text in (("ceiling", listing.short(answered=True)), ("floor", listing.short(answered=False)))
-        )
-        return Asked(sample=sample, controls=controls)
+        yield sample
+        if task.controls:
+            yield self._control(sample, "ceiling", listing)
+            yield self._control(sample, "floor", listing)
 
     def _filled(self, seed: int, context_tokens: int) -> tuple[Listing, str, int]:
         """A list of the most words that the length holds, its text, and the tokens of the whole prompt."""
@@ -179,25 +182,14 @@ class WordListMaker(Maker):
         prompt = Prompt(user="".join(self.task.framed(listing.opening, text)))
         return self.materials.tokenizer.count_prompt(prompt)
 
-    def _sample(self, listing: Listing, text: str, tokens: int | None, *, name: str) -> Sample:
-        """A sample of a list by itself, as a control is asked it."""
-        pieces = self.task.framed(listing.opening, text)
-        identity = digest_of(self.task.name, pieces, listing.answers)
-        counted = self._count(listing, text) if tokens is None else tokens
-        return Sample(
-            sample_id=f"{self.task.name}-control-{identity[:16]}",
-            task=self.task.name,
-            context_tokens=counted,
-            built_tokens=counted,
-            depth=None,
-            trial=0,
-            document_id=name,
-            question=self.task.asking,
-            answers=listing.answers,
-            recipe=Recipe(user=tuple(Words(text=piece) for piece in pieces)),
-            seed=seed_of(identity),
-            answer_tokens=self.task.max_tokens,
-        )
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], listing: Listing) -> Sample:
+        text = listing.short(answered=kind == "ceiling")
+        identity = (self.task.framed(listing.opening, text), listing.answers)
+        recipe, tokens = self._recipe(listing, text), self._count(listing, text)
+        return control_of(sample, kind, identity, recipe=recipe, tokens=tokens, named="control")
+
+    def _recipe(self, listing: Listing, text: str) -> Recipe:
+        return Recipe(user=tuple(Words(text=piece) for piece in self.task.framed(listing.opening, text)))
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -22,7 +22,7 @@ from contextcliff.tasks.needles.drawing import CITIES, MOST_CITIES, KeyKind, Val
 from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.task import ScoringContext
+from contextcliff.tasks.task import ScoringContext, Traits
 from contextcliff.text.value_forms import FORMS, UUID, WORD
 
 
@@ -34,7 +34,6 @@ class NiahMultikey(Depths, PlantingTask):
     """
 
     name = "niah_multikey"
-    not_asked = (*NOT_IN_A_SAMPLE, "hedging")
     inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number"}
 
     layout: Literal["packed", "isolated"]
@@ -61,6 +60,10 @@ class NiahMultikey(Depths, PlantingTask):
                 f"task.distractors={self.distractors}: {needles} needles in one context; at most {MOST_CITIES} "
                 "can be drawn"
             )
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, not_asked=(*NOT_IN_A_SAMPLE, "hedging"))
 
     def asked(self) -> dict[str, object]:
         asked = dict(super().asked())
@@ -135,7 +138,9 @@ _LAYOUTS = {"packed": _packed, "isolated": _isolated}
 class NiahAmongNeedles(NiahMultikey):
     """`niah_multikey` whose distractors are the sentences of the text."""
 
-    reads_documents = True
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, reads_documents=True)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """As `niah_multikey`, with every value of the text as another needle's."""

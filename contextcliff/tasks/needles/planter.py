@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from sys import intern
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
-from contextcliff.seeding import digest_of, seed_of
-from contextcliff.tasks.grid import Asked, Maker
+from contextcliff.seeding import seed_of
+from contextcliff.tasks.grid import Maker, control_of, sample_at
 from contextcliff.tasks.needles.haystack import Fact, Haystack, Hidden
 from contextcliff.tasks.prose_sources import unused_notes
 from contextcliff.tasks.task import Materials
@@ -19,11 +18,6 @@ from contextcliff.text.value_forms import ValueForm
 
 if TYPE_CHECKING:
     from contextcliff.tasks.needles.planting import PlantingTask
-
-
-_NO_REFERENCE = Reference()
-_NO_METADATA: Mapping[str, str | int | float] = {}
-"""One object for all samples: a hundred thousand of them are held at once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,16 +76,6 @@ class Planted:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Made:
-    """A sample with its controls; `off` is how far its needle stands from its depth, as a share of the text."""
-
-    sample: Sample
-    controls: tuple[Sample, ...]
-    redrawn: int
-    off: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Planter(Maker):
     """Makes the samples of one task over its haystacks, and keeps what is to be said of them."""
 
@@ -101,22 +85,23 @@ class Planter(Maker):
     asked: str
     filler: Sequence[Haystack] = ()
     """Of generated prose, for the lengths that `haystacks` are too short for; none: they are long enough."""
-    made: list[Made] = field(default_factory=list)
-
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        made = self._make(context_tokens=context_tokens, depth=depth, trial=trial)
-        self.made.append(made)
-        return Asked(sample=made.sample, controls=made.controls)
+    redrawn: dict[str, int] = field(default_factory=dict)
+    """Draws that the text held already, of each sample."""
+    off: dict[str, float] = field(default_factory=dict)
+    """How far the needle of each sample stands from its depth, as a share of the text."""
+    from_filler: dict[str, int] = field(default_factory=dict)
+    """The lengths of the samples that are of generated prose."""
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        made = [item for item in self.made if item.sample.sample_id in sample_ids]
-        return (
-            *unused_notes(self.materials.corpus, count=len(self.haystacks)),
-            *self._filler_notes(made),
-            *planting_notes(made, misplaced=self.task.misplaced()),
-        )
+        made = self.off.keys() & sample_ids
+        notes = [*unused_notes(self.materials.corpus, count=len(self.haystacks))]
+        if generated := made & self.from_filler.keys():
+            shortest, held = min(self.from_filler[name] for name in generated), self.task.held(self.haystacks)
+            notes.append(f"the text holds {held:,} tokens: from {shortest:,} on the prompts are of generated prose")
+        off, redrawn = [self.off[name] for name in made], sum(self.redrawn[name] for name in made)
+        return (*notes, *planting_notes(redrawn=redrawn, off=off, misplaced=self.task.misplaced()))
 
-    def _make(self, *, context_tokens: int, depth: float | None, trial: int) -> Made:
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task = self.task
         context = (self.materials.seed, task.name, self.asked, self.materials.text_identity, context_tokens)
         coordinates = (*context, depth, trial)
@@ -147,35 +132,29 @@ class Planter(Maker):
             cut_for=[self._after(question) for question in planted.context_questions],
             start=start,
         )
-        digest = digest_of(*coordinates)[:8]
-        at = "" if depth is None else f"-d{depth:.3f}"
-        sample = Sample(
-            sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest}",
-            task=task.name,
+        sample = sample_at(
+            task,
+            coordinates,
             context_tokens=context_tokens,
-            built_tokens=hidden.built_tokens,
             depth=depth,
             trial=trial,
+            built_tokens=hidden.built_tokens,
             document_id=haystack.document.document_id,
-            question=intern(planted.question),
+            question=planted.question,
             answers=planted.answers,
-            reference=Reference(distractors=planted.distractors) if planted.distractors else _NO_REFERENCE,
             recipe=hidden.recipe,
-            seed=site.seed,
             cluster=self._cluster(haystack, planted),
-            metadata={**planted.metadata, **_distances(planted, hidden)} or _NO_METADATA,
+            metadata={**planted.metadata, **_distances(planted, hidden)},
             answer_tokens=task.answer_tokens(context_tokens),
         )
-        controls = self._controls(sample, planted, haystack, site) if task.controls else ()
-        return Made(sample=sample, controls=controls, redrawn=planted.redrawn, off=hidden.off)
-
-    def _filler_notes(self, made: Sequence[Made]) -> tuple[str, ...]:
-        generated = {haystack.document.document_id for haystack in self.filler}
-        lengths = [item.sample.context_tokens for item in made if item.sample.document_id in generated]
-        if not lengths:
-            return ()
-        held = self.task.held(self.haystacks)
-        return (f"the text holds {held:,} tokens: from {min(lengths):,} on the prompts are of generated prose",)
+        if planted.distractors:
+            sample = replace(sample, reference=Reference(distractors=planted.distractors))
+        self.redrawn[sample.sample_id], self.off[sample.sample_id] = planted.redrawn, hidden.off
+        if haystacks is self.filler:
+            self.from_filler[sample.sample_id] = context_tokens
+        yield sample
+        if task.controls:
+            yield from self._controls(sample, planted, haystack, site)
 
     def _after(self, question: str) -> str:
         return f"\n\n{question} {self.task.answer_format}".rstrip()
@@ -185,44 +164,22 @@ class Planter(Maker):
         several = self.task.haystacks != "fresh" and len(self.haystacks) > 1
         return haystack.document.document_id if several else planted.context
 
-    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, site: SampleSite) -> tuple[Sample, ...]:
-        after = self._after(planted.question)
-        before = Words(text=f"{self.task.instruction}\n\n")
+    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, site: SampleSite) -> Iterator[Sample]:
+        before, after = Words(text=f"{self.task.instruction}\n\n"), self._after(planted.question)
         evidence = " ".join(planted.facts[position].text for position in planted.evidence)
+        alone = Recipe(user=(before, Words(text=evidence), Words(text=after)))
         shortest = min(self.task.lengths_in(self.materials.context_budget))
         bare = haystack.hide((), context_tokens=shortest, before=before.text, after=after, start=site.start)
-        recipes = {
-            "ceiling": Recipe(user=(before, Words(text=evidence), Words(text=after))),
-            "floor": bare.recipe,
-        }
-        return tuple(self._control(sample, kind, recipe, bare) for kind, recipe in recipes.items())
+        count = self.materials.tokenizer.count_prompt(render(alone, {}))
+        yield self._control(sample, "ceiling", alone, count)
+        yield self._control(sample, "floor", bare.recipe, bare.built_tokens)
 
-    def _control(self, sample: Sample, kind: str, recipe: Recipe, bare: Hidden) -> Sample:
-        built = bare.built_tokens if kind == "floor" else self._count(recipe)
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
         pieces = [
             piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end]
             for piece in recipe.user
         ]
-        identity = digest_of(self.task.name, kind, self.materials.text_identity, pieces)
-        return Sample(
-            sample_id=f"{self.task.name}-{kind}-{identity[:16]}",
-            task=sample.task,
-            context_tokens=built,
-            built_tokens=built,
-            depth=None,
-            trial=0,
-            document_id=sample.document_id,
-            question=sample.question,
-            answers=sample.answers,
-            reference=sample.reference,
-            recipe=recipe,
-            seed=seed_of(identity),
-            answer_tokens=sample.answer_tokens,
-            control=kind,
-        )
-
-    def _count(self, recipe: Recipe) -> int:
-        return self.materials.tokenizer.count_prompt(render(recipe, {}))
+        return control_of(sample, kind, (kind, self.materials.text_identity, pieces), recipe=recipe, tokens=tokens)
 
 
 def _fresh(haystacks: Sequence[Haystack], drawn: int, context_tokens: int) -> tuple[Haystack, int]:
@@ -245,10 +202,9 @@ def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:
     return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}
 
 
-def planting_notes(made: Sequence[Made], *, misplaced: float) -> tuple[str, ...]:
+def planting_notes(*, redrawn: int, off: Sequence[float], misplaced: float) -> tuple[str, ...]:
     """What a reader has to know: needles drawn again, and needles farther than `misplaced` from their depth."""
     notes: list[str] = []
-    redrawn = sum(item.redrawn for item in made)
     if redrawn:
         again = (
             "1 needle was drawn again, since the text held its"
@@ -256,11 +212,11 @@ def planting_notes(made: Sequence[Made], *, misplaced: float) -> tuple[str, ...]
             else (f"{redrawn:,} needles were drawn again, since the text held their")
         )
         notes.append(f"{again} words already")
-    off = [item.off for item in made if item.off > misplaced]
-    if off:
+    far = [each for each in off if each > misplaced]
+    if far:
         notes.append(
-            f"{len(off):,} of {len(made):,} samples have a needle more than {misplaced:.2g} of the text from its depth "
-            f"(the farthest {max(off):.2f}), since needles go in where a sentence begins and few begin there; take "
+            f"{len(far):,} of {len(off):,} samples have a needle more than {misplaced:.2g} of the text from its depth "
+            f"(the farthest {max(far):.2f}), since needles go in where a sentence begins and few begin there; take "
             "another text, or longer contexts"
         )
     return tuple(notes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from operator import attrgetter
 from typing import ClassVar, Literal
@@ -23,7 +24,7 @@ from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Haystack, prep
 from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
 from contextcliff.tasks.needles.values import score_value
 from contextcliff.tasks.prose_sources import several_texts
-from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, configured
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Traits, configured
 from contextcliff.text.value_forms import ValueForm
 
 _CHARACTERS_PER_TOKEN = 8
@@ -36,7 +37,6 @@ _MISPLACED = 0.2
 class PlantingTask(DesignedLengths):
     """A grid of lengths and places over `haystacks` stretches of text, with `trials` samples a cell."""
 
-    takes_any_prose = True
     inert: ClassVar[Mapping[str, object]] = {}
     """Options, by their key in the task, with the value that changes nothing: with it they are left out of what a
     sample is."""
@@ -62,8 +62,17 @@ class PlantingTask(DesignedLengths):
         return 1 if self.texts > 1 and self.places == (None,) else super().trials_in_block
 
     @property
-    def begins_anywhere(self) -> bool:
-        return self.haystacks == "fresh"
+    def traits(self) -> Traits:
+        traits, unused = super().traits, [key for key, value in self.inert.items() if attrgetter(key)(self) == value]
+        more = f"{traits.more_samples} and task.haystacks, or take task.haystacks=fresh"
+        return replace(
+            traits,
+            texts=self.texts,
+            takes_any_prose=True,
+            begins_anywhere=self.haystacks == "fresh",
+            more_samples=traits.more_samples if self.texts == 1 else more,
+            idle=(*traits.idle, *(key.rpartition(".")[2] for key in unused)),
+        )
 
     @property
     def texts(self) -> int:
@@ -79,21 +88,9 @@ class PlantingTask(DesignedLengths):
         """Whether all depths of a length and trial ask of one context."""
         return False
 
-    @property
-    def more_samples(self) -> str:
-        """More haystacks too, where those that there are hold back what more samples of each can show."""
-        if self.texts == 1:
-            return super().more_samples
-        return f"raise {self.count_key} and task.haystacks, or take task.haystacks=fresh"
-
-    @property
-    def idle(self) -> tuple[str, ...]:
-        unused = (key for key, value in self.inert.items() if attrgetter(key)(self) == value)
-        return (*super().idle, *(key.rpartition(".")[2] for key in unused))
-
     def asked(self) -> Mapping[str, object]:
         """What of the configuration determines a single sample."""
-        return configured(self, but=(*WHICH_SAMPLES, *self.not_asked, *self.idle))
+        return configured(self, but=(*WHICH_SAMPLES, *self.traits.not_asked, *self.traits.idle))
 
     def check_text(self, text: str) -> None:
         """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""

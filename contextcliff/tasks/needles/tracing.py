@@ -12,6 +12,7 @@ names. Its links stand anywhere in the text, in the order of the chain (`distanc
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
@@ -26,7 +27,7 @@ from contextcliff.tasks.needles.haystack import Fact, as_sentence
 from contextcliff.tasks.needles.planter import Planted, SampleSite
 from contextcliff.tasks.needles.planting import PlantingTask, score_planted
 from contextcliff.tasks.needles.values import score_share
-from contextcliff.tasks.task import ScoringContext
+from contextcliff.tasks.task import ScoringContext, Traits
 from contextcliff.text.value_forms import LETTERS, NUMBER, WORD
 
 _NAMES = {"word": WORD, "letters": LETTERS}
@@ -77,8 +78,9 @@ class Tracing(Depths, PlantingTask):
             )
 
     @property
-    def idle(self) -> tuple[str, ...]:
-        return (*super().idle, *(("names_question",) if self.ask == "value" else ()))
+    def traits(self) -> Traits:
+        traits = super().traits
+        return replace(traits, idle=(*traits.idle, "names_question")) if self.ask == "value" else traits
 
     @property
     def goes_anywhere(self) -> bool:
