@@ -24,7 +24,6 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.conversations.conversation import (
     Conversation,
     Conversing,
@@ -36,8 +35,9 @@ from contextcliff.tasks.conversations.conversation import (
 )
 from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, Maker, filled, require_fields
-from contextcliff.tasks.task import Materials, ScoringContext, Traits
+from contextcliff.tasks.grid import Depths, filled, require_fields
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 from unicodedata import normalize
 
-from contextcliff.tasks.answer_texts import plain
+from contextcliff.tasks.values import plain
 
 Format = Literal["json", "plain"]
 MAX_REPLY_CHARACTERS = 32_768

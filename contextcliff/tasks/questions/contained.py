@@ -18,8 +18,8 @@ import re
 from collections.abc import Sequence
 from unicodedata import normalize
 
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.squad_scoring import UNSPACED, has_unspaced, normalise
+from contextcliff.tasks.values import is_refusal
 
 _YES = frozenset("yes no ja nein oui non sí si はい いいえ 是 不是".split())  # noqa: SIM905
 _FUNCTION_WORDS = frozenset(

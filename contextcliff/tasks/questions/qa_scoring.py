@@ -21,7 +21,6 @@ from pydantic import PlainValidator
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.answer_texts import plain
 from contextcliff.tasks.questions.answer_format import LETTERS, Format, Parsed, chosen_letter
 from contextcliff.tasks.questions.contained import contains_reference
 from contextcliff.tasks.questions.squad_scoring import (
@@ -34,6 +33,7 @@ from contextcliff.tasks.questions.squad_scoring import (
     token_f1,
 )
 from contextcliff.tasks.questions.taxonomy import ContextWords, Failure, classify
+from contextcliff.tasks.values import plain
 
 MEASURES: Mapping[str, Metric] = {"f1": token_f1, "em": exact_match, "rouge_l": rouge_l}
 METRICS = ("auto", "contains", *MEASURES, "judge")

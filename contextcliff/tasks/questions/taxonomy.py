@@ -29,9 +29,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.answer_format import Format, Parsed
 from contextcliff.tasks.questions.squad_scoring import UNSPACED, runs, token_f1
+from contextcliff.tasks.values import is_refusal
 
 PARTIAL_F1 = 0.5
 _FAR_LONGER = 5
