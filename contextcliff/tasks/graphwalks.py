@@ -27,10 +27,10 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import BATCH, DesignedLengths, Maker, filled, refuse_twice, require_fields
-from contextcliff.tasks.task import Materials, ScoringContext, Traits
+from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, refuse_twice, require_fields
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
 
 FINAL = "Final Answer:"

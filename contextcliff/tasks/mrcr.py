@@ -24,7 +24,6 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.conversation import (
     VARIANTS,
     Conversing,
@@ -36,8 +35,9 @@ from contextcliff.tasks.conversation import (
     turn_of,
 )
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, Maker, control_of, filled, require_fields, sample_at
-from contextcliff.tasks.task import Materials, ScoringContext, Traits
+from contextcliff.tasks.grid import Depths, control_of, filled, require_fields, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
