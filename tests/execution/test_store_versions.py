@@ -13,7 +13,7 @@ from unittest import mock
 import pytest
 
 from contextcliff.errors import RunError
-from contextcliff.execution import database, packing
+from contextcliff.execution import database
 from contextcliff.execution.store import Store
 from contextcliff.seeding import digest_of
 from tests.execution.test_store import PLANNED, RUN
@@ -58,7 +58,7 @@ def version(file: Path) -> int:
 
 
 def packed(text: str) -> bytes:
-    deflating = zlib.compressobj(zdict=packing._COMMON)
+    deflating = zlib.compressobj(zdict=database._COMMON)
     return deflating.compress(text.encode()) + deflating.flush()
 
 
@@ -147,13 +147,13 @@ def test_an_answer_of_an_earlier_layout_learns_its_prompt_from_the_schedule(tmp_
 
 def test_a_packed_row_is_read_for_ever() -> None:
     text = '{"text":"4030729","finish_reason":"stop","prompt_tokens":1021}'
-    assert packing.unpacked(bytes.fromhex("78bb05f4c631835b06753149e9bc160063aa1408")) == text
+    assert database._unpacked(bytes.fromhex("78bb05f4c631835b06753149e9bc160063aa1408")) == text
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", packed("{}")[:-1], packed("x" * 1_001)])
 def test_what_was_not_packed_stays_as_it_is(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "MOST_BYTES", 1_000)
-    assert packing.unpacked(data) == data
+    monkeypatch.setattr(database, "MOST_BYTES", 1_000)
+    assert database._unpacked(data) == data
 
 
 def test_a_newer_database_is_left_as_it_is(tmp_path: Path) -> None:
