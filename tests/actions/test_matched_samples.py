@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
+from contextcliff.actions.compare import match, samples_of, why_no_pairs
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
 from contextcliff.reporting.comparison.comparison import ComparedRun
