@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.annotate_run import Annotated
-from contextcliff.actions.replay import replayed_blocks
+from contextcliff.actions.like import replayed_blocks
 from contextcliff.analysis.search import block_key
 from contextcliff.annotation.judge import Ratings
 from contextcliff.errors import RunError
@@ -123,7 +123,7 @@ def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | No
 
 def _replayed(annotated: Annotated, scored: Sequence[ScoredSample]) -> tuple[ScoredSample, ...]:
     """The samples of replayed blocks that have an outcome and are not among those that count."""
-    blocks = replayed_blocks(annotated.run.facts.replay)
+    blocks = frozenset(replayed_blocks(annotated.run.facts.replay))
     counted = {item.sample.sample_id for item in scored}
     return tuple(
         item

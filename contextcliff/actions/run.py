@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.analyse_run import analyse_run, require_an_answer
 from contextcliff.actions.annotate_run import annotate, ask_annotators
-from contextcliff.actions.baseline import read_baseline
+from contextcliff.actions.like import read_baseline
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.override_keys import key_of

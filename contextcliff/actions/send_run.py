@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.baseline import read_baseline
+from contextcliff.actions.like import read_baseline, with_replay
 from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.prepare_run import Prepared, prepare, stored_before
-from contextcliff.actions.replay import with_replay
 from contextcliff.actions.required_cap import (
     announce,
     impossible_cap,
