@@ -7,14 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.ahead import impossible_cap, search_ahead, tested_quantity, unreachable_cap
 from contextcliff.actions.baseline import read_baseline
 from contextcliff.actions.naming import settled
 from contextcliff.actions.planner import Planner
-from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare
+from contextcliff.actions.prepare import Prepared, check_search, deployment, prepare
 from contextcliff.actions.replay import replay_notes, with_replay
-from contextcliff.actions.required_cap import impossible_cap, tested_quantity, unreachable_cap
-from contextcliff.actions.rest_of_search import search_ahead
-from contextcliff.actions.run_manifest import manifest_of
+from contextcliff.actions.report import manifest_of
 from contextcliff.annotation.ask_annotators import check_judge, judge_meter, requests_ahead
 from contextcliff.engines.engine import Download, Served, ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, UnreachableError

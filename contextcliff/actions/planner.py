@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.analyse_run import price_left_out
-from contextcliff.actions.prepare_run import Prepared, stored_before
-from contextcliff.actions.required_cap import best_case_of
-from contextcliff.actions.rest_of_search import SCORE, Load, SearchAhead, load_of, refuse_beyond
+from contextcliff.actions.ahead import SCORE, Load, SearchAhead, best_case_of, load_of, refuse_beyond
+from contextcliff.actions.analyse import price_left_out
+from contextcliff.actions.prepare import Prepared, stored_before
 from contextcliff.analysis.forecast import BestCase, chance_to_clear, chance_to_pass
 from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens

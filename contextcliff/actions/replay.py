@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.baseline import FIRST, KEY, Baseline, different_keys, listed
-from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_block
+from contextcliff.actions.prepare import Prepared, PreparedSearch, planned_block
 from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import ConfigError
 from contextcliff.execution.store import PlannedSample
