@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.prepare_run import Prepared, planned_block
+from contextcliff.actions.prepare import Prepared, planned_block
 from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import PlannedSample, StoredRun

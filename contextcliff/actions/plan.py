@@ -9,13 +9,23 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.analyse_run import price_left_out
+from contextcliff.actions.ahead import (
+    SCORE,
+    Load,
+    SearchAhead,
+    best_case_of,
+    impossible_cap,
+    load_of,
+    refuse_beyond,
+    search_ahead,
+    tested_quantity,
+    unreachable_cap,
+)
+from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.like import read_baseline, replay_notes, with_replay
 from contextcliff.actions.naming import settled
-from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare, stored_before
-from contextcliff.actions.required_cap import best_case_of, impossible_cap, tested_quantity, unreachable_cap
-from contextcliff.actions.rest_of_search import SCORE, Load, SearchAhead, load_of, refuse_beyond, search_ahead
-from contextcliff.actions.run_manifest import manifest_of
+from contextcliff.actions.prepare import Prepared, check_search, deployment, prepare, stored_before
+from contextcliff.actions.report import manifest_of
 from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass
 from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
