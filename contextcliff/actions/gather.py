@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
@@ -16,8 +15,9 @@ from contextcliff.execution.store import STORE_NAME, Store
 from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
 from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tracking.tracked_folder import tracked_of
-from contextcliff.tracking.tracker import Tracker, TrackingError
+from contextcliff.tracking.mlflow import tracked_of
+from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.tracker import TrackingError
 
 _STORES = "action.stores"
 _MOST_SHOWN = 12
@@ -46,7 +46,7 @@ class Gather:
         uploads = upload_runs(invocation.tracking, _experiments(invocation))
         if invocation.reporting.prints:
             _render(gathered, output_dir=invocation.output_dir)
-            _render_uploads(uploads if invocation.tracking.ui_command() else None)
+            _render_uploads(None if invocation.tracking.mlflow is None else uploads)
         _require_uploaded(uploads)
         return ExitCode.DONE
 
@@ -170,18 +170,22 @@ class Uploads:
     """Runs that were left after the tracker could not be asked."""
 
 
-def upload_runs(tracking: Tracker, experiments: Sequence[Path]) -> Uploads:
+def upload_runs(tracking: NoTracker, experiments: Sequence[Path]) -> Uploads:
     """Upload every run of these experiments that the tracker lacks, into the experiment of its folder's name.
 
     A run that fails does not keep the others from it; where the tracker can't even be asked, no further one is tried.
     """
+    if tracking.mlflow is None:
+        for experiment in experiments:
+            upload_sweeps(None, experiment)
+        return Uploads()
     uploaded: list[Path] = []
     failed: list[tuple[Path, str]] = []
     folders = [folder for experiment in experiments for folder in run_folders(experiment)]
     there = 0
     jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
     for place, folder in enumerate(folders):
-        tracker = _of_experiment(tracking, folder.parent.name)
+        tracker = replace(tracking.mlflow, experiment=folder.parent.name)
         try:
             tracked = tracked_of(folder)
         except TrackingError as error:
@@ -210,7 +214,3 @@ def upload_runs(tracking: Tracker, experiments: Sequence[Path]) -> Uploads:
         else:
             uploaded.append(folder)
     return Uploads(uploaded=tuple(uploaded), there=there, failed=tuple(failed))
-
-
-def _of_experiment(tracking: Tracker, name: str) -> Tracker:
-    return tracking if tracking.experiment == name else cast(Tracker, replace(cast(Any, tracking), experiment=name))

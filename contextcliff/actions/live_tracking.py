@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.run_manifest import provenance
 from contextcliff.actions.sweep_row import row_without_report
+from contextcliff.findings.finding import measured
 from contextcliff.records.search_record import LengthStanding
+from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
-from contextcliff.tracking.tracker import Begun, LengthPoint, LiveRun, RunTitle, Started, model_title
+from contextcliff.tracking.tracker import LengthPoint, model_title, run_title
+
+if TYPE_CHECKING:
+    from contextcliff.tracking.live import LiveRun
 
 
 @dataclass(kw_only=True, slots=True)
@@ -28,11 +34,44 @@ class LiveTracking:
         """Something will be sent, or was to be."""
         place = self.invocation.place
         if self._run is None:
+            row = None
             if place is not None:
                 experiment = self.invocation.output_dir / self.invocation.tracking.experiment
                 row = row_without_report(self.invocation, place, state="running", run_id=self.identity.run_id)
                 write_row(sweep_folder(experiment, place.sweep_id), row)
-            self._run = self.invocation.tracking.begin(_started(self.invocation, self.identity))
+            self._run = self._begun(row)
+
+    def _begun(self, row: SweepRow | None) -> LiveRun | None:
+        invocation = self.invocation
+        if (tracker := invocation.tracking.mlflow) is None:
+            return None
+        from contextcliff.tracking.live import LiveRun
+
+        named = any(key_of(each) == "model.name" for each in invocation.overrides)
+        option = "" if named else invocation.options.get("model", "")
+        return LiveRun(
+            tracker,
+            run_id=self.identity.run_id,
+            title=run_title(
+                model=model_title(invocation.model_name, option=option, engine=invocation.engine.name),
+                task=invocation.task_name,
+                kv_policy=invocation.shown_policy,
+                rope=invocation.model.rope.words,
+                label=invocation.label,
+            ),
+            parameters=invocation.parameters,
+            tags={
+                "model": invocation.shown_model,
+                "task": invocation.task_name,
+                "kv_policy": invocation.shown_policy,
+                "engine": invocation.engine.name,
+                "dataset": invocation.dataset_name,
+                **provenance(self.identity),
+            },
+            place=invocation.place,
+            row=row,
+            computes_here=invocation.engine.computes_here,
+        )
 
     def lengths(self, standing: Sequence[LengthStanding]) -> None:
         """How the lengths of a search stand now."""
@@ -45,12 +84,12 @@ class LiveTracking:
         """A length is complete."""
         if self._run is not None and point.context_tokens not in self._told:
             self._told.add(point.context_tokens)
-            self._run.point(point)
+            self._run.send(*measured("by_length/", point, "score", "n_samples", step=point.context_tokens))
 
-    def hand_over(self) -> Begun | None:
-        """What the tracker has of the run, which has its report now."""
+    def hand_over(self) -> LiveRun | None:
+        """The run as it is tracked, which has its report now."""
         run, self._run, self._finished = self._run, None, True
-        return None if run is None else run.hand_over()
+        return run
 
     def fail(self, why: str, *, interrupted: bool = False) -> None:
         """It ended without a report; nothing after the report is a failure of it.
@@ -64,35 +103,3 @@ class LiveTracking:
         run, self._run = self._run, None
         if run is not None:
             run.fail(why, interrupted=interrupted)
-
-
-def _started(invocation: Invocation, identity: Identity) -> Started:
-    option = (
-        ""
-        if any(key_of(each) == "model.name" for each in invocation.overrides)
-        else invocation.options.get("model", "")
-    )
-    return Started(
-        run_id=identity.run_id,
-        title=RunTitle(
-            model=model_title(invocation.model_name, option=option, engine=invocation.engine.name),
-            task=invocation.task_name,
-            kv_policy=invocation.shown_policy,
-            label=invocation.label,
-            rope=invocation.model.rope.words,
-        ),
-        parameters=invocation.parameters,
-        tags={
-            "model": invocation.shown_model,
-            "task": invocation.task_name,
-            "kv_policy": invocation.shown_policy,
-            "engine": invocation.engine.name,
-            "dataset": invocation.dataset_name,
-            **provenance(identity),
-        },
-        place=invocation.place,
-        row=None
-        if invocation.place is None
-        else row_without_report(invocation, invocation.place, state="running", run_id=identity.run_id),
-        computes_here=invocation.engine.computes_here,
-    )

@@ -29,7 +29,7 @@ from contextcliff.records.generation import NOT_SENT, TRUNCATED, ScoredSample
 from contextcliff.records.report import SIMULATED, Report, RunRecord, shown_model
 from contextcliff.records.sample import render
 from contextcliff.records.search_record import Replay, Search
-from contextcliff.tracking.tracker import Begun, Tracked, TrackingError
+from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from contextcliff.records.note import Catalogue
     from contextcliff.reporting.page.excerpts import Excerpt
     from contextcliff.reporting.stored_reports import StoredReports
+    from contextcliff.tracking.live import LiveRun
 
 _PLACES = ("tracking", "output_dir")
 """What says where runs lie and where they are tracked."""
@@ -124,8 +125,7 @@ def report_run(
         beside=() if curves is None else (curves,),
         interrupted=stop in ("interrupted", "terminated"),
     )
-    begun = None if live is None else live.hand_over()
-    uploaded = _upload(invocation, tracked, begun)
+    uploaded = _upload(invocation, tracked, None if live is None else live.hand_over())
     if uploaded and invocation.reporting.prints and invocation.place is None:
         _show_leaderboard(invocation)
     _show_cap_again(invocation, report)
@@ -156,14 +156,15 @@ def _draw(
             write_pages(run, excerpts=excerpts, prompts=prompts, figures=figures, folder=folder)
 
 
-def _upload(invocation: Invocation, tracked: Tracked, begun: Begun | None) -> bool:
+def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> bool:
     """Whether the tracker has the run; where it fails, a warning says how to upload it later."""
     from contextcliff.reporting.progress import phase
 
-    tracker = invocation.tracking
+    if (tracker := invocation.tracking.mlflow) is None:
+        return False
     try:
-        with phase("uploading the run", shown=invocation.reporting.progress and tracker.ui_command() is not None):
-            tracker.log(tracked, begun=begun)
+        with phase("uploading the run", shown=invocation.reporting.progress):
+            tracker.log(tracked, live=live)
     except TrackingError as error:
         places = [item for item in invocation.overrides if key_of(item).partition(".")[0] in _PLACES]
         later = f"upload them later with: {command_line(['action=gather', *places])}"
@@ -339,7 +340,8 @@ def _show(invocation: Invocation, report: Report, folder: Path) -> None:
     if much == "summary":
         render_summary(report, console=console, folder=folder, language=language)
     else:
-        command = invocation.tracking.ui_command()
+        tracker = invocation.tracking.mlflow
+        command = None if tracker is None else tracker.ui_command()
         html = invocation.reporting.html
         render_console(report, console=console, folder=folder, tracking_command=command, html=html, language=language)
 
@@ -373,8 +375,9 @@ def _warn_of_passed_over(beside: StoredReports, folder: Path) -> None:
 
 def _show_leaderboard(invocation: Invocation) -> None:
     """Where the page of the tracker has all runs side by side."""
+    tracker = invocation.tracking.mlflow
     try:
-        address = invocation.tracking.leaderboard()
+        address = None if tracker is None else tracker.leaderboard()
     except TrackingError as error:
         tell(f"warning: {error}")
         return
