@@ -27,7 +27,8 @@ from contextcliff.seeding import digest_of
 from contextcliff.settings import folder_name
 from contextcliff.tasks.task import ContextBudget, Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.tracker import SweepPlace, Tracker
+from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.tracker import SweepPlace
 
 if TYPE_CHECKING:
     from contextcliff.actions.prepare import Prepared
@@ -68,7 +69,7 @@ class Invocation:
     sampling: Sampling
     kv_policy: KVPolicy
     analysis: AnalysisSettings
-    tracking: Tracker
+    tracking: NoTracker
     judge: Judge | None
     embedder: Embedder | None
     reporting: ReportingSettings

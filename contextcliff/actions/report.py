@@ -30,13 +30,14 @@ from contextcliff.records.report import SCHEMA_VERSION, SIMULATED, Report, RunRe
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.run_names import read_dataset
-from contextcliff.tracking.tracker import Begun, Tracked, TrackingError
+from contextcliff.tracking.tracker import Tracked, TrackingError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from contextcliff.findings.finding import FinishedRun
     from contextcliff.reporting.page.excerpts import Excerpt
+    from contextcliff.tracking.live import LiveRun
 
 _PLACES = ("tracking", "output_dir")
 """What says where runs lie and where they are tracked."""
@@ -294,18 +295,20 @@ def _show(invocation: Invocation, report: Report, folder: Path, *, cap_again: bo
     elif much == "summary":
         render_summary(report, console=console, folder=folder, language=language)
     else:
-        command, html = invocation.tracking.ui_command(), invocation.reporting.html
+        tracker, html = invocation.tracking.mlflow, invocation.reporting.html
+        command = None if tracker is None else tracker.ui_command()
         render_console(report, console=console, folder=folder, tracking_command=command, html=html, language=language)
 
 
-def _upload(invocation: Invocation, tracked: Tracked, begun: Begun | None) -> bool:
+def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> bool:
     """Whether the tracker has the run; where it fails, a warning says how to upload it later."""
     from contextcliff.reporting.progress import phase
 
-    tracker = invocation.tracking
+    if (tracker := invocation.tracking.mlflow) is None:
+        return False
     try:
-        with phase("uploading the run", shown=invocation.reporting.progress and tracker.ui_command() is not None):
-            tracker.log(tracked, begun=begun)
+        with phase("uploading the run", shown=invocation.reporting.progress):
+            tracker.log(tracked, live=live)
     except TrackingError as error:
         places = [item for item in invocation.overrides if key_of(item).partition(".")[0] in _PLACES]
         later = f"upload them later with: {command_line(['action=gather', *places])}"
@@ -316,8 +319,9 @@ def _upload(invocation: Invocation, tracked: Tracked, begun: Begun | None) -> bo
 
 def _show_leaderboard(invocation: Invocation) -> None:
     """Where the page of the tracker has all runs side by side."""
+    tracker = invocation.tracking.mlflow
     try:
-        address = invocation.tracking.leaderboard()
+        address = None if tracker is None else tracker.leaderboard()
     except TrackingError as error:
         tell(f"warning: {error}")
         return

@@ -8,14 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.sweep_row import row_without_report
+from contextcliff.findings.finding import measured
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.run_names import read_provenance
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
-from contextcliff.tracking.tracker import Begun, LengthPoint, LiveRun, RunTitle, Started, model_title
+from contextcliff.tracking.tracker import LengthPoint, model_title, run_title
+
+if TYPE_CHECKING:
+    from contextcliff.tracking.live import LiveRun
 
 
 @dataclass(kw_only=True, slots=True)
@@ -35,31 +40,35 @@ class LiveTracking:
             experiment = invocation.output_dir / invocation.tracking.experiment
             row = row_without_report(invocation, place, state="running", run_id=run_id)
             write_row(sweep_folder(experiment, place.sweep_id), row)
+        tracker = invocation.tracking.mlflow
+        if tracker is None:
+            return
+        from contextcliff.tracking.live import LiveRun  # few runs without MLflow need it
+
         named = any(key_of(each) == "model.name" for each in invocation.overrides)
         option = "" if named else invocation.options.get("model", "")
-        self._run = invocation.tracking.begin(
-            Started(
-                run_id=run_id,
-                title=RunTitle(
-                    model=model_title(invocation.model_name, option=option, engine=invocation.engine.name),
-                    task=invocation.task_name,
-                    kv_policy=invocation.shown_policy,
-                    label=invocation.label,
-                    rope=invocation.model.rope.words,
-                ),
-                parameters=invocation.parameters,
-                tags={
-                    "model": invocation.shown_model,
-                    "task": invocation.task_name,
-                    "kv_policy": invocation.shown_policy,
-                    "engine": invocation.engine.name,
-                    "dataset": invocation.dataset_name,
-                    **provenance(invocation),
-                },
-                place=place,
-                row=row,
-                computes_here=invocation.engine.computes_here,
-            )
+        self._run = LiveRun(
+            tracker,
+            run_id=run_id,
+            title=run_title(
+                model=model_title(invocation.model_name, option=option, engine=invocation.engine.name),
+                task=invocation.task_name,
+                kv_policy=invocation.shown_policy,
+                rope=invocation.model.rope.words,
+                label=invocation.label,
+            ),
+            parameters=invocation.parameters,
+            tags={
+                "model": invocation.shown_model,
+                "task": invocation.task_name,
+                "kv_policy": invocation.shown_policy,
+                "engine": invocation.engine.name,
+                "dataset": invocation.dataset_name,
+                **provenance(invocation),
+            },
+            place=place,
+            row=row,
+            computes_here=invocation.engine.computes_here,
         )
 
     def lengths(self, standing: Sequence[LengthStanding]) -> None:
@@ -73,12 +82,12 @@ class LiveTracking:
         """A length is complete."""
         if self._run is not None and point.context_tokens not in self._told:
             self._told.add(point.context_tokens)
-            self._run.point(point)
+            self._run.send(*measured("by_length/", point, "score", "n_samples", step=point.context_tokens))
 
-    def hand_over(self) -> Begun | None:
-        """What the tracker has of the run, which has its report now."""
+    def hand_over(self) -> LiveRun | None:
+        """The run as it is tracked, which has its report now."""
         run, self._run, self._finished = self._run, None, True
-        return None if run is None else run.hand_over()
+        return run
 
     def fail(self, why: str, *, interrupted: bool = False) -> None:
         """It ended without a report; nothing after the report is a failure of it.
