@@ -43,12 +43,12 @@ from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import GivenPath, Label, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.tracker import Tracker
+from contextcliff.tracking.none import NoTracker
 
 _GROUPS: Mapping[str, type] = {
     **{"action": Action, "model": Model, "engine": Engine, "tokenizer": TokenizerChoice, "task": Task},
     **{"dataset": Dataset, "sampling": Sampling, "kv_policy": KVPolicy, "analysis": AnalysisSettings},
-    **{"tracking": Tracker, "judge": Judge, "embedding": Embedder},
+    **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
 """What the class of each group has to be like."""
 _MAY_BE_NONE = ("judge", "embedding")
@@ -110,16 +110,16 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
     task, judge, embedder = groups["task"], groups.pop("judge"), groups.pop("embedding")
     if plain.run is not None and not isinstance(groups["action"], Analyze):
         raise ConfigError(f"run={plain.run}: names a stored run to analyse; add action=analyze, or leave it out")
-    if judge is not None and not task.has_references:
+    if judge is not None and not task.traits.has_references:
         raise ConfigError(f"judge: task={task.name} has no reference answers to judge by; leave it out")
-    if task.is_judged and judge is None:
+    if task.traits.is_judged and judge is None:
         raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
-    if task.is_judged and task.is_searched:
+    if task.traits.is_judged and task.traits.is_searched:
         raise ConfigError(
             "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
             "fixed number of samples, task.trials=N, or take another metric"
         )
-    if embedder is not None and not task.embeds_texts:
+    if embedder is not None and not task.traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
     try:
         groups["tracking"].check()
@@ -134,7 +134,7 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
         embedder=embedder,
         reporting=plain.reporting,
         published=published_curves(plain.reporting.published, key="reporting.published"),
-        budget=plain.budget.for_lengths(given=task.lengths_given),
+        budget=plain.budget.for_lengths(given=task.traits.lengths_given),
         label=plain.label,
         seed=plain.seed,
         search=plain.search,
@@ -154,7 +154,7 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
 class SweepParts:
     """What the jobs of a sweep share, and where all of it is kept."""
 
-    tracking: Tracker
+    tracking: NoTracker
     reporting: ReportingSettings
     output_dir: Path
     published: tuple[PublishedCurve, ...]
