@@ -292,7 +292,7 @@ class DesignedLengths(Task):
         if self.length_fractions:
             most = self._longest_that_fits(context_budget)
             asked = {min(most, round(share * context_budget.context_window)) for share in self.length_fractions}
-            return tuple(sorted(length for length in asked if length > 0))
+            return tuple(sorted({max(1, length) for length in asked}))
         given = self._given
         if not given:
             return self._doubled(context_budget)
