@@ -53,13 +53,7 @@ _GROUPS: Mapping[str, type] = {
 """What the class of each group has to be like."""
 _MAY_BE_NONE = ("judge", "embedding")
 _LONGEST_VALUE, _LONGEST_REASON = 80, 160
-_WORDS = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "string": "a text",
-    "tuple": "a list, [A,B]",
-}
+_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text", "tuple": "a list"}
 """What a value has to be, by the first word of the kinds of pydantic's errors."""
 _T = TypeVar("_T")
 
@@ -372,14 +366,9 @@ def _told_by_weights(model: dict[str, Any], engine: Engine, *, prefix: str, name
 
 def _resolved(config: DictConfig, keys: Iterable[str]) -> dict[str, Any]:
     """The plain values of some keys. Raises `ConfigError` for an interpolation that leads nowhere and for `???`."""
+    plain = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
     try:
-        return {
-            key: OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
-            if OmegaConf.is_config(value)
-            else value
-            for key in keys
-            for value in (config[key],)
-        }
+        return {key: plain(node) if OmegaConf.is_config(node := config[key]) else node for key in keys}
     except OmegaConfBaseException as error:
         raise ConfigError(_unresolved(config, error)) from error
 
