@@ -53,6 +53,8 @@ class Served:
     """The KV cache, where the engine tells what it has, or could measure it by now."""
     positions: Positions | None = None
     """The positions that the model was trained on, where weights or server tell."""
+    slots: int | None = None
+    """Prompts that it keeps computed, each in a slot that answers one request at a time; None if unknown."""
 
 
 class Session(Protocol):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from contextcliff.engines.engine import Deployment, Download, OnToken, Served
 from contextcliff.engines.kept_model import taken
 from contextcliff.engines.llamacpp_cache import SlotStates
-from contextcliff.engines.openai.exchange import Api, Request, exchange
+from contextcliff.engines.openai.exchange import Api, Request, Slots, exchange
 from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
@@ -179,6 +179,7 @@ class LlamaCpp:
                         ),
                         timeout_s=self.timeout_s,
                         prefix_cache=self.prefix_cache,
+                        slots=Slots(self.concurrency if self.concurrency > 1 and self.prefix_cache else 0),
                         cache=loaded.states.read_back(http, address, key.value),
                         positions=of_gguf(weights),
                     )
@@ -257,6 +258,7 @@ class LlamaCppSession:
     tokenizer: LlamaServerTokenizer
     timeout_s: float
     prefix_cache: bool
+    slots: Slots
     cache: CacheInUse | None
     """Read back from the server."""
     positions: Positions | None
@@ -267,35 +269,39 @@ class LlamaCppSession:
         """Which API is used; name and window are the configuration's."""
         line = _API_LINES[self.api, self.model.gguf.has_chat_template() is not False]
         plain = self.api == "completions"
-        return Served(lines=(line,), plain=plain, cache=self.cache, positions=self.positions)
+        return Served(
+            lines=(line,), plain=plain, cache=self.cache, positions=self.positions, slots=self.slots.count or None
+        )
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         """Send the prompt with every sampler named, so that no default of the server applies."""
         template = {"chat_template_kwargs": dict(self.model.template_arguments)} if self.api == "chat" else {}
-        return await exchange(
-            self.client,
-            Request(
-                model=self.model.name or "embedded",
-                prompt=prompt,
-                built_tokens=sample.built_tokens,
-                fields={
-                    "temperature": sampling.temperature,
-                    "top_p": sampling.top_p,
-                    "max_tokens": sampling.generated_tokens,
-                    "seed": sample.seed if sampling.seed is None else sampling.seed,
-                    "top_k": sampling.top_k,
-                    "min_p": sampling.min_p,
-                    "repeat_penalty": sampling.repetition_penalty,
-                    "cache_prompt": self.prefix_cache,
-                    **template,
-                },
-                api=self.api,
-            ),
-            timeout_s=self.timeout_s,
-            on_token=on_token,
-        )
+        with self.slots.one_for(prompt) as slot:
+            return await exchange(
+                self.client,
+                Request(
+                    model=self.model.name or "embedded",
+                    prompt=prompt,
+                    built_tokens=sample.built_tokens,
+                    fields={
+                        "temperature": sampling.temperature,
+                        "top_p": sampling.top_p,
+                        "max_tokens": sampling.generated_tokens,
+                        "seed": sample.seed if sampling.seed is None else sampling.seed,
+                        "top_k": sampling.top_k,
+                        "min_p": sampling.min_p,
+                        "repeat_penalty": sampling.repetition_penalty,
+                        "cache_prompt": self.prefix_cache,
+                        **template,
+                        **slot,
+                    },
+                    api=self.api,
+                ),
+                timeout_s=self.timeout_s,
+                on_token=on_token,
+            )
 
 
 def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:

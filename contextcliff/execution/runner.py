@@ -71,10 +71,11 @@ class Runner:
         unknown model) and a long row of failures or refusals end the run with `RunError`; one that persists leaves
         its sample unscored.
         """
-        health = Health(most=self.concurrency)
+        slots = self.session.served.slots
+        health = Health(most=self.concurrency if slots is None else min(slots, self.concurrency))
         earlier = {name for name, fault in dict(self.store.faults(self.run_id)).items() if fault.kind in REFUSALS}
         own = has_own_tokenizer(self.store, self.run_id)
-        gate, changed = PrefixGate(source), asyncio.Event()
+        gate, changed = PrefixGate(source, in_slots=slots is not None), asyncio.Event()
         under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
         ended: set[asyncio.Task[Outcome]] = set()
         try:

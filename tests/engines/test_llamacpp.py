@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from contextcliff.datasets.essays import Essays
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession
+from contextcliff.engines.openai.exchange import Slots
 from contextcliff.engines.openai.server_tokens import piece_starts
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.kv.policy import KVPolicy
@@ -43,11 +44,11 @@ T = TypeVar("T")
 
 
 def with_model(
-    use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens: int = 1024, prefix_cache: bool = True
+    use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens: int = 1024, **settings_of_engine: Any
 ) -> T:
     async def once() -> T:
         deployment = Deployment(model=SMOLLM2, kv_policy=FULL, context_tokens=context_tokens)
-        async with LlamaCpp(prefix_cache=prefix_cache).open(deployment) as session:
+        async with LlamaCpp(**settings_of_engine).open(deployment) as session:
             return await use(session)
 
     return asyncio.run(once())
@@ -103,6 +104,45 @@ def test_without_the_prefix_cache_the_same_prompt_is_computed_again() -> None:
         assert [each.cached_tokens for each in answers] == [0, 0]
 
     with_model(use, prefix_cache=False)
+
+
+def test_a_prompt_goes_to_the_free_slot_that_begins_like_it_else_to_the_longest_unused() -> None:
+    slots, texts = Slots(3), [Prompt(user=letter * 100) for letter in "ab"]
+    for text, slot in ((texts[0], 0), (texts[1], 1), (texts[0], 0), (Prompt(user="new" * 30), 2)):
+        with slots.one_for(text) as field:
+            assert field == {"id_slot": slot}
+    with (
+        slots.one_for(texts[0]),
+        slots.one_for(texts[0]) as second,
+        slots.one_for(texts[0]),
+        slots.one_for(texts[0]) as none,
+    ):
+        assert (second, none) == ({"id_slot": 1}, {})
+    with Slots(0).one_for(texts[0]) as field:
+        assert field == {}
+
+
+@pytest.mark.slow
+def test_a_server_with_slots_computes_each_context_once_though_questions_on_several_come_together() -> None:
+    async def use(session: LlamaCppSession) -> None:
+        assert session.served.slots == 2
+        made = build(niah(lengths=[320], depths=[0.8, 0.9, 1.0], trials=2, haystacks=1))
+        contexts = [
+            [
+                Prompt(user=f"{name} {render(each.recipe, {TEXT.document_id: TEXT}).user}")
+                for each in made
+                if each.trial == trial
+            ]
+            for trial, name in enumerate(("One", "Two"))
+        ]
+        for prompts in zip(*contexts, strict=True):
+            answers = await asyncio.gather(
+                *(session.generate(made[0], each, Sampling(max_tokens=4)) for each in prompts)
+            )
+            computed = [each.prompt_tokens - (each.cached_tokens or 0) for each in answers]
+            assert prompts == (contexts[0][0], contexts[1][0]) or max(computed) < 100
+
+    with_model(use, concurrency=2)
 
 
 def test_a_prompt_beyond_the_context_is_an_overflow() -> None:

@@ -167,6 +167,8 @@ class ServerFacts:
     """Further lines for the report."""
     trained_tokens: int | None = None
     """Positions that the model was trained on; None: not told."""
+    slots: int = 0
+    """Those of a llama.cpp server; 0 for any other."""
 
     @property
     def root(self) -> str:
@@ -194,7 +196,7 @@ def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None)
     listed = list_models(http, base_url, key, named=name is not None)
     model = choose_model(listed.models, name, base_url)
     entry = listed.entry(model)
-    window, counter, remarks = _own_routes(http, base_url.removesuffix("/v1"), key, model)
+    window, counter, remarks, slots = _own_routes(http, base_url.removesuffix("/v1"), key, model)
     return ServerFacts(
         base_url=base_url,
         model=model,
@@ -202,22 +204,28 @@ def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None)
         counter=counter,
         remarks=(*listed.remarks, *remarks),
         trained_tokens=entry.trained_tokens,
+        slots=slots,
     )
 
 
 def _own_routes(
     http: httpx2.Client, root: str, key: ApiKey, model: str
-) -> tuple[int | None, TokenCounter | None, tuple[str, ...]]:
-    """Window, token counter and remarks, by the routes that one kind of server has and the others do not."""
+) -> tuple[int | None, TokenCounter | None, tuple[str, ...], int]:
+    """Window, token counter, remarks and slots, by the routes that one kind of server has and the others do not."""
     props = _optional(http, "GET", f"{root}/props", key)
     if n_ctx := _positive(object_at(props, "default_generation_settings"), "n_ctx"):
-        return n_ctx, "llama_server", _template_remarks(props.get("chat_template"))
+        return (
+            n_ctx,
+            "llama_server",
+            _template_remarks(props.get("chat_template")),
+            _positive(props, "total_slots") or 0,
+        )
     kobold = _optional(http, "GET", f"{root}/api/extra/true_max_context_length", key)
     if window := _positive(kobold, "value"):
         count = _optional(http, "POST", f"{root}/api/extra/tokencount", key, body={"prompt": _PROBE})
-        return window, "koboldcpp" if _positive(count, "value") else None, ()
+        return window, "koboldcpp" if _positive(count, "value") else None, (), 0
     count = _optional(http, "POST", f"{root}/tokenize", key, body={"model": model, "prompt": _PROBE})
-    return _positive(count, "max_model_len"), "vllm" if _positive(count, "count") else None, ()
+    return _positive(count, "max_model_len"), "vllm" if _positive(count, "count") else None, (), 0
 
 
 def _template_remarks(template: object) -> tuple[str, ...]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing, suppress
+from bisect import bisect_left
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -77,6 +78,42 @@ async def exchange(
         raise connection_fault(error, client.base_url.host) from error
     except (openai.OpenAIError, ValueError) as error:  # no JSON, or another error of the client
         raise EngineFault("broken_stream", detail_of(str(error)), retryable=True) from error
+
+
+_SAME_CONTEXT = 0.1
+"""Share of a prompt that a slot has to hold already, as llama.cpp has it; else the longest unused is taken."""
+
+
+class Slots:
+    """The slots of a llama.cpp server. A prompt goes to the free one whose last prompt begins most like it.
+
+    With a `count` of 0, for other servers and for one request at a time, no slot is named.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._free = dict.fromkeys(range(count), "")
+        """What each holds, the longest unused first."""
+
+    @contextmanager
+    def one_for(self, prompt: Prompt) -> Iterator[Mapping[str, int]]:
+        """The field of a request that names a slot, which is busy inside the block; none where none is free."""
+        text, free = plain_text(prompt), self._free
+        if not free:
+            yield {}
+            return
+        shared = {slot: _shared_beginning(held, text) for slot, held in free.items()}
+        slot = max(free, key=lambda each: shared[each] if shared[each] > _SAME_CONTEXT * len(text) else 0)
+        del free[slot]
+        try:
+            yield {"id_slot": slot}
+        finally:
+            free[slot] = text
+
+
+def _shared_beginning(one: str, other: str) -> int:
+    """Characters that both begin with."""
+    return bisect_left(range(1, min(len(one), len(other)) + 1), True, key=lambda end: not other.startswith(one[:end]))
 
 
 @dataclass(kw_only=True, slots=True)

@@ -12,7 +12,7 @@ from pydantic import Field
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.engines.openai.detection import ServerFacts, detect, served_name
 from contextcliff.engines.openai.dialect import Dialect
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.openai.exchange import Api, Slots
 from contextcliff.engines.openai.http import async_client, client
 from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key, provider_of
 from contextcliff.engines.openai.server_process import ServerCommand, ServerProcess, free_port, started
@@ -267,6 +267,7 @@ class OpenAICompatible:
                     max_tokens_name=self.max_tokens_name,
                     uncached_fields={} if self.prefix_cache else self.uncached_fields,
                     process=process,
+                    slots=Slots(facts.slots if self.concurrency > 1 and self.prefix_cache else 0),
                     policy_lines=self._policy_lines(deployment.kv_policy),
                 )
 

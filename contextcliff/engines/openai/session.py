@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from contextcliff.engines.engine import OnToken, Served
 from contextcliff.engines.openai.detection import ServerFacts
 from contextcliff.engines.openai.dialect import Dialect
-from contextcliff.engines.openai.exchange import Api, Request, exchange
+from contextcliff.engines.openai.exchange import Api, Request, Slots, exchange
 from contextcliff.engines.openai.server_access import ApiKey
 from contextcliff.engines.openai.server_process import ServerProcess
 from contextcliff.errors import EngineFault
@@ -103,6 +103,7 @@ class OpenAISession:
     sampler_names: Mapping[str, str]
     """The samplers that are sent beside `temperature`: our name to the server's."""
     max_tokens_name: str
+    slots: Slots
     uncached_fields: Mapping[str, str | int | bool] = field(default_factory=dict)
     """What forbids the server to reuse the beginning of an earlier prompt; `{nonce}` is a new text in each request."""
     process: ServerProcess | None = None
@@ -124,6 +125,8 @@ class OpenAISession:
             why = "this kind of server has no such sampler" if self.sampler_names else "engine.sampler_names=null"
             lines.append(f"not sent, {why}: {', '.join(unsent)}")
         lines += [*self.policy_lines, *self.dialect.concessions()]
+        if self.slots.count:
+            lines.append(f"{self.slots.count:,} slots: prompts of one context go to the same one, one after another")
         if self.usage.leaves_out_cached:
             lines.append("prompt_tokens leaves out cached_tokens: both are added")
         return Served(
@@ -131,6 +134,7 @@ class OpenAISession:
             window=self.facts.window,
             lines=tuple(lines),
             plain=self.api == "completions",
+            slots=self.slots.count or None,
             positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
         )
 
@@ -138,7 +142,17 @@ class OpenAISession:
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         """Send one prompt, without the fields that the server refuses, until it answers or a fault remains."""
-        fields = self._fields(sample, sampling)
+        with self.slots.one_for(prompt) as slot:
+            return await self._generate(sample, prompt, sampling, {**slot, **self._fields(sample, sampling)}, on_token)
+
+    async def _generate(
+        self,
+        sample: Sample,
+        prompt: Prompt,
+        sampling: Sampling,
+        fields: Mapping[str, object],
+        on_token: OnToken | None,
+    ) -> Generation:
         while True:
             await self.pace.wait()
             request = self._request(sample, prompt, fields)
