@@ -16,7 +16,7 @@ from contextcliff.actions.required_cap import impossible_cap, tested_quantity, u
 from contextcliff.actions.rest_of_search import search_ahead
 from contextcliff.actions.run_manifest import manifest_of
 from contextcliff.annotation.ask_annotators import check_judge, judge_meter, requests_ahead
-from contextcliff.engines.engine import Download, Served, ServerEngine
+from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, UnreachableError
 from contextcliff.execution.budget import answer_tokens
 from contextcliff.execution.store import Rates, Store
@@ -113,18 +113,19 @@ def _while_prepared(invocation: Invocation, store: Store, download: Download | N
     if download is not None:
         prepared = prepare(invocation, invocation.identify(), own=WordTokenizer(), served=Served())
         return figures(invocation, prepared, ())
-    known = engine.configured(invocation.model) if isinstance(engine, ServerEngine) else None
-    if isinstance(engine, ServerEngine) and known is not None:
+    known = engine.known(invocation.model)
+    if known is not None and (known.model is None or known.window is None):
+        known = None
+    if known is not None:
         if not engine.may_have_tokenizer:
             identity = invocation.identify()
             prepared = prepare(invocation, identity, own=None, served=known, estimate=WordTokenizer())
-            return figures(invocation, prepared, _missing_key(engine))
-        if engine.starts_server:
+            return figures(invocation, prepared, _missing_key(invocation))
+        if not engine.is_remote:
             prepared = prepare(invocation, invocation.identify(), own=WordTokenizer(), served=known)
             return figures(invocation, prepared, ("tokens are estimated: a plan does not start the server",))
     try:
-        if isinstance(engine, ServerEngine):
-            engine.check()
+        engine.check()
         return asyncio.run(_while_open(settled(invocation, store), figures))
     except UnreachableError as error:
         if known is None:
@@ -133,10 +134,10 @@ def _while_prepared(invocation: Invocation, store: Store, download: Download | N
         return figures(invocation, prepared, (f"tokens are estimated: {error}",))
 
 
-def _missing_key(engine: ServerEngine) -> tuple[str, ...]:
+def _missing_key(invocation: Invocation) -> tuple[str, ...]:
     """A plan needs no key; that the run will is said."""
     try:
-        engine.check()
+        invocation.engine.check()
     except ConfigError as error:
         return (f"the run will stop at once: {error}",)
     return ()

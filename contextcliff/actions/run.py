@@ -19,7 +19,6 @@ from contextcliff.actions.report_run import command_line, report_run
 from contextcliff.actions.required_cap import require_cap
 from contextcliff.actions.send_run import send
 from contextcliff.annotation.ask_annotators import check_judge
-from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, tell
 from contextcliff.execution.budget import DEFAULT_USD, Cost
 from contextcliff.execution.stopping import ENDINGS
@@ -113,8 +112,7 @@ def _check(invocation: Invocation) -> None:
     deployment(invocation)
     check_search(invocation)
     read_baseline(invocation)
-    if isinstance(invocation.engine, ServerEngine):
-        invocation.engine.check()
+    invocation.engine.check()
     if invocation.judge is not None:
         check_judge(invocation.judge, invocation.budget)
 

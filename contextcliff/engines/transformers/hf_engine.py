@@ -11,12 +11,10 @@ import platform
 from collections.abc import AsyncIterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from contextcliff.engines.engine import Deployment, Download, Served
-from contextcliff.engines.kept_model import taken
+from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.transformers.hub_weights import HubWeights
 from contextcliff.engines.transformers.loading import Loaded, Setup, free_memory, load, require
@@ -38,7 +36,7 @@ _EAGER_PRESSES = frozenset({"ObservedAttentionPress"})
 
 
 @settings
-class Transformers:
+class Transformers(Engine):
     """A model of transformers, and evictions of its cache by kvpress."""
 
     weights: Literal["auto", "gguf", "hub"] = "auto"
@@ -66,13 +64,8 @@ class Transformers:
     where they have none."""
     concurrency: PositiveInt = 1
     """Requests in flight: as many prompts are computed together, of a policy that neither evicts nor quantises."""
-    tokens_in_flight: PositiveInt | None = None
     speculation: NonNegativeInt | None = 0
-    max_retries: NonNegativeInt = 0
     name: ClassVar[str] = "transformers"
-    is_paid: ClassVar[bool] = True
-    window_batch: ClassVar[None] = None
-    computes_here: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.trust_remote_code is True:
@@ -105,17 +98,12 @@ class Transformers:
             return self.api
         return "completions" if self._weights(model).has_chat_template() is False else "chat"
 
-    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        """With the type that is computed in, where the policy has 16 bits."""
-        own = _AS_CACHED[self._dtype()]
-        return replace(
-            policy,
-            key_type=own if policy.key_type == "f16" else policy.key_type,
-            value_type=own if policy.value_type == "f16" else policy.value_type,
-        )
+    @property
+    def cache_type(self) -> CacheType:
+        return _AS_CACHED[self._dtype()]
 
+    @property
     def memory(self) -> DeviceMemory:
-        """The GPU's, or the machine's."""
         import torch
 
         device = torch.device(self._device())
