@@ -10,7 +10,6 @@ from contextcliff.actions.override_keys import as_typed
 from contextcliff.analysis.judged_by import Rule
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
-from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.seeding import digest_of
@@ -48,8 +47,8 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
 
     Raises `ConfigError` where runs of several models are.
     """
-    engine = invocation.engine
-    if not isinstance(engine, ServerEngine) or not engine.needs_served_name(invocation.model):
+    known = invocation.engine.known(invocation.model)
+    if known is None or known.model is not None:
         return invocation
     candidates = [_named(invocation, name) for name in store.models()]
     by_name = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}

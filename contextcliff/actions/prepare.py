@@ -170,8 +170,8 @@ def prepare(
             cache=replace(
                 cache_facts(
                     invocation.model,
-                    invocation.engine.cache_policy(invocation.kv_policy),
-                    invocation.engine.memory(),
+                    invocation.kv_policy.computed_in(invocation.engine.cache_type),
+                    invocation.engine.memory,
                     shown=invocation.kv_policy.shown,
                     window_batch=invocation.engine.window_batch,
                 ),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
+from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from contextcliff.execution.budget import Budget, Meter, OverBudgetError, paid_for
 from contextcliff.execution.schedule import in_prefix_order, shared_tokens
 from contextcliff.execution.store import PlannedSample

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from contextcliff.execution.schedule import Listed, PrefixGate
 from contextcliff.execution.store import PlannedSample
+from contextcliff.records.sample import Passage, Recipe, Words
 from tests.execution.planned_samples import answered, lost, planned
 
 LONG = "a" * 80
@@ -136,3 +137,19 @@ def test_one_at_a_time_go_in_the_order_given(prompts: list[str]) -> None:
         order.append(item)
         leading.ended(item, answered(item))
     assert order == items
+
+
+def test_in_slots_samples_of_one_context_go_one_after_another_and_those_of_others_beside_them() -> None:
+    def asks(name: str, start: int, end: int) -> PlannedSample:
+        text = (Words(text="Read: "), Passage(document_id="text", start=start, end=end), Words(text=f" {name}?"))
+        return planned(name, name * 100, recipe=Recipe(user=text))
+
+    items = [asks("first", 0, 20), asks("other", 500, 590), asks("next", 0, 90), asks("last", 0, 95)]
+    leading = PrefixGate(Listed(items), in_slots=True)
+    assert handed_out(leading) == "first other"
+    leading.answering(items[0])
+    assert handed_out(leading) == ""  # its slot is busy until the answer ends
+    leading.ended(items[0], answered(items[0]))
+    assert handed_out(leading) == "next"
+    leading.failed(items[2])
+    assert handed_out(leading) == "last"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
+from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from tests.commands import QUIET, TEN_DEPTHS, contextcliff_process, kept, reports
 from tests.engines.fake_server import FAULTS, FakeServer, serving
 
