@@ -128,7 +128,7 @@ def _counts(run: RunState) -> Counts:
         pilot=sum(item.sample.pilot for item in run.planned),
         ahead=scored - completed - replayed,
         replayed=len(run.replayed),
-        errors=dict(Counter(fault.kind for _, fault in run.store.faults(run.run_id))),
+        errors=run.errors,
     )
 
 
