@@ -162,12 +162,12 @@ class Invocation:
     @property
     def dataset_name(self) -> str:
         """The option that was chosen, as for the task; `none` where the task takes no texts."""
-        return self.options.get("dataset", self.dataset.name) if self.task.takes_texts else _NO_DATASET
+        return self.options.get("dataset", self.dataset.name) if self.task.traits.takes_texts else _NO_DATASET
 
     @property
     def dataset_kind(self) -> str:
         """The kind of the dataset; `none` as for the option."""
-        return self.dataset.name if self.task.takes_texts else _NO_DATASET
+        return self.dataset.name if self.task.traits.takes_texts else _NO_DATASET
 
     def identify(self) -> Identity:
         """What this configuration is called. Loads and contacts nothing; raises `ConfigError`."""
@@ -185,7 +185,7 @@ class Invocation:
             [type(self.tokenizer).__name__, self.tokenizer.name],
             [self.model.name, self.model.context_window, *most],
             self.seed,
-            *([self.search] if self.task.is_searched else []),
+            *([self.search] if self.task.traits.is_searched else []),
         )
         parts = (
             self.task_name,

@@ -86,7 +86,7 @@ class Ahead:
             if beforehand is not None:
                 tell(f"warning: {beforehand}")
         lengths = sorted({item.sample.context_tokens for item in self.prepared.planned if item.sample.is_ordinary})
-        if invocation.task.designed_lengths and invocation.place is None:
+        if invocation.task.traits.designed_lengths and invocation.place is None:
             tell(f"lengths: {', '.join(f'{length:,}' for length in lengths)} tokens")
         least, most, usd = self.least, self.most, ""
         if least.usd is not None and most.usd is not None:
@@ -153,7 +153,7 @@ def impossible_cap(invocation: Invocation, prepared: Prepared) -> str | None:
             "more; with a temperature above 0 and no sampling.seed each is a draw of its own"
         )
     else:
-        way_out = f"at least {needed} are needed; {invocation.task.more_samples}"
+        way_out = f"at least {needed} are needed; {invocation.task.traits.more_samples}"
     return f"{best.shortfall()}; {way_out}"
 
 
@@ -168,7 +168,7 @@ def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
     most = "no cap at all" if best is None else f"a cap of {best:,} tokens at most"
     way_out = (
         f"ask for prompts of {required:,} tokens or more (task.lengths)"
-        if invocation.task.designed_lengths
+        if invocation.task.traits.designed_lengths
         else f"take documents of {required:,} tokens or more"
     )
     return f"{REQUIRE}={required}: the best possible answers would give {most}; {way_out}, or require less"
@@ -182,17 +182,16 @@ def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
     return best_case(
         [item.sample for item in prepared.planned if item.sample.is_ordinary],
         invocation.analysis,
-        designed_lengths=task.designed_lengths,
-        relative_by_default=task.relative_by_default,
-        perfect_score=task.perfect_score,
-        quantity=task.cap_quantity,
+        designed_lengths=task.traits.designed_lengths,
+        relative_by_default=task.traits.relative_by_default,
+        quantity=task.traits.cap_quantity,
         search=None if search is None else SearchToJudge(plan=search.plan, rule=search.rule),
     )
 
 
 def tested_quantity(invocation: Invocation) -> str | None:
     """What the cap is tested on, if that is not the score: said before the first sentence that names it."""
-    if invocation.task.cap_quantity == "score":
+    if invocation.task.traits.cap_quantity == "score":
         return None
     from contextcliff.findings.answer import healthy_round
 
@@ -375,7 +374,7 @@ def search_ahead(
             break
         for key in wanted:
             known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary(key))])
-    _, keys = perfect_path(search.plan, search.rule, known, perfect_score=invocation.task.perfect_score)
+    _, keys = perfect_path(search.plan, search.rule, known)
     beside = [key for key in search.replayed if key not in known and key not in keys]
     planned = (*samples_of(*known, *keys), *ordinary(*beside))
     least = tuple(store.missing(planned))

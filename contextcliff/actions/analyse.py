@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation, RunState
-from contextcliff.actions.replay import replayed_blocks
+from contextcliff.actions.like import replayed_blocks
 from contextcliff.analysis.search import block_key
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import paid_for
@@ -38,7 +38,7 @@ def analyse(run: RunState) -> None:
     run.counted = study.scored
     run.replayed = _replayed(run)
     run.controls = _without_those_of(run.replayed, run)
-    analysis, stored = findings_of(study, findings_with(run.invocation.task.findings)), run.stored.facts
+    analysis, stored = findings_of(study, findings_with(run.invocation.task.traits.findings)), run.stored.facts
     marks = notes_of_control_tokens(stored.control_tokens, kept=stored.keeps_control_tokens)
     run.analysis = replace(analysis, notes=(*analysis.notes, *marks))
     run.counts = _counts(run)
@@ -65,18 +65,18 @@ def _study_facts(run: RunState) -> StudyFacts:
     facts, invocation, judge = run.stored.facts, run.invocation, run.invocation.judge
     return StudyFacts(
         max_context_tokens=facts.context_window,
-        designed_lengths=invocation.task.designed_lengths,
-        relative_by_default=invocation.task.relative_by_default,
+        designed_lengths=invocation.task.traits.designed_lengths,
+        relative_by_default=invocation.task.traits.relative_by_default,
         task=invocation.task,
         judge=None if judge is None else facts.judge,
         judge_right_from=0 if judge is None else judge.right_from,
-        judge_decides=invocation.task.is_judged,
+        judge_decides=invocation.task.traits.is_judged,
         metrics=invocation.task.metrics_of(item.sample for item in run.scored),
         embedder=facts.embedder,
         audit=facts.audit,
-        begins_anywhere=invocation.task.begins_anywhere,
+        begins_anywhere=invocation.task.traits.begins_anywhere,
         search=facts.search,
-        quantity=invocation.task.cap_quantity,
+        quantity=invocation.task.traits.cap_quantity,
         draws_anew=invocation.sampling.draws_anew,
         cache=_cache(invocation, facts.cache),
         # The key may be given after the run, whose other keys of RoPE are the same.
@@ -99,7 +99,8 @@ def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | No
 
 def _replayed(run: RunState) -> tuple[ScoredSample, ...]:
     """The samples of replayed blocks that have an outcome and are not among those that count."""
-    blocks, counted = replayed_blocks(run.stored.facts.replay), {item.sample.sample_id for item in run.counted}
+    blocks = frozenset(replayed_blocks(run.stored.facts.replay))
+    counted = {item.sample.sample_id for item in run.counted}
     return tuple(
         item
         for item in run.scored

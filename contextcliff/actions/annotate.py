@@ -29,7 +29,7 @@ def ask_annotators(run: RunState) -> str:
     """
     invocation, store, run_id = run.invocation, run.store, run.run_id
     judge, progress, budget = invocation.judge, invocation.reporting.progress, run.left
-    embedder = invocation.embedder if invocation.task.embeds_texts else None
+    embedder = invocation.embedder if invocation.task.traits.embeds_texts else None
     if embedder is None and judge is None:
         return ""
     outcomes, documents = recall(store, run_id, store.schedule(run_id)), store.documents(run_id)
@@ -77,9 +77,9 @@ def annotate(run: RunState) -> None:
         run.ratings = recall_ratings(judge, run.scored, store, run_id=run.run_id, served=served)
         ratings = run.ratings.by_sample
         run.scored = tuple(replace(item, judge_rating=ratings.get(item.sample.sample_id)) for item in run.scored)
-        if task.is_judged:
+        if task.traits.is_judged:
             run.scored = tuple(_by_verdict(item, right_from=judge.right_from) for item in run.scored)
-    elif task.is_judged:
+    elif task.traits.is_judged:
         raise ConfigError(
             f"task.metric=judge: no judge has rated the answers of {run.run_id}; have them rated with action=run and "
             "the same overrides, or take another metric"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, fields, replace
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import as_typed
@@ -93,14 +93,13 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
     task, judge, embedder = invocation.task, invocation.judge, invocation.embedder
     rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
     if rule[_RELATIVE] is None:
-        rule[_RELATIVE] = task.relative_by_default
+        rule[_RELATIVE] = task.traits.relative_by_default
     if run.facts.drawn is not None:
         rule |= {_BINS: run.facts.drawn.bins, _BINNING: run.facts.drawn.binning}
-    for idle in (*([_BINS, _BINNING] if task.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])):
-        del rule[idle]
-    if is_dataclass(task):
-        asked = {*task.identity(), *task.idle, *UNJUDGED}
-        rule |= {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
+    idle = [*([_BINS, _BINNING] if task.traits.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])]
+    rule = {key: value for key, value in rule.items() if key not in idle}
+    asked = {*task.identity(), *task.traits.idle, *UNJUDGED}
+    rule |= {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
     rule["task.judge"] = None
     if judge is not None:
         respondent, own = judge.respondent(), [each.name for each in fields(judge)]
@@ -109,7 +108,7 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
         # The identity has an address in it, and an address may have a password.
         digest = digest_of(dict(respondent.identity), asdict(respondent.sampling))
         rule["task.judge.respondent"] = digest[:_DIGEST_SHOWN]
-    if task.embeds_texts:
+    if task.traits.embeds_texts:
         rule["task.embedding"] = None if embedder is None else embedder.name
         if embedder is not None:
             rule["task.embedding.vectors"] = digest_of(dict(embedder.identity()))[:_DIGEST_SHOWN]

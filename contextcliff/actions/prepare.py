@@ -18,7 +18,7 @@ from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import SearchPlan, SearchRule
-from contextcliff.tasks.task import Blocks, ContextBudget, Materials, TaskPlan, first_blocks
+from contextcliff.tasks.task import Blocks, ContextBudget, Materials, TaskPlan
 from contextcliff.text.control_tokens import ControlTokens
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
@@ -93,11 +93,13 @@ def prepare(
     """
     missed: list[str] = []
     task, window = invocation.task, invocation.window(detected=served.window)
-    if window is None and task.lengths_given:
+    if window is None and task.traits.lengths_given:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
     context_budget = invocation.context_budget(window or _ASSUMED_WINDOW)
-    corpus = invocation.dataset.corpus(tokens=task.text_tokens(context_budget), seed=invocation.seed, count=task.texts)
-    if not task.lengths_given:
+    corpus = invocation.dataset.corpus(
+        tokens=task.text_tokens(context_budget), seed=invocation.seed, count=task.traits.texts
+    )
+    if not task.traits.lengths_given:
         corpus = replace(corpus, filler=_filler(invocation, corpus, context_budget))
     sources = TokenizerSources(
         own=own,
@@ -121,20 +123,18 @@ def prepare(
         binning=invocation.analysis.binning,
         bins=invocation.analysis.bins,
     )
-    if not task.lengths_given:
+    if not task.traits.lengths_given:
         context_budget = replace(context_budget, text_tokens=task.text_holds(materials))
         materials = replace(materials, context_budget=context_budget)
-    plan, search = task.search_plan(context_budget, refine=invocation.search == "refine"), None
-    if plan is None:
+    plan, search = None, None
+    if task.traits.is_searched:
+        rule = search_rule(invocation)
+        plan = replace(task.search_plan(context_budget, refine=invocation.search == "refine"), rule=rule)
+        search = PreparedSearch(plan=plan, rule=rule, blocks=task.blocks(materials))
+        built = search.blocks.first(plan.lengths, fewest_blocks(plan, rule))
+    else:
         invocation.analysis.require_no_search()
         built = task.build(materials)
-    else:
-        rule = search_rule(invocation)
-        plan = replace(plan, rule=rule)
-        fewest = fewest_blocks(plan, rule, perfect_score=task.perfect_score)
-        materials = replace(materials, first_blocks=fewest)
-        search = PreparedSearch(plan=plan, rule=rule, blocks=task.blocks(materials))
-        built = first_blocks(search.blocks, plan.lengths, fewest)
     run = StoredRun(
         run_id=identity.run_id,
         fingerprint=identity.fingerprint,
@@ -196,26 +196,27 @@ def _filler(invocation: Invocation, corpus: Corpus, context_budget: ContextBudge
     """Generated prose, where the texts may be too short for the longest prompt and are English prose themselves."""
     from contextcliff.datasets.synthetic import Synthetic  # imported late, since few runs need it
 
-    task = invocation.task
-    texts = corpus.documents if task.begins_anywhere else corpus.documents[: task.texts]
-    if not task.takes_any_prose or corpus.questions or any(text.endless or text.language != "en" for text in texts):
+    task, traits = invocation.task, invocation.task.traits
+    texts = corpus.documents if traits.begins_anywhere else corpus.documents[: traits.texts]
+    if not traits.takes_any_prose or corpus.questions or any(text.endless or text.language != "en" for text in texts):
         return ()
-    enough = max if task.begins_anywhere else min
+    enough = max if traits.begins_anywhere else min
     if enough(len(text.text) for text in texts) >= _CHARACTERS_PER_TOKEN * task.longest_context(context_budget):
         return ()
-    return Synthetic().corpus(tokens=task.text_tokens(context_budget), seed=invocation.seed, count=task.texts).documents
+    tokens = task.text_tokens(context_budget)
+    return Synthetic().corpus(tokens=tokens, seed=invocation.seed, count=traits.texts).documents
 
 
 def check_search(invocation: Invocation) -> None:
     """Raise `ConfigError` for a search that could decide nothing, before a store is opened or a server asked."""
-    if invocation.task.is_searched:
+    if invocation.task.traits.is_searched:
         search_rule(invocation)
 
 
 def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis
-    return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.relative_by_default))
+    return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.traits.relative_by_default))
 
 
 def planned_block(

@@ -252,7 +252,7 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
     It is the same command again where answers are missing; else it asks for more of them. A run that was told of by a
     folder has none: that may be anybody's.
     """
-    cap, limit, key = analysis.safe_cap, analysis.safe_cap.limit, invocation.task.count_key
+    cap, limit, key = analysis.safe_cap, analysis.safe_cap.limit, invocation.task.traits.count_key
     if cap.outcome != "undecided" or limit is None or invocation.told is not None:
         return ""
     asked = [each for each in invocation.overrides if key_of(each) != "action"]

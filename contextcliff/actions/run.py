@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.analyse import analyse, require_an_answer
 from contextcliff.actions.annotate import annotate, ask_annotators
-from contextcliff.actions.baseline import read_baseline
+from contextcliff.actions.like import read_baseline
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.prepare import check_search, deployment

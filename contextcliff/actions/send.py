@@ -11,9 +11,8 @@ from statistics import fmean
 
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import Ahead, SearchAhead, refuse_beyond
-from contextcliff.actions.baseline import read_baseline
+from contextcliff.actions.like import read_baseline, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, planned_block, prepare, stored_before
-from contextcliff.actions.replay import with_replay
 from contextcliff.annotation.ask_annotators import check_embedder
 from contextcliff.engines.engine import Served
 from contextcliff.execution.budget import Meter
@@ -97,9 +96,8 @@ async def send(run: RunState) -> None:
 
 def _lists(run: RunState, prepared: Prepared, scorer: Scorer) -> Iterator[Listed]:
     """What is sent at once, recorded with the run: a pilot goes before the samples that it points to."""
-    store = run.store
-    # The documents that scoring reads.
-    asked = {item.sample.document_id for item in prepared.planned} if run.invocation.task.reads_documents else set()
+    store, reads_documents = run.store, run.invocation.task.traits.reads_documents
+    asked = {item.sample.document_id for item in prepared.planned if reads_documents}
     kept = [document for name, document in prepared.documents.items() if name in asked]
     pilot = [item for item in prepared.planned if not item.sample.is_ordinary]
     if has_pilot(prepared):
@@ -129,7 +127,7 @@ def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
     chosen = bins_to_fill(
         [scorer.score(outcome) for outcome in recall(run.store, run.run_id, asked)],
         threshold=settings.threshold,
-        relative=settings.is_relative(by_default=run.invocation.task.relative_by_default),
+        relative=settings.is_relative(by_default=run.invocation.task.traits.relative_by_default),
     )
     planned = tuple(item for item in prepared.planned if not item.sample.is_ordinary or item.sample.bin in chosen)
     whole = sum(item.sample.built_tokens for item in prepared.planned)
@@ -178,7 +176,7 @@ def _record(
         asked = search.asked()
         run.reused = search.reused
         run.store.begin(prepared.run, asked)
-        made = prepared.search.blocks.notes({item.sample.sample_id for item in asked})
+        made = prepared.search.blocks.maker.notes({item.sample.sample_id for item in asked})
         facts = replace(facts, notes=(*facts.notes, *made))
     in_use = served.cache or (known.cache.in_use if known and known.cache else None)
     if facts.cache is not None and in_use is not None:
@@ -220,8 +218,8 @@ def _watchers(run: RunState, prepared: Prepared, ahead: Ahead, scorer: Scorer) -
     """Who hears of each outcome: a watch over the lengths if the scores are known on the way, and the minutes."""
     invocation, missing = run.invocation, ahead.missing
     unbinned = any(item.sample.bin is None and item.sample.is_ordinary for item in missing)
-    late = prepared.search or has_pilot(prepared) or invocation.embedder is not None or invocation.task.is_judged
-    if not late and (invocation.task.designed_lengths or not unbinned):
+    late = prepared.search or has_pilot(prepared) or invocation.embedder is not None or invocation.task.traits.is_judged
+    if not late and (invocation.task.traits.designed_lengths or not unbinned):
         to_send = {item.key for item in missing}
         before = [item for item in prepared.planned if item.key not in to_send]
         answered = recall(run.store, run.run_id, before)

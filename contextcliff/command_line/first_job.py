@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.baseline import FIRST, KEY
+from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed
 from contextcliff.errors import RunError, tell
 from contextcliff.execution.signals import JOBS_FOLDER
