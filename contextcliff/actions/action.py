@@ -244,6 +244,8 @@ class RunState:
     planned: tuple[PlannedSample, ...] = field(init=False)
     outcomes: tuple[Outcome, ...] = field(init=False)
     """One a planned sample."""
+    errors: Mapping[str, int] = field(init=False)
+    """Failed attempts by their kind, those that were tried again included."""
     documents: Mapping[str, Document] = field(init=False)
     """Those that are kept with the run."""
     scored: tuple[ScoredSample, ...] = field(init=False)

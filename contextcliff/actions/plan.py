@@ -82,10 +82,11 @@ class MakePlan:
         before = invocation.output_dir / invocation.tracking.experiment / plan.run_id
         if (before / REPORT_NAME).is_file():
             invocation.on_reported(before)
-        if prepared.audit is not None:
-            _write_draw(invocation, prepared, prepared.audit)
+        audit = prepared.run.facts.audit
+        if audit is not None:
+            _write_draw(invocation, prepared, audit)
         if invocation.reporting.prints:
-            render_plan(plan, folder=invocation.output_dir, audit=prepared.audit)
+            render_plan(plan, folder=invocation.output_dir, audit=audit)
         return ExitCode.DONE
 
     def _planner(self, invocation: Invocation, prepared: Prepared, store: Store) -> _Planner:
