@@ -38,7 +38,7 @@ from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.tracker import Tracker
+from contextcliff.tracking.none import NoTracker
 
 _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")
 _ANNOTATORS: Mapping[str, str] = {
@@ -49,7 +49,7 @@ _ANNOTATORS: Mapping[str, str] = {
 _KINDS: Mapping[str, type] = {
     **{"action": Action, "model": Model, "engine": Engine, "tokenizer": TokenizerChoice, "task": Task},
     **{"dataset": Dataset, "sampling": Sampling, "kv_policy": KVPolicy, "analysis": AnalysisSettings},
-    **{"tracking": Tracker, "judge": Judge, "embedding": Embedder},
+    **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
 """What the class of each group has to be like."""
 _SECTIONS = ("reporting", "budget")
@@ -108,20 +108,21 @@ def build_invocation(
     if plain.run is not None and not isinstance(groups["action"], Analyze):
         raise ConfigError(f"run={plain.run}: names a stored run to analyse; add action=analyze, or leave it out")
     task = cast(Task, groups["task"])
+    traits = task.traits
     judge = cast(Judge | None, _build_annotator("judge", values.get("judge")))
     embedder = cast(Embedder | None, _build_annotator("embedding", values.get("embedding")))
-    if judge is not None and not task.has_references:
+    if judge is not None and not traits.has_references:
         raise ConfigError(f"judge: task={task.name} has no reference answers to judge by; leave it out")
-    if task.is_judged and judge is None:
+    if traits.is_judged and judge is None:
         raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
-    if task.is_judged and task.is_searched:
+    if traits.is_judged and traits.is_searched:
         raise ConfigError(
             "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
             "fixed number of samples, task.trials=N, or take another metric"
         )
-    if embedder is not None and not task.embeds_texts:
+    if embedder is not None and not traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
-    tracking = cast(Tracker, groups["tracking"])
+    tracking = cast(NoTracker, groups["tracking"])
     if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(
             f"tracking.experiment={tracking.experiment}: names a folder too; use up to 100 letters, digits, spaces, "
@@ -148,7 +149,7 @@ def build_invocation(
         published=published_curves(reporting.published, key="reporting.published"),
         judge=judge,
         embedder=embedder,
-        budget=cast(Budget, build(Budget, values["budget"], group="budget")).for_lengths(given=task.lengths_given),
+        budget=cast(Budget, build(Budget, values["budget"], group="budget")).for_lengths(given=traits.lengths_given),
         label=plain.label,
         seed=plain.seed,
         search=plain.search,
@@ -215,7 +216,7 @@ def _forget_unpaid_prices(section: object, *, prefix: str, named: Collection[str
 class SweepParts:
     """What the jobs of a sweep share, and where all of it is kept."""
 
-    tracking: Tracker
+    tracking: NoTracker
     reporting: ReportingSettings
     output_dir: Path
     published: tuple[PublishedCurve, ...]
@@ -224,7 +225,7 @@ class SweepParts:
 def part_of(config: DictConfig) -> SweepParts:
     """What a sweep as a whole needs of its configuration. Raises `ConfigError`."""
     values = {key: OmegaConf.to_container(config[key], resolve=True) for key in ("tracking", "reporting")}
-    tracking = cast(Tracker, _build_group("tracking", values["tracking"]))
+    tracking = cast(NoTracker, _build_group("tracking", values["tracking"]))
     if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(f"tracking.experiment={tracking.experiment}: names a folder too")
     reporting = cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting"))

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from contextcliff.actions.action import Invocation
-from contextcliff.actions.analyse_run import analyse_run
-from contextcliff.actions.annotate_run import annotate
+from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.analyse import analyse
+from contextcliff.actions.annotate import annotate
 from contextcliff.actions.like import KEY as LIKE
 from contextcliff.actions.like import different_keys, listed, read_baseline, require_replayed
 from contextcliff.actions.naming import run_of, stored
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.report_run import report_run
-from contextcliff.actions.required_cap import require_cap
+from contextcliff.actions.report import report, require_cap
+from contextcliff.actions.track import LiveTracking
 from contextcliff.errors import ConfigError, ExitCode, one_line
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.models.model import Price
@@ -46,10 +46,12 @@ class Analyze:
             else:
                 invocation, run = _as_recorded(invocation, invocation.run_folder, store)
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
-            annotated = annotate(invocation, run.run_id, store)
-            analysed = analyse_run(invocation, annotated, store)
-            folder = report_run(invocation, annotated, analysed)
-        require_cap(invocation, analysed.analysis.safe_cap, folder)
+            stored_run = RunState(
+                invocation=invocation, store=store, run_id=run.run_id, live=LiveTracking(invocation=invocation)
+            )
+            annotate(stored_run)
+            analyse(stored_run)
+            require_cap(stored_run, report(stored_run))
         return ExitCode.DONE
 
 

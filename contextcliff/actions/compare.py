@@ -36,7 +36,7 @@ from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.seeding import digest_of
 from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings
-from contextcliff.tracking.tracker import TrackedComparison, TrackingError
+from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
 _BASELINE = "action.baseline"
@@ -186,8 +186,13 @@ def _comparison(
     return Comparison(name=name, runs=named, parts=results, notes=notes, decided=decided)
 
 
-def _tracked(comparison: Comparison, *, folder: Path) -> TrackedComparison:
-    """The comparison as it is tracked. A candidate goes by its place, from 1: names can be alike."""
+def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
+    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete.
+
+    A candidate goes by its place, from 1: names can be alike.
+    """
+    if (tracker := invocation.tracking.mlflow) is None:
+        return None
     tags = {"baseline.name": comparison.baseline.name}
     metrics: dict[str, float] = {}
     for place, each in enumerate(comparison.decided, 1):
@@ -205,20 +210,11 @@ def _tracked(comparison: Comparison, *, folder: Path) -> TrackedComparison:
             }
     run_ids = tuple(run.run_id for run in comparison.runs)
     verdicts = sorted((name, tag) for name, tag in tags.items() if name.endswith(".verdict"))
-    return TrackedComparison(
-        name=comparison.name,
-        folder=folder,
-        digest=digest_of(repr((run_ids, sorted(metrics.items()), verdicts))),
-        run_ids=run_ids,
-        tags=tags,
-        metrics=metrics,
-    )
-
-
-def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
-    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete."""
+    digest = digest_of(repr((run_ids, sorted(metrics.items()), verdicts)))
     try:
-        return invocation.tracking.log_comparison(_tracked(comparison, folder=folder))
+        return tracker.log_comparison(
+            comparison.name, folder=folder, digest=digest, run_ids=run_ids, tags=tags, metrics=metrics
+        )
     except TrackingError as error:
         tell(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it")
         return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
@@ -16,8 +15,9 @@ from contextcliff.execution.store import STORE_NAME, Store
 from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
 from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tracking.tracked_folder import tracked_of
-from contextcliff.tracking.tracker import Tracker, TrackingError
+from contextcliff.tracking.mlflow import tracked_of
+from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.tracker import TrackingError
 
 _STORES = "action.stores"
 _HEAD = ("store", "runs", "new", "answers", "new", "folders copied")
@@ -57,7 +57,7 @@ class Gather:
         if invocation.reporting.prints:
             if rows:
                 _render(rows, remarks, output_dir)
-            keeps_runs = invocation.tracking.ui_command() is not None
+            keeps_runs = invocation.tracking.mlflow is not None
             _say(*(uploads.lines() if keeps_runs else ["TRACKING nothing: tracking=none keeps no runs"]))
         if uploads.failed:
             failed = len(uploads.failed) + uploads.untried
@@ -136,18 +136,20 @@ class _Uploads:
         )
 
 
-def _upload(tracking: Tracker, folders: Sequence[Path]) -> _Uploads:
+def _upload(tracking: NoTracker, folders: Sequence[Path]) -> _Uploads:
     """Upload every run of these folders that the tracker lacks, into the experiment of its folder's name.
 
     A run that fails does not keep the others from it; where the tracker can't even be asked, no further one is tried.
     """
     found = _Uploads()
+    if tracking.mlflow is None:
+        for experiment in dict.fromkeys(folder.parent for folder in folders):
+            upload_sweeps(None, experiment)
+        return found
     jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
     for place, folder in enumerate(folders):
         experiment = folder.parent
-        tracker = tracking
-        if tracking.experiment != experiment.name:
-            tracker = cast(Tracker, replace(cast(Any, tracking), experiment=experiment.name))
+        tracker = replace(tracking.mlflow, experiment=experiment.name)
         try:
             tracked = tracked_of(folder)
         except TrackingError as error:

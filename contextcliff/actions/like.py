@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.prepare_run import Prepared, planned_block
+from contextcliff.actions.prepare import Prepared, planned_block
 from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import PlannedSample, StoredRun
@@ -65,7 +65,7 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
             f"{KEY}={FIRST}: the first job of this sweep left no run to stay paired with; see why it failed, or run "
             f"without {KEY}"
         )
-    chooses = invocation.task.chooses_by_answers
+    chooses = invocation.task.traits.chooses_by_answers
     if chooses:
         raise ConfigError(
             f"{KEY}={name}: {chooses} asks what its own pilot points to; two runs ask the same with task.pilot=0"
@@ -97,7 +97,7 @@ def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str
             "give the same task"
         )
     # The option itself, `task`, may be another one with the same keys.
-    apart = {"", *task.not_asked, *task.idle, *_SEARCH_ENDS}
+    apart = {"", *task.traits.not_asked, *task.traits.idle, *_SEARCH_ENDS}
     differing = [
         each
         for each in different_keys(baseline.configuration, invocation, "task")

@@ -9,13 +9,23 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.analyse_run import price_left_out
+from contextcliff.actions.ahead import (
+    SCORE,
+    Load,
+    SearchAhead,
+    best_case_of,
+    impossible_cap,
+    load_of,
+    refuse_beyond,
+    search_ahead,
+    tested_quantity,
+    unreachable_cap,
+)
+from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.like import read_baseline, replay_notes, with_replay
 from contextcliff.actions.naming import settled
-from contextcliff.actions.prepare_run import Prepared, check_search, deployment, prepare, stored_before
-from contextcliff.actions.required_cap import best_case_of, impossible_cap, tested_quantity, unreachable_cap
-from contextcliff.actions.rest_of_search import SCORE, Load, SearchAhead, load_of, refuse_beyond, search_ahead
-from contextcliff.actions.run_manifest import manifest_of
+from contextcliff.actions.prepare import Prepared, check_search, deployment, prepare, stored_before
+from contextcliff.actions.report import manifest_of
 from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass
 from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
@@ -278,7 +288,7 @@ class _Planner:
             plan, rule = self.ahead.search.plan, self.ahead.search.rule
             clears = _named({rate: chance_to_pass(plan, rule, rate) for rate in _SCORES})
             return dict.fromkeys(plan.lengths[1:] if rule.relative else plan.lengths, clears)
-        if task.graded and task.cap_quantity == "score":
+        if task.traits.graded and task.traits.cap_quantity == "score":
             return {}
         best = best_case_of(self.invocation, self.prepared)
         results = zip(lengths, best.sequence.results, strict=True)
@@ -335,13 +345,13 @@ class _Planner:
         yield from replay_notes(invocation, prepared)
         yield from remarks
         if prepared.search is not None:
-            yield from prepared.search.blocks.notes({item.sample.sample_id for item in prepared.planned})
+            yield from prepared.search.blocks.maker.notes({item.sample.sample_id for item in prepared.planned})
         yield from facts.notes
         yield from map(str, beyond_trained(facts.positions, facts.context_window))
         yield from map(str, notes_of_control_tokens(facts.control_tokens, kept=facts.keeps_control_tokens))
         if judge is not None and (self._usd(load) is None) is not (judge.usd is None):
             yield price_left_out(judge=judge.usd is None)
-        if task.graded and task.cap_quantity == "score":
+        if task.traits.graded and task.traits.cap_quantity == "score":
             yield (
                 "the fall that is detected is one of right-or-wrong scores; those of prose are fractions and spread "
                 "less: a run says how many rounds would settle it"

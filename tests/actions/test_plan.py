@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from contextcliff.actions.prepare_run import deployment, prepare
-from contextcliff.actions.rest_of_search import search_ahead
+from contextcliff.actions.ahead import search_ahead
+from contextcliff.actions.prepare import deployment, prepare
 from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
 from contextcliff.execution.store import Store
 from contextcliff.statistics.power import sequential_power
