@@ -108,18 +108,19 @@ def build_invocation(
     if plain.run is not None and not isinstance(groups["action"], Analyze):
         raise ConfigError(f"run={plain.run}: names a stored run to analyse; add action=analyze, or leave it out")
     task = cast(Task, groups["task"])
+    traits = task.traits
     judge = cast(Judge | None, _build_annotator("judge", values.get("judge")))
     embedder = cast(Embedder | None, _build_annotator("embedding", values.get("embedding")))
-    if judge is not None and not task.has_references:
+    if judge is not None and not traits.has_references:
         raise ConfigError(f"judge: task={task.name} has no reference answers to judge by; leave it out")
-    if task.is_judged and judge is None:
+    if traits.is_judged and judge is None:
         raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
-    if task.is_judged and task.is_searched:
+    if traits.is_judged and traits.is_searched:
         raise ConfigError(
             "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
             "fixed number of samples, task.trials=N, or take another metric"
         )
-    if embedder is not None and not task.embeds_texts:
+    if embedder is not None and not traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
     tracking = cast(NoTracker, groups["tracking"])
     if not FOLDER_NAME.fullmatch(tracking.experiment):
@@ -148,7 +149,7 @@ def build_invocation(
         published=published_curves(reporting.published, key="reporting.published"),
         judge=judge,
         embedder=embedder,
-        budget=cast(Budget, build(Budget, values["budget"], group="budget")).for_lengths(given=task.lengths_given),
+        budget=cast(Budget, build(Budget, values["budget"], group="budget")).for_lengths(given=traits.lengths_given),
         label=plain.label,
         seed=plain.seed,
         search=plain.search,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, fields, replace
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import as_typed
@@ -99,7 +99,7 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
             _analysis(invocation, run),
             _task(invocation.task),
             _judge(invocation.judge),
-            _embedding(invocation.embedder) if invocation.task.embeds_texts else {},
+            _embedding(invocation.embedder) if invocation.task.traits.embeds_texts else {},
         )
         for key, value in part.items()
     }
@@ -109,17 +109,15 @@ def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
     task = invocation.task
     rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
     if rule[_RELATIVE] is None:
-        rule[_RELATIVE] = task.relative_by_default
+        rule[_RELATIVE] = task.traits.relative_by_default
     if run.facts.drawn is not None:
         rule |= {_BINS: run.facts.drawn.bins, _BINNING: run.facts.drawn.binning}
-    idle = {*([_BINS, _BINNING] if task.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])}
+    idle = {*([_BINS, _BINNING] if task.traits.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])}
     return {key: value for key, value in rule.items() if key not in idle}
 
 
 def _task(task: Task) -> Mapping[str, object]:
-    if not is_dataclass(task) or isinstance(task, type):
-        return {}
-    asked = {*task.identity(), *task.idle, *UNJUDGED}
+    asked = {*task.identity(), *task.traits.idle, *UNJUDGED}
     return {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
 
 

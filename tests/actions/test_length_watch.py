@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from contextcliff.actions.send_run import LengthWatch
+from contextcliff.actions.send import LengthWatch
 from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.tasks.task import Task
-from contextcliff.tracking.tracker import LengthPoint
 from tests.writing.made_writing import make_round
 
 
@@ -45,15 +44,15 @@ def outcome(each: ScoredSample) -> Outcome:
 
 def watch(
     missing: Sequence[ScoredSample], *, answered: Sequence[ScoredSample] = ()
-) -> tuple[LengthWatch, list[LengthPoint]]:
-    points: list[LengthPoint] = []
+) -> tuple[LengthWatch, list[tuple[int, float, int]]]:
+    points: list[tuple[int, float, int]] = []
     known = Known([*missing, *answered])
-    made = LengthWatch.of(
+    made = LengthWatch(
         cast("Task", known),
         cast("Scorer", known),
         missing=[PlannedSample(sample=each.sample, key=each.sample.sample_id, prompt_sha256="ab") for each in missing],
         answered=[outcome(each) for each in answered],
-        tell=points.append,
+        tell=lambda *point: points.append(point),
     )
     return made, points
 
@@ -68,16 +67,13 @@ def test_a_length_is_summed_up_at_its_last_answer_in_whatever_order_they_come() 
         "512 tokens: mean score 1.00, 2 samples · vocabulary 0.450",
         "1,024 tokens: mean score 0.50, 2 samples · vocabulary 0.450",
     ]
-    assert points == [
-        LengthPoint(context_tokens=512, score=1.0, n_samples=2),
-        LengthPoint(context_tokens=1024, score=0.5, n_samples=2),
-    ]
+    assert points == [(512, 1.0, 2), (1024, 0.5, 2)]
 
 
 def test_answers_of_an_earlier_start_count_in_the_average() -> None:
     made, points = watch([scored(512, 2, 0.0)], answered=[scored(512, 0, 1.0), scored(512, 1, 1.0)])
     assert made.ended(outcome(scored(512, 2, 0.0))) == "512 tokens: mean score 0.67, 3 samples · vocabulary 0.500"
-    assert points == [LengthPoint(context_tokens=512, score=2 / 3, n_samples=3)]
+    assert points == [(512, 2 / 3, 3)]
 
 
 def test_a_sample_that_failed_for_good_completes_its_length_and_is_in_no_average() -> None:

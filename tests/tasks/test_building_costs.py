@@ -33,7 +33,7 @@ class Counting:
 
 def test_ten_depths_and_twenty_trials_at_128k_take_no_more_than_two_tokenisations_of_the_text() -> None:
     task, tokenizer = shipped("niah", lengths=[131_072], depths=DEPTHS, trials=20), Counting()
-    corpus = Synthetic().corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.texts)
+    corpus = Synthetic().corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.traits.texts)
     materials = Materials(corpus=corpus, tokenizer=tokenizer, context_budget=ROOM, seed=0, text_identity="text")
     assert len(task.build(materials).samples) == 200
     assert tokenizer.characters <= 2 * len(corpus.documents[0].text)

@@ -59,7 +59,7 @@ def test_a_model_may_have_fewer_of_them_and_a_text_may_end_them() -> None:
 )
 def test_lengths_that_are_given_are_asked_as_before(given: dict[str, Any]) -> None:
     task = shipped("niah", **given)
-    assert task.lengths_given
+    assert task.traits.lengths_given
     assert task.lengths_in(room(8_192, most_lengths=1, text_tokens=600)) == (
         (819, 1_638) if "length_fractions" in given else (700, 900)
     )

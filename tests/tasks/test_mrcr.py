@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Prompt, Recipe, Sample, render
-from contextcliff.tasks.conversations.mrcr import Mrcr, copied_ratio, score_copied
-from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
+from contextcliff.tasks.conversation import VARIANTS, Piece, all_pieces, piece_at
+from contextcliff.tasks.mrcr import Mrcr, copied_ratio, score_copied
 from contextcliff.tasks.task import ContextBudget, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
@@ -117,31 +117,15 @@ def test_what_stands_far_from_its_depth_is_told() -> None:
 @pytest.mark.parametrize(
     ("changes", "line"),
     [
-        (
-            {"needles": 8},
-            "task.lengths: 1,024 is too short for task.needles=8: they and 3 other turns take up to 1,786 tokens; ask "
-            "for 1,786 or more",
-        ),
-        (
-            {"lengths": [64]},
-            "task.lengths: 64 is too short for task.needles=2: they and 3 other turns take up to 730 tokens; ask "
-            "for 730 or more",
-        ),
-        (
-            {"lengths": [9_000_000]},
-            "task.lengths: 9,000,000 is too long: all pieces together fill about 3,425,280 tokens; ask for shorter "
-            "ones",
-        ),
-        (
-            {"max_tokens": 64},
-            "task.max_tokens=64: a piece and the word before it take up to 172 tokens; give 172 or more",
-        ),
+        ({"needles": 8}, "task.lengths: 1,024 is too short: .* 1,786 tokens.*, or lower task.needles"),
+        ({"lengths": [64]}, "task.lengths: 64 is too short: .* 730 tokens"),
+        ({"lengths": [9_000_000]}, "task.lengths: 9,000,000 is too long: all pieces together fill about 3,425,280"),
+        ({"max_tokens": 64}, "task.max_tokens=64: a piece and .* up to 172 tokens; give 172 or more"),
     ],
 )
 def test_what_has_no_room_is_one_line(changes: dict[str, Any], line: str) -> None:
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(ConfigError, match=line):
         built(mrcr(**changes), context_budget=ContextBudget(context_window=10_000_000, answer_tokens=48))
-    assert str(raised.value) == line
 
 
 PIECE, OTHER, THIRD = (Piece(kind="letter", topic="eels", variant=variant).text() for variant in range(3))

@@ -9,10 +9,11 @@ import pytest
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Words
-from contextcliff.tasks.needles.planter import Made, planting_notes
+from contextcliff.tasks.needles.haystack import prepare
+from contextcliff.tasks.needles.planting import Planter
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.sentences import sentence_starts
-from tests.make import scored_sample
+from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import OPTIONS, ROOM, TEXT, TEXTS, built, materials, prompt, said
 
@@ -48,7 +49,7 @@ def test_notes_count_the_samples_that_they_are_asked_about_and_not_those_that_we
     depths = {"depths": (0.0, 0.25, 0.5, 0.75, 1.0)}
     blocks = small("niah", lengths=(4_000,), trials="auto", haystacks=1, **depths).blocks(materials(SPARSE))
     first, _ = blocks.block(4_000, 0), blocks.block(4_000, 1)
-    notes = blocks.notes({sample.sample_id for sample in first.samples})
+    notes = blocks.maker.notes({sample.sample_id for sample in first.samples})
     assert notes[-1].startswith("3 of 5 samples have a needle more than 0.25")
 
 
@@ -98,19 +99,21 @@ def test_a_japanese_needle_goes_in_after_a_japanese_full_stop() -> None:
         assert task.score(sample, said("水差しの中です。"), ScoringContext()).value == 0.0
 
 
-MADE = Made(sample=scored_sample(500, 1.0).sample, controls=(), redrawn=0, off=0.0)
-
-
 @pytest.mark.parametrize(
     ("redrawn", "said"),
     [
-        ((0, 1, 0), "1 needle was drawn again, since the text held its words already"),
-        ((2, 1, 0), "3 needles were drawn again, since the text held their words already"),
+        (0, ()),
+        (1, ("1 needle was drawn again, since the text held its words already",)),
+        (3, ("3 needles were drawn again, since the text held their words already",)),
     ],
 )
-def test_needles_that_were_drawn_again_are_counted(redrawn: tuple[int, ...], said: str) -> None:
-    assert planting_notes([replace(MADE, redrawn=n) for n in redrawn], misplaced=0.1) == (said,)
-
-
-def test_where_none_was_nothing_is_said() -> None:
-    assert planting_notes([MADE], misplaced=0.1) == ()
+def test_needles_that_were_drawn_again_are_counted(redrawn: int, said: tuple[str, ...]) -> None:
+    planter = Planter(
+        task=small("niah"),
+        materials=materials(TEXT),
+        haystacks=[prepare(TEXT, tokens=100, tokenizer=WordTokenizer())],
+        asked="",
+        redrawn={"one": redrawn, "another": 9},
+        off={"one": 0.0, "another": 0.0},
+    )
+    assert planter.notes({"one"}) == said

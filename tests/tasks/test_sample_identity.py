@@ -179,7 +179,7 @@ def test_a_key_that_changes_a_prompt_changes_its_sample_id_and_the_fingerprint(o
             assert digest_of(dict(task.identity())) != digest_of(dict(other.identity())), key
     # Every key was tried with a value that builds; a needle's kind and match need others beside them.
     assert refused - built <= {"needle.kind", "needle.match", "needle.keywords", "needle.answer"}
-    assert built >= {field.name for field in fields(task)} - {"needle", "word_list", "pairs"}  # type: ignore[arg-type]
+    assert built >= {field.name for field in fields(task)} - {"needle", "word_list", "pairs"}
 
 
 def test_what_is_only_judged_or_kept_leaves_the_fingerprint() -> None:

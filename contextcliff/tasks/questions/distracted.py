@@ -27,16 +27,12 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Asked, Depths, Maker, filled, require_fields
-from contextcliff.tasks.questions.answer_format import Parsed
-from contextcliff.tasks.questions.contained import contains_reference
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, filled, require_fields
+from contextcliff.tasks.questions.answers import contains_reference
 from contextcliff.tasks.questions.document_row import DocumentPool, Frame, Row, RowBuilder, pool_of
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
-from contextcliff.tasks.questions.taxonomy import ContextWords
-from contextcliff.tasks.task import Materials, ScoringContext, configured
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured
 from contextcliff.text.tokens import token_counts
-
-_UNKNOWN_TEXT = ContextWords(words=frozenset())
 
 
 @settings
@@ -44,9 +40,6 @@ class DistractedQa(Depths):
     """A grid of lengths and depths (of the document that answers); every length asks the same questions."""
 
     name = "qa_distractors"
-    relative_by_default = True  # how hard a set's questions are is the set's; length shows against the shortest prompts
-    findings = ("answer_measures",)
-    not_asked = (*NOT_IN_A_SAMPLE, "metric")
 
     metric: MetricChoice = "auto"
     """What an answer is scored by; `auto`: contains."""
@@ -72,8 +65,14 @@ class DistractedQa(Depths):
         refuse_metric(self.metric)
 
     @property
-    def is_judged(self) -> bool:
-        return self.metric == "judge"
+    def traits(self) -> Traits:
+        return replace(
+            super().traits,
+            relative_by_default=True,  # how hard a set's questions are is the set's; length shows against short prompts
+            is_judged=self.metric == "judge",
+            findings=("answer_measures",),
+            not_asked=(*NOT_IN_A_SAMPLE, "metric"),
+        )
 
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
         return deciding(samples, self._metric)
@@ -112,9 +111,9 @@ class DistractedQa(Depths):
         return scored(
             sample,
             generation,
-            parsed=Parsed(answer=generation.text.strip()),
+            answer=generation.text.strip(),
             format="plain",
-            context_words=_UNKNOWN_TEXT,
+            context_words=frozenset(),
             metric=self._metric,
         )
 
@@ -181,7 +180,7 @@ class DistractedMaker(Maker):
         rows = RowBuilder(pool=pool, tokenizer=materials.tokenizer)
         return cls(task=task, materials=materials, pool=pool, rows=rows, posed=posed, left_out=left_out, asked=asked)
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         places = self.task.places
         posed = self.posed[trial * len(places) + places.index(depth)]
         question = posed.question
@@ -202,8 +201,9 @@ class DistractedMaker(Maker):
             },
         )
         self.off[name] = row.off
-        controls = self._controls(posed, seed) if self.task.controls else ()
-        return Asked(sample=sample, controls=controls)
+        yield sample
+        if self.task.controls:
+            yield from self._controls(posed, seed)
 
     def held(self, longest: int) -> int | None:
         """Tokens of the documents that do not hold the answer, for the question that leaves the fewest.

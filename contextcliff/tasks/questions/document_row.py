@@ -11,7 +11,8 @@ from itertools import accumulate, chain, count, islice
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Recipe, Words, render
-from contextcliff.tasks.answer_texts import plain, stands_in
+from contextcliff.tasks.fit import too_short
+from contextcliff.tasks.values import plain, stands_in
 from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 
 _BREAK = re.compile(r"\n\s*\n")
@@ -233,10 +234,7 @@ class RowBuilder:
         rng.shuffle(golden)
         bare = self._row(frame, [], golden, 0.0)
         if bare.tokens > context_tokens:
-            raise ConfigError(
-                f"task.lengths: {context_tokens:,} is too short: template, question and the documents that answer it "
-                f"take {bare.tokens:,} tokens; ask for longer ones, or lower task.evidence_characters"
-            )
+            raise too_short(context_tokens, bare.tokens, lower="task.evidence_characters")
         drawn: Iterator[Placed] = (self._placed(frame, piece) for piece in others)
         whole: list[Placed] = []
         seed, row = rng.getrandbits(32), bare
