@@ -142,7 +142,7 @@ def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
     """
     found = _Uploads()
     if tracker is None:
-        for experiment in {folder.parent for folder in folders}:
+        for experiment in dict.fromkeys(folder.parent for folder in folders):
             upload_sweeps(None, experiment)
         return found
     jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
