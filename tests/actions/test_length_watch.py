@@ -11,7 +11,6 @@ from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.tasks.task import Task
-from contextcliff.tracking.tracker import LengthPoint
 from tests.writing.made_writing import make_round
 
 
@@ -45,16 +44,16 @@ def outcome(each: ScoredSample) -> Outcome:
 
 def watched(
     ended: Sequence[ScoredSample], *, before: Sequence[ScoredSample] = ()
-) -> tuple[list[str], list[LengthPoint]]:
+) -> tuple[list[str], list[tuple[int, float, int]]]:
     """What is said and told as these end, after those of an earlier start."""
-    points: list[LengthPoint] = []
+    points: list[tuple[int, float, int]] = []
     known = Known([*ended, *before])
     watch = LengthWatch(
         cast("Task", known),
         cast("Scorer", known),
         missing=[PlannedSample(sample=each.sample, key=each.sample.sample_id, prompt_sha256="ab") for each in ended],
         answered=[outcome(each) for each in before],
-        tell=points.append,
+        tell=lambda *point: points.append(point),
     )
     return [watch.ended(outcome(each)) or "" for each in ended], points
 
@@ -69,8 +68,8 @@ def test_a_length_is_summed_up_at_its_last_answer_in_whatever_order_they_come() 
             "1,024 tokens: mean score 0.50, 2 samples · vocabulary 0.450",
         ],
         [
-            LengthPoint(context_tokens=512, score=1.0, n_samples=2),
-            LengthPoint(context_tokens=1024, score=0.5, n_samples=2),
+            (512, 1.0, 2),
+            (1024, 0.5, 2),
         ],
     )
 
@@ -78,7 +77,7 @@ def test_a_length_is_summed_up_at_its_last_answer_in_whatever_order_they_come() 
 def test_answers_of_an_earlier_start_count_in_the_average() -> None:
     said, points = watched([scored(512, 2, 0.0)], before=[scored(512, 0, 1.0), scored(512, 1, 1.0)])
     assert said == ["512 tokens: mean score 0.67, 3 samples · vocabulary 0.500"]
-    assert points == [LengthPoint(context_tokens=512, score=2 / 3, n_samples=3)]
+    assert points == [(512, 2 / 3, 3)]
 
 
 def test_a_sample_that_failed_for_good_completes_its_length_and_is_in_no_average() -> None:
