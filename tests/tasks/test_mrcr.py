@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Prompt, Recipe, Sample, render
-from contextcliff.tasks.conversations.mrcr import Mrcr, copied_ratio, score_copied
-from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
+from contextcliff.tasks.conversation import VARIANTS, Piece, all_pieces, piece_at
+from contextcliff.tasks.mrcr import Mrcr, copied_ratio, score_copied
 from contextcliff.tasks.task import ContextBudget, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer

@@ -11,12 +11,12 @@ asked for stands at a depth.
 
 from __future__ import annotations
 
-import random
 import re
 import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from random import Random
 from typing import Literal
 
 from contextcliff.errors import ConfigError
@@ -24,18 +24,18 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.conversations.conversation import (
-    Conversation,
+from contextcliff.tasks.conversation import (
+    VARIANTS,
     Conversing,
+    Piece,
     Placed,
-    TurnEstimate,
+    all_pieces,
     count,
-    estimated,
+    piece_at,
     turn_of,
 )
-from contextcliff.tasks.conversations.pieces import VARIANTS, Piece, all_pieces, piece_at
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, filled, require_fields
+from contextcliff.tasks.grid import Depths, control_of, filled, require_fields, sample_at
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
@@ -83,11 +83,11 @@ class Mrcr(Depths):
         return self.max_tokens
 
     def text_holds(self, materials: Materials) -> int:
-        return _most_tokens(estimated(materials.tokenizer, self.request))
+        return _most_tokens(Conversing.of(materials.tokenizer, self.request))
 
     def maker(self, materials: Materials) -> ConversationMaker:
-        estimate = estimated(materials.tokenizer, self.request)
-        reply = estimate.largest_reply + _PREFIX_TOKENS
+        conversing = Conversing.of(materials.tokenizer, self.request)
+        reply = conversing.largest_reply + _PREFIX_TOKENS
         if self.max_tokens < reply:
             raise ConfigError(
                 f"task.max_tokens={self.max_tokens}: a piece and the word before it take up to {reply} tokens; give "
@@ -96,16 +96,15 @@ class Mrcr(Depths):
         lengths = self.lengths_in(materials.context_budget)
         question = self.asked(Piece(kind="guidebook entry", topic="wheelbarrows", variant=0), 1, "x" * _PREFIX_LENGTH)
         alone = count(materials.tokenizer, Recipe(user=(Words(text=question),)))
-        fewest = round(alone + self.needles * estimate.largest + _FEWEST_OTHERS * estimate.mean)
+        fewest = round(alone + self.needles * conversing.largest + _FEWEST_OTHERS * conversing.mean)
         if min(lengths) < fewest:
             raise too_short(min(lengths), fewest, lower="task.needles")
-        most = _most_tokens(estimate)
+        most = _most_tokens(conversing)
         if max(lengths) > most:
             raise ConfigError(
                 f"task.lengths: {max(lengths):,} is too long: all pieces together fill about {most:,} tokens; ask for "
                 "shorter ones"
             )
-        conversing = Conversing(tokenizer=materials.tokenizer, request=self.request, estimate=estimate)
         return ConversationMaker(task=self, materials=materials, conversing=conversing, shortest=min(lengths))
 
     def asked(self, piece: Piece, number: int, prefix: str) -> str:
@@ -124,9 +123,23 @@ class Mrcr(Depths):
         )
 
 
-def _most_tokens(estimate: TurnEstimate) -> int:
+def _most_tokens(conversing: Conversing) -> int:
     """About what all pieces together fill, with a margin."""
-    return round(all_pieces() * estimate.mean / _SHARE_OF_ALL)
+    return round(all_pieces() * conversing.mean / _SHARE_OF_ALL)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Round:
+    """Pieces of one kind and topic in their order, which of them is asked for (from 1), and the word before it."""
+
+    pieces: tuple[Piece, ...]
+    number: int
+    prefix: str
+
+    @property
+    def wanted(self) -> Piece:
+        """The piece that is asked for."""
+        return self.pieces[self.number - 1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,34 +159,50 @@ class ConversationMaker(Maker):
         asked = digest_of(task.needles, task.request, task.question)
         cell = (self.materials.seed, task.name, asked, context_tokens, place)
         seed = seed_of(*cell, trial)
-        rng = random.Random(seed)
+        rng = Random(seed)
         first = piece_at(rng.randrange(all_pieces()))
         pieces = [replace(first, variant=variant) for variant in rng.sample(range(VARIANTS), task.needles)]
-        round_ = Round(
-            pieces=tuple(pieces),
-            number=1 + (seed_of(*cell) + trial) % task.needles,
-            prefix="".join(rng.choices(_PREFIX_SIGNS, k=_PREFIX_LENGTH)),
-        )
+        number = 1 + (seed_of(*cell) + trial) % task.needles
+        prefix = "".join(rng.choices(_PREFIX_SIGNS, k=_PREFIX_LENGTH))
+        wanted, question = pieces[number - 1], task.asked(first, number, prefix)
         turns = tuple(turn_of(piece, task.request) for piece in pieces)
-        conversation = self.conversing.build(
-            Placed(turns=turns, anchor=round_.number - 1, depth=place),
-            question=task.asked(first, round_.number, round_.prefix),
-            context_tokens=context_tokens,
-            rng=rng,
-            but=first,
-        )
-        sample = replace(
-            self._sample(round_, conversation.recipe, conversation.tokens, seed=seed),
-            sample_id=f"mrcr-{context_tokens:06d}-d{place:.3f}-t{trial:02d}-{digest_of(*cell, trial)[:8]}",
+        placed = Placed(question=question, turns=turns, anchor=number - 1, depth=place)
+        conversation = self.conversing.build(placed, context_tokens, rng, but=first)
+        places, own = conversation.places, conversation.places[number - 1]
+        sample = sample_at(
+            task,
+            (*cell, trial),
             context_tokens=context_tokens,
             depth=place,
             trial=trial,
-            metadata=_figures(round_, conversation),
+            built_tokens=conversation.tokens,
+            document_id=f"conversation {seed:08x}",
+            question=question,
+            answers=(wanted.text(),),
+            reference=Reference(
+                distractors=tuple(other.text() for other in pieces if other != wanted),
+                reply=f"{prefix}{wanted.text()}",
+            ),
+            recipe=conversation.recipe,
+            metadata={
+                "needles": task.needles,
+                "asked": number,
+                "asked_place_tokens": own,
+                "nearest_needle_tokens": min(abs(own - other) for other in places if other != own),
+                "evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1)),
+            },
+            answer_tokens=task.max_tokens,
         )
         self.misses[sample.sample_id] = abs(conversation.depth - place)
         yield sample
         if task.controls:
-            yield from self._controls(round_, seed)
+            first_asked = task.asked(wanted, 1, prefix)  # it is the first of its kind, where it stands alone
+            alone = Recipe(turns=(turn_of(wanted, task.request),), user=(Words(text=first_asked),))
+            ceiling = self._control(sample, "ceiling", alone, count(self.materials.tokenizer, alone))
+            yield replace(ceiling, question=first_asked)
+            rng = Random(seed_of(seed, "floor"))
+            bare = self.conversing.build(Placed(question=question), self.shortest, rng, but=wanted)
+            yield self._control(sample, "floor", bare.recipe, bare.tokens)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]
@@ -186,70 +215,8 @@ class ConversationMaker(Maker):
             "stand around it; take longer contexts, or fewer needles",
         )
 
-    def _controls(self, round_: Round, seed: int) -> tuple[Sample, Sample]:
-        """The turn of the piece alone, where it is the first of its kind; and a conversation without the needles."""
-        task, piece = self.task, round_.pieces[round_.number - 1]
-        alone = Recipe(turns=(turn_of(piece, task.request),), user=(Words(text=task.asked(piece, 1, round_.prefix)),))
-        bare = self.conversing.build(
-            Placed(turns=()),
-            question=task.asked(piece, round_.number, round_.prefix),
-            context_tokens=self.shortest,
-            rng=random.Random(seed_of(seed, "floor")),
-            but=piece,
-        )
-        tokens = count(self.materials.tokenizer, alone)
-        return (
-            self._control("ceiling", self._sample(round_, alone, tokens, seed=seed)),
-            self._control("floor", self._sample(round_, bare.recipe, bare.tokens, seed=seed)),
-        )
-
-    def _control(self, kind: str, sample: Sample) -> Sample:
-        identity = digest_of(self.task.name, kind, render(sample.recipe, {}).sha256)
-        return replace(sample, sample_id=f"mrcr-{kind}-{identity[:16]}", seed=seed_of(identity), control=kind)
-
-    def _sample(self, round_: Round, recipe: Recipe, tokens: int, *, seed: int) -> Sample:
-        piece = round_.pieces[round_.number - 1]
-        text = piece.text()
-        return Sample(
-            sample_id="",
-            task=self.task.name,
-            context_tokens=tokens,
-            built_tokens=tokens,
-            depth=None,
-            trial=0,
-            document_id=f"conversation {seed:08x}",
-            question="".join(part.text for part in recipe.user if isinstance(part, Words)),
-            answers=(text,),
-            reference=Reference(
-                distractors=tuple(other.text() for other in round_.pieces if other != piece),
-                reply=f"{round_.prefix}{text}",
-            ),
-            recipe=recipe,
-            seed=seed,
-            answer_tokens=self.task.max_tokens,
-        )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Round:
-    """Pieces of one kind and topic in their order, which of them is asked for (from 1), and the word before it."""
-
-    pieces: tuple[Piece, ...]
-    number: int
-    prefix: str
-
-
-def _figures(round_: Round, conversation: Conversation) -> Mapping[str, int]:
-    """How many needles, which is asked for and how many tokens come before it; and how far the others are."""
-    places = conversation.places
-    own = places[round_.number - 1]
-    return {
-        "needles": len(places),
-        "asked": round_.number,
-        "asked_place_tokens": own,
-        "nearest_needle_tokens": min(abs(own - place) for place in places if place != own),
-        "evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1)),
-    }
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
+        return control_of(sample, kind, (kind, render(recipe, {}).sha256), recipe=recipe, tokens=tokens)
 
 
 _TIMES_THE_PIECE = 8
@@ -257,7 +224,7 @@ _TIMES_THE_PIECE = 8
 _WHOLE = 0.95
 """A ratio that a slip or two leave."""
 _HALF = 0.5
-_BLANKS_BEFORE_TURN = re.compile(rf"(?<!\s)(\s++){re.escape(PLAIN_USER)}")
+_NEXT_TURN = re.compile(rf"(?<!\s)([^\S\n]*+)\n\s*+{re.escape(PLAIN_USER)}")
 
 
 def score_copied(answer: str, *, prefix: str, piece: str, others: Sequence[str], cut_off: bool) -> Score:
@@ -268,32 +235,19 @@ def score_copied(answer: str, *, prefix: str, piece: str, others: Sequence[str],
     more) · `missing`.
     Blanks before the answer don't count, and a base model's answer ends where it goes on with the user's next words.
     """
-    text = _own_turn(answer).lstrip()
+    following = _NEXT_TURN.search(answer)
+    text = (answer if following is None else answer[: following.end(1)]).lstrip()
+    said = text.strip()
     if not text.startswith(prefix):
-        said = text.strip()
         failure = "empty" if not said else "refusal" if is_refusal(said) else "no_prefix"
         return Score(value=0.0, prediction=said, failure=failure)
     copied = text.removeprefix(prefix)
-    value = copied_ratio(copied, piece)
-    return Score(value=value, prediction=text.strip(), failure=_tag(copied, value, others, cut_off=cut_off))
-
-
-def _own_turn(answer: str) -> str:
-    for blanks in _BLANKS_BEFORE_TURN.finditer(answer):
-        if (line_end := answer.find("\n", blanks.start(1), blanks.end(1))) >= 0:
-            return answer[:line_end]
-    return answer
-
-
-def _tag(copied: str, value: float, others: Sequence[str], *, cut_off: bool) -> str | None:
-    if value >= _WHOLE:
-        return None
-    nearest = max((copied_ratio(copied, other) for other in others), default=0.0)
-    if nearest > value and nearest >= _HALF:
-        return "wrong_needle"
-    if cut_off:
-        return "incomplete"
-    return "partial" if value >= _HALF else "missing"
+    value, tag = copied_ratio(copied, piece), None
+    if value < _WHOLE:
+        nearest = max((copied_ratio(copied, other) for other in others), default=0.0)
+        tag = "incomplete" if cut_off else "partial" if value >= _HALF else "missing"
+        tag = "wrong_needle" if nearest > value and nearest >= _HALF else tag
+    return Score(value=value, prediction=said, failure=tag)
 
 
 def copied_ratio(copied: str, piece: str) -> float:
