@@ -38,7 +38,7 @@ from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.tracker import Tracker
+from contextcliff.tracking.none import NoTracker
 
 _GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")
 _ANNOTATORS: Mapping[str, str] = {
@@ -49,7 +49,7 @@ _ANNOTATORS: Mapping[str, str] = {
 _KINDS: Mapping[str, type] = {
     **{"action": Action, "model": Model, "engine": Engine, "tokenizer": TokenizerChoice, "task": Task},
     **{"dataset": Dataset, "sampling": Sampling, "kv_policy": KVPolicy, "analysis": AnalysisSettings},
-    **{"tracking": Tracker, "judge": Judge, "embedding": Embedder},
+    **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
 """What the class of each group has to be like."""
 _SECTIONS = ("reporting", "budget")
@@ -122,7 +122,7 @@ def build_invocation(
         )
     if embedder is not None and not traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
-    tracking = cast(Tracker, groups["tracking"])
+    tracking = cast(NoTracker, groups["tracking"])
     if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(
             f"tracking.experiment={tracking.experiment}: names a folder too; use up to 100 letters, digits, spaces, "
@@ -216,7 +216,7 @@ def _forget_unpaid_prices(section: object, *, prefix: str, named: Collection[str
 class SweepParts:
     """What the jobs of a sweep share, and where all of it is kept."""
 
-    tracking: Tracker
+    tracking: NoTracker
     reporting: ReportingSettings
     output_dir: Path
     published: tuple[PublishedCurve, ...]
@@ -225,7 +225,7 @@ class SweepParts:
 def part_of(config: DictConfig) -> SweepParts:
     """What a sweep as a whole needs of its configuration. Raises `ConfigError`."""
     values = {key: OmegaConf.to_container(config[key], resolve=True) for key in ("tracking", "reporting")}
-    tracking = cast(Tracker, _build_group("tracking", values["tracking"]))
+    tracking = cast(NoTracker, _build_group("tracking", values["tracking"]))
     if not FOLDER_NAME.fullmatch(tracking.experiment):
         raise ConfigError(f"tracking.experiment={tracking.experiment}: names a folder too")
     reporting = cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
-from contextcliff.actions.send_run import LengthWatch
+from contextcliff.actions.send import LengthWatch
 from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
@@ -48,7 +48,7 @@ def watch(
 ) -> tuple[LengthWatch, list[LengthPoint]]:
     points: list[LengthPoint] = []
     known = Known([*missing, *answered])
-    made = LengthWatch.of(
+    made = LengthWatch(
         cast("Task", known),
         cast("Scorer", known),
         missing=[PlannedSample(sample=each.sample, key=each.sample.sample_id, prompt_sha256="ab") for each in missing],

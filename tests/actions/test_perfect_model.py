@@ -11,8 +11,8 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare_run import Prepared, PreparedSearch, deployment, planned_samples, prepare
-from contextcliff.actions.required_cap import impossible_cap
+from contextcliff.actions.ahead import impossible_cap
+from contextcliff.actions.prepare import Prepared, PreparedSearch, deployment, planned_samples, prepare
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.search import complete_blocks, follow
 from contextcliff.analysis.study import StudyFacts

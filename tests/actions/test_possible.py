@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare_run import Prepared, deployment, prepare
-from contextcliff.actions.required_cap import impossible_cap
+from contextcliff.actions.ahead import impossible_cap
+from contextcliff.actions.prepare import Prepared, deployment, prepare
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from contextcliff.actions.prepare_run import deployment, prepare
-from contextcliff.actions.rest_of_search import search_ahead
+from contextcliff.actions.ahead import search_ahead
+from contextcliff.actions.prepare import deployment, prepare
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.store import Store
 from contextcliff.models.model import Price

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from contextcliff.errors import EngineFault, RunError
-from contextcliff.execution.health import FAILURES_IN_A_ROW, REFUSALS_IN_A_ROW, Health
+from contextcliff.execution.runner import FAILURES_IN_A_ROW, REFUSALS_IN_A_ROW, Health
 
 BUSY = EngineFault("rate_limit", "slow down", retryable=True)
 DOWN = EngineFault("server_error", "500", retryable=True)
@@ -64,9 +64,9 @@ def test_a_third_of_failures_at_random_opens_nothing() -> None:
 def test_refusals_without_an_answer_between_end_the_run_with_the_servers_words() -> None:
     health = Health(most=4)
     for _ in range(REFUSALS_IN_A_ROW - 1):
-        health.refused(REFUSED)
+        health.failed(REFUSED)
     with pytest.raises(RunError) as told:
-        health.refused(EngineFault("bad_request", "400 - no such thing"))
+        health.failed(EngineFault("bad_request", "400 - no such thing"))
     assert str(told.value) == (
         "25 requests were refused and none was answered between them, the last with bad_request: 400 - no such thing; "
         "look at the server's log, and at what is sent beside the prompt: model.extra_body, sampling "
@@ -78,8 +78,8 @@ def test_refusals_without_an_answer_between_end_the_run_with_the_servers_words()
 def test_prompts_that_are_too_long_or_were_refused_before_are_no_row() -> None:
     health = Health(most=4)
     for _ in range(3 * REFUSALS_IN_A_ROW):
-        health.refused(EngineFault("overflow", "400"))
-        health.refused(REFUSED, before=True)
+        health.failed(EngineFault("overflow", "400"))
+        health.failed(REFUSED, before=True)
 
 
 def test_a_refusal_shows_that_the_server_is_there() -> None:
@@ -87,4 +87,4 @@ def test_a_refusal_shows_that_the_server_is_there() -> None:
     for _ in range(3):
         for _ in range(FAILURES_IN_A_ROW - 1):
             health.failed(DOWN)
-        health.refused(REFUSED)
+        health.failed(REFUSED)

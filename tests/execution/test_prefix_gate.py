@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.execution.schedule import FixedSource, PrefixGate
+from contextcliff.execution.schedule import Listed, PrefixGate
 from contextcliff.execution.store import PlannedSample
 from tests.execution.planned_samples import answered, lost, planned
 
@@ -16,7 +16,7 @@ LONG = "a" * 80
 
 
 def gate(*items: PlannedSample) -> PrefixGate:
-    return PrefixGate(FixedSource(items))
+    return PrefixGate(Listed(items))
 
 
 def equal(prompts: str) -> list[PlannedSample]:

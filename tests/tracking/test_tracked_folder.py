@@ -11,7 +11,7 @@ from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.report import Report
 from contextcliff.reporting.files import write_report_files
 from contextcliff.tracking.metrics import digest, measurements, tags
-from contextcliff.tracking.tracked_folder import tracked_of
+from contextcliff.tracking.mlflow import tracked_of
 from contextcliff.tracking.tracker import TrackingError
 from tests.reporting.made_reports import search_report
 from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, edited, simulated

@@ -71,7 +71,7 @@ def test_a_stored_context_gives_the_answer_of_a_fresh_one(kind: CacheType) -> No
 
 @pytest.mark.parametrize(("kind", "steps"), [("int8", 255), ("int4", 15), ("int2", 3)])
 def test_no_number_is_off_by_more_than_half_a_step_of_its_group(kind: CacheType, steps: int) -> None:
-    from contextcliff.engines.transformers.cache_layers import pack
+    from contextcliff.engines.transformers.cache import pack
 
     torch.manual_seed(0)
     numbers = 3 * torch.randn(1, 2, 50, 64)
@@ -83,7 +83,7 @@ def test_no_number_is_off_by_more_than_half_a_step_of_its_group(kind: CacheType,
 
 
 def test_the_newest_tokens_are_stored_when_there_are_128_of_them() -> None:
-    from contextcliff.engines.transformers.cache_layers import StoredLayer
+    from contextcliff.engines.transformers.cache import StoredLayer
 
     torch.manual_seed(0)
     layer, numbers = StoredLayer("int8", "int8"), torch.randn(1, 2, 300, 64)

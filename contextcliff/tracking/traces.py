@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from contextcliff.tracking.place import Opened
 from contextcliff.tracking.tracker import Tracked
 
 if TYPE_CHECKING:
@@ -21,49 +22,46 @@ _PREVIEW = 500
 _SPANS_A_CALL = 100
 _MS = 1_000_000
 _SOURCE = "contextcliff"
+_ATTRIBUTES = ("ttft_ms", "latency_ms", "cached_tokens", "finish_reason", "retries", "document_id", "seed")
 
 
 def chosen_rows(tracked: Tracked, kept: Kept) -> list[Mapping[str, object]]:
     """The samples whose answers become traces: of failures those that are no full success, or all that were asked."""
-    rows = [row for row in tracked.samples if not row.get("replayed")]
     if kept == "none":
         return []
+    rows = [row for row in tracked.samples if not row.get("replayed")]
     return rows if kept == "all" else [row for row in rows if row.get("failure")]
 
 
-def log_traces(uri: str, experiment_id: str, mlflow_run: str, tracked: Tracked, *, kept: Kept, started_ms: int) -> int:
-    """Keep the answers of a run as traces; returns how many there were to keep, of which at most `MOST_TRACES` are."""
+def log_traces(opened: Opened, mlflow_run: str, tracked: Tracked, *, kept: Kept, started_ms: int) -> None:
+    """Keep the answers of a run as traces, at most `MOST_TRACES`."""
+    rows = chosen_rows(tracked, kept)[:MOST_TRACES]
+    if not rows:
+        return
     from mlflow.tracing.client import TracingClient
 
-    rows = chosen_rows(tracked, kept)
-    if not rows:
-        return 0
-    client = TracingClient(uri)
+    client, experiment_id = TracingClient(opened.client.tracking_uri), opened.experiment_id
     spans: list[Span] = []
-    for row in rows[:MOST_TRACES]:
+    for row in rows:
         info, span = _trace(row, tracked, experiment_id=experiment_id, mlflow_run=mlflow_run, started_ms=started_ms)
         client.start_trace(info)
         spans.append(span)
     for start in range(0, len(spans), _SPANS_A_CALL):
         client.log_spans(experiment_id, spans[start : start + _SPANS_A_CALL])
-    return len(rows)
 
 
-def delete_traces(uri: str, experiment_id: str, mlflow_run: str) -> None:
+def delete_traces(opened: Opened, mlflow_run: str) -> None:
     """Remove the traces of a run that another one replaces."""
     from mlflow.tracing.client import TracingClient
 
-    client = TracingClient(uri)
-    while True:
-        found = client.search_traces(
-            locations=[experiment_id],
-            filter_string=f"metadata.`mlflow.sourceRun` = '{mlflow_run}'",
-            max_results=100,
-            include_spans=False,
-        )
-        if not found:
-            return
-        client.delete_traces(experiment_id, trace_ids=[trace.info.trace_id for trace in found])
+    client = TracingClient(opened.client.tracking_uri)
+    while found := client.search_traces(
+        locations=[opened.experiment_id],
+        filter_string=f"metadata.`mlflow.sourceRun` = '{mlflow_run}'",
+        max_results=100,
+        include_spans=False,
+    ):
+        client.delete_traces(opened.experiment_id, trace_ids=[trace.info.trace_id for trace in found])
 
 
 def _trace(
@@ -84,8 +82,7 @@ def _trace(
     answered = row.get("finish_reason") is not None or row.get("prediction") is not None
     prompt = tracked.prompts.get(sample_id)
     asked = prompt if prompt is not None else str(row.get("question") or "")
-    answer = str(row.get("output") or row.get("prediction") or "")
-    said = answer if answered else f"no answer: {row.get('failure')}"
+    said = str(row.get("output") or row.get("prediction") or "") if answered else f"no answer: {row.get('failure')}"
     request = {"messages": [{"role": "user", "content": asked[:_LONGEST_TEXT]}]}
     response = {"choices": [{"message": {"role": "assistant", "content": said[:_LONGEST_TEXT]}}]}
     start_ns = started_ms * _MS
@@ -118,8 +115,9 @@ def _trace(
     }
     tokens = {"input_tokens": row.get("prompt_tokens"), "output_tokens": row.get("completion_tokens")}
     usage = {key: int(count) for key, value in tokens.items() if (count := _number(value)) is not None}
+    metadata = {"mlflow.sourceRun": mlflow_run, "mlflow.trace_schema.version": "3"}
     if usage:
-        usage["total_tokens"] = sum(usage.values())
+        metadata["mlflow.trace.tokenUsage"] = json.dumps({**usage, "total_tokens": sum(usage.values())})
     info = TraceInfo(
         trace_id=trace_id,
         trace_location=TraceLocation.from_experiment_id(experiment_id),
@@ -128,18 +126,11 @@ def _trace(
         execution_duration=duration_ms,
         request_preview=asked[-_PREVIEW:],
         response_preview=said[:_PREVIEW],
-        trace_metadata={
-            "mlflow.sourceRun": mlflow_run,
-            "mlflow.trace_schema.version": "3",
-            **({"mlflow.trace.tokenUsage": json.dumps(usage)} if usage else {}),
-        },
+        trace_metadata=metadata,
         tags={key: str(value)[:_PREVIEW] for key, value in tags.items() if value is not None},
         assessments=list(_assessments(row)),
     )
     return info, Span(span)
-
-
-_ATTRIBUTES = ("ttft_ms", "latency_ms", "cached_tokens", "finish_reason", "retries", "document_id", "seed")
 
 
 def _assessments(row: Mapping[str, object]) -> Iterator[Assessment]:

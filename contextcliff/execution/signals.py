@@ -2,7 +2,7 @@
 
 Slurm, Kubernetes and `timeout` end processes by SIGTERM. The signal cancels the requests that are being sent; any other
 work is ended by a `KeyboardInterrupt`. A process that sweeps passes the signal on to its jobs in other processes, and
-no further job starts. `ENDINGS` says of every stop, that of a budget too, what is reported and with which code.
+no further job starts.
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Literal
+from typing import Literal, Self
 
 from contextcliff.errors import ExitCode
 
 JOBS_FOLDER = "CONTEXTCLIFF_JOBS_DIR"
 """The variable that names the folder in which processes list themselves during a job, and a signal is posted."""
 
+Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
+"""Why a run ended before its end."""
 _CODES: Mapping[int, ExitCode] = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
 _WORDS = {ExitCode.INTERRUPTED: "interrupted", ExitCode.TERMINATED: "terminated"}
 _SAME_SIGNAL_S = 1.0
@@ -97,24 +99,36 @@ def job_in_progress() -> Iterator[None]:
             listed.unlink(missing_ok=True)
 
 
-async def until_stopped(work: Coroutine[object, object, None]) -> bool:
-    """Await `work`; returns True where a signal cancelled it, False where it ended by itself."""
-    task = asyncio.create_task(work)
-    loop = asyncio.get_running_loop()
-    _state.cancel = lambda: loop.call_soon_threadsafe(task.cancel)
-    try:
-        if _state.received is not None:  # the signal came before there was a task to cancel
-            task.cancel()
-        await asyncio.wait([task])
-    finally:
+class Stoppable:
+    """An `async with` block that a signal ends in order: `stop` is that signal's then, and None if none came."""
+
+    stop: Stop | None = None
+
+    async def __aenter__(self) -> Self:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+
+        def cancel() -> None:
+            if _state.cancel is not None:  # else the block has ended meanwhile
+                self.stop = signalled()
+                task.cancel()
+
+        _state.cancel = lambda: loop.call_soon_threadsafe(cancel)
+        if _state.received is not None:  # the signal came before there was a block to end
+            cancel()
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         _state.cancel = None
-        if not task.done():
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-    if task.cancelled():
-        return True
-    task.result()
-    return False
+        if self.stop is None:
+            return False
+        if error is None:  # the block had nothing to wait for
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(0)
+        task = asyncio.current_task()
+        assert task is not None
+        task.uncancel()
+        return error is None or isinstance(error, asyncio.CancelledError)
 
 
 def _on_signal(number: int, _: FrameType | None) -> None:
@@ -159,26 +173,15 @@ def _jobs() -> Path | None:
     return Path(named) if named and Path(named).is_dir() else None
 
 
-Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ending:
-    """The exit code of a stop, and what becomes of the answers."""
-
-    code: ExitCode
-    message: str
-
-
 _GOES_ON = "what was answered is kept, and the same command goes on"
-ENDINGS: Mapping[Stop, Ending] = {
-    "interrupted": Ending(code=ExitCode.INTERRUPTED, message=_GOES_ON),
-    "terminated": Ending(code=ExitCode.TERMINATED, message=_GOES_ON),
-    "out of budget": Ending(
-        code=ExitCode.BUDGET_RAN_OUT, message="what was answered is kept; the same command with a new budget goes on"
-    ),
-    "declined": Ending(code=ExitCode.DONE, message="nothing was sent"),
+_NEW_BUDGET = "what was answered is kept; the same command with a new budget goes on"
+ENDINGS: Mapping[Stop, tuple[ExitCode, str]] = {
+    "interrupted": (ExitCode.INTERRUPTED, _GOES_ON),
+    "terminated": (ExitCode.TERMINATED, _GOES_ON),
+    "out of budget": (ExitCode.BUDGET_RAN_OUT, _NEW_BUDGET),
+    "declined": (ExitCode.DONE, "nothing was sent"),
 }
+"""The exit code of every stop, and what becomes of the answers."""
 
 
 def signalled() -> Stop:

@@ -1,21 +1,201 @@
-"""What a search has ahead of it: the blocks that are answered already, and what is left to ask."""
+"""What a run has ahead of it: what is stored, what is left to ask, and what is said before that is sent."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.prepare_run import Prepared, PreparedSearch, planned_block
+from contextcliff.actions.prepare import Prepared, PreparedSearch, planned_block
 from contextcliff.analysis.search import BlockKey, BlockScores, block_key, block_scores, follow, perfect_path
+from contextcliff.annotation.ask_annotators import judge_meter, requests_ahead
+from contextcliff.errors import tell
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.store import PlannedSample, Store
-from contextcliff.models.model import Price
+from contextcliff.findings.phrases import duration
+from contextcliff.models.model import Price, dollars
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Outcome
 from contextcliff.records.sample import Sample
+
+if TYPE_CHECKING:
+    from contextcliff.analysis.forecast import BestCase
+
+REQUIRE = "analysis.require_cap"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ahead:
+    """What is left of a run, and what that takes of its budget."""
+
+    invocation: Invocation
+    prepared: Prepared
+    meter: Meter
+    search: SearchAhead | None
+    missing: Sequence[PlannedSample]
+    """What is not stored; of a search, what a perfect model would be asked."""
+    judging: Cost
+    """Most that the judge of these answers takes yet."""
+
+    @classmethod
+    def of(cls, invocation: Invocation, identity: Identity, prepared: Prepared, store: Store, meter: Meter) -> Ahead:
+        """By what the store has."""
+        search, planned, judging = None, prepared.planned, NOTHING
+        if prepared.search is not None:
+            search = search_ahead(invocation, identity, prepared, prepared.search, store)
+            planned = search.planned
+        if (judge := invocation.judge) is not None:
+            asked = requests_ahead(judge, planned, store, run_id=identity.run_id, sampling=invocation.sampling)
+            judging = judge_meter(judge, invocation.budget).worst(asked)
+        missing = store.missing(planned) if search is None else search.least
+        return cls(
+            invocation=invocation, prepared=prepared, meter=meter, search=search, missing=missing, judging=judging
+        )
+
+    @property
+    def least(self) -> Cost:
+        return self.meter.worst(self.missing) + self.judging
+
+    @property
+    def most(self) -> Cost:
+        """A search can ask more than is planned."""
+        if self.search is None:
+            return self.least
+        most, known = self.search.most, self.invocation.model.price.is_known
+        tokens = round(most.prompt_tokens) + round(most.completion_tokens)
+        cost = Cost(tokens=tokens, usd=most.worst_usd if known else None)
+        return cost + self.judging.times(self.search.share(most))
+
+    def announce(self) -> None:
+        """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line.
+
+        Before that, that no cap will come, or not the required one; the plan says it too.
+        """
+        invocation, limit_usd = self.invocation, self.meter.limit_usd
+        impossible, tested = impossible_cap(invocation, self.prepared), tested_quantity(invocation)
+        for beforehand in (
+            impossible if impossible is None or tested is None else f"{impossible} ({tested})",
+            unreachable_cap(invocation, self.prepared),
+        ):
+            if beforehand is not None:
+                tell(f"warning: {beforehand}")
+        lengths = sorted({item.sample.context_tokens for item in self.prepared.planned if item.sample.is_ordinary})
+        if invocation.task.traits.designed_lengths and invocation.place is None:
+            tell(f"lengths: {', '.join(f'{length:,}' for length in lengths)} tokens")
+        least, most, usd = self.least, self.most, ""
+        if least.usd is not None and most.usd is not None:
+            usd = f", {_between(dollars(least.usd, at_most=True), dollars(most.usd, at_most=True))}"
+            if limit_usd is not None and not invocation.budget.is_set and most.usd > limit_usd:
+                usd = f"{usd}; at most {dollars(limit_usd)} are spent (budget.usd=none: all)"
+        span = "" if invocation.place is None else f"{lengths[0]:,} to {lengths[-1]:,} tokens: "
+        n = len(self.missing)
+        n_most = n if self.search is None else round(self.search.most.samples + self.search.most.controls)
+        samples, tokens = _between(f"{n:,}", f"{n_most:,}"), _between(f"{least.tokens:,}", f"{most.tokens:,}")
+        tell(f"{span}{samples} requests, {tokens} tokens{usd}")
+
+    def agreed(self) -> bool:
+        """Ask for consent to a paid run at a terminal. A budget is consent, and so is a run without a terminal."""
+        worst = self.most.within(self.meter.limit_usd)
+        if not worst.usd or self.invocation.budget.is_set or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return True
+        usd = dollars(worst.usd, at_most=True)
+        sys.stderr.write(f"This run can cost {usd} ({worst.tokens:,} tokens). Go on? [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    def minutes(self) -> Callable[[Outcome], str | None]:
+        """Says how long it may take by the rate of the first answers, as soon as these are there."""
+        began_s, tokens, answers = time.monotonic(), 0, 0
+        bounds = [cost.within(self.meter.limit_usd).tokens for cost in (self.least, self.most)]
+
+        def ended(outcome: Outcome) -> str | None:
+            nonlocal tokens, answers
+            if outcome.generation is None or answers == _FIRST_ANSWERS:
+                return None
+            answers += 1
+            tokens += outcome.generation.prompt_tokens + outcome.generation.completion_tokens
+            if answers < _FIRST_ANSWERS:
+                return None
+            rate = tokens / max(1e-6, time.monotonic() - began_s)
+            low, high = (duration(bound / rate) for bound in bounds)
+            return f"by the rate of the first answers it takes {_between(low, high)}"
+
+        return ended
+
+
+_FIRST_ANSWERS = 10
+"""By so many the rate is known."""
+
+
+def _between(low: str, high: str) -> str:
+    return high if low == high else f"{low.removesuffix(' USD')} to {high}"
+
+
+def impossible_cap(invocation: Invocation, prepared: Prepared) -> str | None:
+    """A sentence where even a perfect model would get no cap of the whole range; None where one would."""
+    best = best_case_of(invocation, prepared)
+    return None if best.is_enough else f"{best.shortfall()}; {_way_out(invocation, best)}"
+
+
+def _way_out(invocation: Invocation, best: BestCase) -> str:
+    if best.is_baseline_alone:
+        return "ask for more lengths, or take analysis.relative_to_baseline=false"
+    needed = best.needed()
+    if needed is None:
+        return "no number of samples could; lower analysis.threshold"
+    if best.has_shared_draws:
+        return (
+            "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
+            "more; with a temperature above 0 and no sampling.seed each is a draw of its own"
+        )
+    return f"at least {needed} are needed; {invocation.task.traits.more_samples}"
+
+
+def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
+    """What a perfect model would show with the samples that are planned."""
+    from contextcliff.analysis.forecast import SearchToJudge, best_case
+
+    task, search = invocation.task, prepared.search
+    return best_case(
+        [item.sample for item in prepared.planned if item.sample.is_ordinary],
+        invocation.analysis,
+        designed_lengths=task.traits.designed_lengths,
+        relative_by_default=task.traits.relative_by_default,
+        quantity=task.traits.cap_quantity,
+        search=None if search is None else SearchToJudge(plan=search.plan, rule=search.rule),
+    )
+
+
+def tested_quantity(invocation: Invocation) -> str | None:
+    """What the cap is tested on, where that is not the score: said before the first sentence that names it."""
+    if invocation.task.traits.cap_quantity == "score":
+        return None
+    from contextcliff.findings.answer import healthy_round
+
+    return f"the cap is tested on {healthy_round()}"
+
+
+def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
+    """A sentence where no possible answers could give the required cap; None where some could, or none is required."""
+    required = invocation.analysis.require_cap
+    if required is None:
+        return None
+    best = best_case_of(invocation, prepared).sequence.cap_tokens
+    if best is not None and best >= required:
+        return None
+    most = "no cap at all" if best is None else f"a cap of {best:,} tokens at most"
+    way_out = (
+        f"ask for prompts of {required:,} tokens or more (task.lengths)"
+        if invocation.task.traits.designed_lengths
+        else f"take documents of {required:,} tokens or more"
+    )
+    return f"{REQUIRE}={required}: the best possible answers would give {most}; {way_out}, or require less"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,14 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.records.report import Report
 from contextcliff.tracking.metrics import measurements, parameters, tags, valid_key
 from tests.simulated_reports import findings_in
 from tests.tracking.tracking_runs import report
-
-
-def points(made: Report, key: str) -> list[tuple[int, float | None]]:
-    return [(each.step, each.value) for each in measurements(made) if each.key == key]
 
 
 def test_what_was_not_measured_is_not_logged() -> None:
@@ -28,13 +23,11 @@ def test_what_was_not_measured_is_not_logged() -> None:
         usage=replace(report().usage, usd=None),
         caps={**report().analysis.caps, "half_life": None},
     )
-    assert points(made, "by_length/score") == [(512, 1.0)]
-    assert points(made, "half_life/tokens") == []
-    assert points(made, "half_life/ci_low") == [(0, 2100)]
-    assert points(made, "position/p_value") == []
-    assert points(made, "judge/disagreement") == []
-    assert points(made, "took/usd") == []
-    assert points(made, "caps/half_life") == []
+    points = {each.key: (each.step, each.value) for each in measurements(made)}
+    assert [each.step for each in measurements(made) if each.key == "by_length/score"] == [512]
+    assert points["half_life/ci_low"] == (0, 2100)
+    absent = ("half_life/tokens", "position/p_value", "judge/disagreement", "took/usd", "caps/half_life")
+    assert not points.keys() & set(absent)
 
 
 def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_judged() -> None:
@@ -51,9 +44,7 @@ def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_ju
 
 def test_parameters_are_cut_at_the_limit_and_never_collide() -> None:
     made = parameters({"a b:c": "1", "a b?c": "2", "long": "x" * 7000})
-    assert made["a b_c"] == "1"
-    assert made["a b_c_2"] == "2"
-    assert len(made["long"]) == 6000
+    assert made == {"a b_c": "1", "a b_c_2": "2", "long": "x" * 6000}
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "/etc", "a//b", "wrong needle!", "ü/é", "k" * 300])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -14,18 +14,20 @@ from contextcliff.analysis.search import (
     BlockScores,
     Followed,
     GuessedBlocks,
+    block_key,
     block_scores,
     blocks_used,
     even_block,
     follow,
 )
+from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.search_record import LengthStanding, Search, SearchPlan, SearchRule, TestedLength
 
 Build = Callable[[BlockKey], Sequence[PlannedSample]]
 """Gives the samples of a block, with its controls."""
-Recall = Callable[[Sequence[PlannedSample]], Sequence[Outcome]]
+Recall = Callable[[Sequence[PlannedSample]], Iterable[Outcome]]
 """Records samples as part of the run, and gives the outcomes of those that are answered already."""
 Score = Callable[[Outcome], ScoredSample]
 
@@ -50,6 +52,8 @@ class SearchSource:
     """Hears how the lengths stand whenever a block is complete."""
     replayed: tuple[BlockKey, ...] = ()
     """Blocks that are asked whatever the search needs, so that another run has its pairs; no decision rests on them."""
+    _planned: dict[str, PlannedSample] = field(default_factory=dict)
+    """By id, every sample and control of each block that was ever asked."""
     _answered_before: Counter[BlockKey] = field(default_factory=Counter)
     """By block, samples that were answered before."""
     _order: tuple[BlockKey, ...] = ()
@@ -62,16 +66,14 @@ class SearchSource:
     """By block, the controls that its samples name."""
     _open: dict[BlockKey, dict[str, ScoredSample | None]] = field(default_factory=dict)
     """The samples of each block that was ever asked, by id; None while there is no outcome."""
-    _block_of: dict[str, BlockKey] = field(default_factory=dict)
-    _key_of: dict[str, str] = field(default_factory=dict)
-    """By the id of a sample, the key of its generation in the store."""
     _sent: set[str] = field(default_factory=set)
     """Keys that were handed out: the samples of a key share one generation, and it is paid once."""
     _waiting: defaultdict[str, list[PlannedSample]] = field(default_factory=lambda: defaultdict(list))
     """By key, the samples that have no outcome yet."""
     _failed: dict[str, Outcome] = field(default_factory=dict)
     """By key, outcomes without an answer."""
-    _complete: dict[BlockKey, BlockScores] = field(default_factory=dict)
+    complete: dict[BlockKey, BlockScores] = field(default_factory=dict)
+    """The blocks that are answered."""
     _followed: Followed | None = None
     """The search over the complete blocks; None where a block was completed since."""
     _asked_at: int = -1
@@ -79,10 +81,10 @@ class SearchSource:
 
     def next(self) -> PlannedSample | None:
         """The next sample; None while the search waits for answers, and at its end."""
-        while self._asked_at != len(self._complete):
+        while self._asked_at != len(self.complete):
             self._ask()
         # A block whose samples were answered before may have controls that were not.
-        for key in (*self._order, *(key for key in self._unsent if key in self._complete)):
+        for key in (*self._order, *(key for key in self._unsent if key in self.complete)):
             unsent = self._unsent[key]
             while unsent:
                 item = unsent.popleft()
@@ -93,16 +95,11 @@ class SearchSource:
 
     def ended(self, outcome: Outcome) -> None:
         """Take an outcome into account, for every sample that shares its generation."""
-        key = self._key_of[outcome.sample.sample_id]
+        key = self._planned[outcome.sample.sample_id].key
         if outcome.generation is None:
             self._failed[key] = outcome
         for item in self._waiting.pop(key, ()):
             self._take(item, outcome)
-
-    @property
-    def complete(self) -> Mapping[BlockKey, BlockScores]:
-        """The blocks that are answered."""
-        return self._complete
 
     @property
     def search(self) -> Search:
@@ -112,7 +109,7 @@ class SearchSource:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is needed, by the search or to replay."""
-        return not self._follow().wanted and all(key in self._complete for key in self.replayed)
+        return not self._follow().wanted and all(key in self.complete for key in self.replayed)
 
     @property
     def reused(self) -> int:
@@ -120,34 +117,34 @@ class SearchSource:
         only_replayed = set(self.replayed) - self._needed()
         return sum(count for key, count in self._answered_before.items() if key not in only_replayed)
 
-    @property
-    def n_sent(self) -> int:
-        """Requests, those of controls among them."""
-        return len(self._sent)
+    def asked(self) -> tuple[PlannedSample, ...]:
+        """Every sample and control that was asked, in an order that does not depend on when answers came.
 
-    def unsent(self) -> Iterator[PlannedSample]:
-        """Samples and controls that were planned and are not answered by any request: nothing rests on them."""
+        Those that were not sent after all are left out: nothing rests on them.
+        """
         unsent = chain(chain.from_iterable(self._unsent.values()), self._held.values())
-        return (item for item in unsent if item.key not in self._sent)
+        left_out = {item.sample.sample_id for item in unsent if item.key not in self._sent}
+        asked = (item.sample for name, item in self._planned.items() if name not in left_out)
+        return tuple(self._planned[sample.sample_id] for sample in in_prefix_order(asked))
 
     def _follow(self) -> Followed:
         if self._followed is None:
-            self._followed = follow(self.plan, self.rule, self._complete)
+            self._followed = follow(self.plan, self.rule, self.complete)
         return self._followed
 
     def _ask(self) -> None:
         """Determine the blocks to ask. One that is new may be answered already, which changes what is needed."""
-        self._asked_at = len(self._complete)
+        self._asked_at = len(self.complete)
         needed = self._follow().wanted
         most = len(needed) + -(-self.ahead // self.plan.block)
-        keys = blocks_ahead(self.plan, self.rule, self._complete, most=most) if needed and self.ahead else needed
+        keys = blocks_ahead(self.plan, self.rule, self.complete, most=most) if needed and self.ahead else needed
         # What is replayed is needed for certain: it comes before what is only likely to be.
         order = dict.fromkeys((*needed, *self.replayed, *keys))
-        self._order = tuple(key for key in order if key not in self._complete)
+        self._order = tuple(key for key in order if key not in self.complete)
         for key in self._order:
             if key not in self._open:
                 self._open_block(key, with_controls=key in keys)
-            if self._asked_at != len(self._complete):
+            if self._asked_at != len(self.complete):
                 return
         if self._held:
             for key in (*keys, *self._needed()):
@@ -163,10 +160,12 @@ class SearchSource:
             self._unsent[key].append(self._held.pop(name))
 
     def _open_block(self, key: BlockKey, *, with_controls: bool) -> None:
-        planned = self.build(key)
+        planned = [item for item in self.build(key) if item.sample.sample_id not in self._planned]
+        if key.index % 2:  # there and back again: a block begins with the prompt that is most like the last one
+            planned.reverse()
+        self._planned |= {item.sample.sample_id: item for item in planned}
         ordinary = [item for item in planned if item.sample.is_ordinary]
         self._open[key] = {item.sample.sample_id: None for item in ordinary}
-        self._block_of |= {item.sample.sample_id: key for item in ordinary}
         answered = {outcome.sample.sample_id: outcome for outcome in self.recall(planned)}
         self._answered_before[key] = sum(outcome.sample.is_ordinary for outcome in answered.values())
         self._controls_of[key] = frozenset(name for item in ordinary for name in item.sample.controls)
@@ -176,7 +175,6 @@ class SearchSource:
             if outcome is not None:
                 self._take(item, outcome)
                 continue
-            self._key_of[item.sample.sample_id] = item.key
             self._waiting[item.key].append(item)
             if with_controls or item.sample.is_ordinary:
                 self._unsent[key].append(item)
@@ -184,14 +182,14 @@ class SearchSource:
                 self._held[item.sample.sample_id] = item
 
     def _take(self, item: PlannedSample, outcome: Outcome) -> None:
-        if not item.sample.is_ordinary:
+        key = block_key(item.sample)
+        if key is None or not item.sample.is_ordinary:
             return
-        key = self._block_of[item.sample.sample_id]
         block = self._open[key]
         block[item.sample.sample_id] = self.score(replace(outcome, sample=item.sample))
         samples = [scored for scored in block.values() if scored is not None]
         if len(samples) == len(block):
-            self._complete[key] = block_scores(samples)
+            self.complete[key] = block_scores(samples)
             self._followed = None
             self.on_change(self.standing())
 
@@ -209,7 +207,7 @@ class SearchSource:
 
     def _scores(self, tested: TestedLength) -> list[float]:
         keys = (BlockKey(context_tokens=tested.context_tokens, index=index) for index in range(tested.n_blocks))
-        blocks = (self._complete[key] for key in keys if key in self._complete)
+        blocks = (self.complete[key] for key in keys if key in self.complete)
         return [score or 0.0 for block in blocks for text in block.texts for score in text]
 
 

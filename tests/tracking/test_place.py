@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from contextcliff.tracking import tracking_uri
-from contextcliff.tracking.tracking_uri import TrackingUri, commit_without_waiting, log_ahead
+from contextcliff.tracking import place
+from contextcliff.tracking.place import TrackingUri, commit_without_waiting, log_ahead
 
 NORMAL, FULL = 1, 2
 
@@ -24,26 +24,22 @@ def mode_of(database: Path) -> str:
         return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
 
 
-@pytest.fixture
-def older(tmp_path: Path) -> Path:
-    """A database that MLflow itself has made."""
-    path = tmp_path / "older.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE runs (name TEXT)")
-        connection.commit()
-    return path
-
-
-def test_a_new_database_keeps_a_write_ahead_log(tmp_path: Path) -> None:
-    with uri_of(tmp_path / "mlruns" / "new.db").ready():
-        pass
-    assert mode_of(tmp_path / "mlruns" / "new.db") == "wal"
-
-
-def test_a_database_that_is_there_is_left_as_it_is(older: Path) -> None:
-    with uri_of(older).ready():
-        pass
-    assert mode_of(older) == "delete"
+@pytest.mark.parametrize(("is_new", "mode", "waits"), [(True, "wal", NORMAL), (False, "delete", FULL)])
+def test_only_a_new_database_keeps_a_log_and_then_no_commit_waits(
+    tmp_path: Path, is_new: bool, mode: str, waits: int
+) -> None:
+    database = tmp_path / "mlruns" / "runs.db"
+    if not is_new:  # MLflow itself has made it
+        database.parent.mkdir()
+        with closing(sqlite3.connect(database)) as connection:
+            connection.execute("CREATE TABLE runs (name TEXT)")
+    with uri_of(database).ready():
+        commit_without_waiting()
+    assert mode_of(database) == mode
+    engine = create_engine(uri_of(database).absolute)
+    with engine.connect() as connected:
+        assert connected.execute(text("PRAGMA synchronous")).scalar() == waits
+    engine.dispose()
 
 
 @pytest.mark.parametrize(
@@ -61,20 +57,9 @@ def test_a_log_that_somebody_keeps_from_being_set_is_waited_for(
             raise sqlite3.OperationalError(error)
         log_ahead(connection)
 
-    monkeypatch.setattr(tracking_uri, "log_ahead", failing)
-    monkeypatch.setattr(tracking_uri, "BUSY_S", 0.3)
+    monkeypatch.setattr(place, "log_ahead", failing)
+    monkeypatch.setattr(place, "BUSY_S", 0.3)
     ends = nullcontext() if failures == 1 else pytest.raises(sqlite3.OperationalError, match=error)
     with ends, uri_of(tmp_path / "new.db").ready():
         assert mode_of(tmp_path / "new.db") == "wal"
     assert len(tried) > 1 if tries is None else len(tried) == tries
-
-
-@pytest.mark.parametrize(("ahead", "waits"), [(True, NORMAL), (False, FULL)])
-def test_only_with_the_log_no_commit_waits_for_the_disk(tmp_path: Path, older: Path, ahead: bool, waits: int) -> None:
-    path = tmp_path / "new.db" if ahead else older
-    with uri_of(path).ready():
-        commit_without_waiting()
-    engine = create_engine(uri_of(path).absolute)
-    with engine.connect() as connection:
-        assert connection.execute(text("PRAGMA synchronous")).scalar() == waits
-    engine.dispose()

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from contextcliff.tracking.mlflow import MLflowTracker
-from contextcliff.tracking.run_traces import chosen_rows
-from tests.tracking.tracking_runs import report, tracked
+from tests.tracking.tracking_runs import client_of, experiment_of, report, tracked
 
 ROWS: list[dict[str, object]] = [
     {
@@ -27,75 +26,64 @@ ROWS: list[dict[str, object]] = [
         **{"prediction": None, "output": None, "score": None, "failure": "timeout", "finish_reason": None},
     },
 ]
+REPLAYED: dict[str, object] = {**ROWS[1], "sample_id": "replayed", "replayed": True}
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"sqlite:///{tmp_path_factory.mktemp('store') / 'mlflow.db'}"
-
-
-def traces(tracker: MLflowTracker, **search: object) -> list[Any]:
-    from mlflow.tracking import MlflowClient
-
-    client = MlflowClient(tracking_uri=tracker.uri)
-    experiment = client.get_experiment_by_name(tracker.experiment)
-    assert experiment is not None
-    found = client.search_traces(locations=[experiment.experiment_id], **search)
+def traces(tracker: MLflowTracker, **search: Any) -> list[Any]:
+    found = client_of(tracker).search_traces(locations=[experiment_of(tracker)], **search)
     return sorted(found, key=lambda trace: trace.info.tags["sample_id"])
+
+
+def ids(tracker: MLflowTracker, **search: Any) -> list[str]:
+    return [trace.info.tags["sample_id"] for trace in traces(tracker, **search)]
 
 
 def logged(store: str, folder: Path, name: str, **changes: Any) -> MLflowTracker:
     tracker = MLflowTracker(uri=store, experiment=name, **changes)
-    tracker.log(tracked(folder, samples=ROWS))
+    tracker.log(tracked(folder, samples=[*ROWS, REPLAYED], prompts={"away": "the whole text. Which number?"}))
     return tracker
-
-
-def test_all_answers_can_be_traces_and_none(store: str, tmp_path: Path) -> None:
-    assert len(traces(logged(store, tmp_path, "all", traces="all"))) == 3
-    assert traces(logged(store, tmp_path, "none", traces="none")) == []
-    assert traces(logged(store, tmp_path, "wordless", traces="all", log_text=False)) == []
 
 
 def test_a_trace_has_the_question_the_answer_the_tokens_the_time_and_the_score(store: str, tmp_path: Path) -> None:
     away, wrong = traces(logged(store, tmp_path, "whole"))
-    assert away.info.state == "ERROR"
+    assert (away.info.state, wrong.info.state) == ("ERROR", "OK")
     assert [each.name for each in away.info.assessments] == ["expected_response"]
     assert "no answer: timeout" in away.info.response_preview
+    assert away.data.spans[0].inputs["messages"][0]["content"] == "the whole text. Which number?"  # the prompt was kept
     (span,) = wrong.data.spans
     assert span.inputs == {"messages": [{"role": "user", "content": "Which number?"}]}
     assert span.outputs == {"choices": [{"message": {"role": "assistant", "content": "<b>3</b>"}}]}
     assert wrong.info.token_usage == {"input_tokens": 4000, "output_tokens": 6, "total_tokens": 4006}
     assert wrong.info.execution_duration == 900
-    assert wrong.info.state == "OK"
     said = {each.name: each for each in wrong.info.assessments}
     assert (said["score"].value, said["score"].rationale) == (0.0, "wrong_needle")
     assert said["expected_response"].value == "9"
     assert wrong.info.tags["kv_policy"] == "none"
 
 
+@pytest.mark.parametrize(
+    ("changes", "kept"),
+    [
+        ({"traces": "all"}, ["away", "right", "wrong"]),
+        ({"traces": "none"}, []),
+        ({"traces": "all", "log_text": False}, []),
+    ],
+)
+def test_all_answers_that_were_asked_can_be_traces_and_none(
+    changes: dict[str, Any], kept: list[str], store: str, tmp_path: Path
+) -> None:
+    assert ids(logged(store, tmp_path, str(changes), **changes)) == kept
+
+
 def test_traces_are_filtered_by_tag_length_and_run(store: str, tmp_path: Path) -> None:
     tracker = logged(store, tmp_path, "filtered", traces="all")
-    assert [t.info.tags["sample_id"] for t in traces(tracker, filter_string="tags.failure = 'wrong_needle'")] == [
-        "wrong"
-    ]
-    assert len(traces(tracker, filter_string="tags.context_tokens = '4096'")) == 2
+    assert ids(tracker, filter_string="tags.failure = 'wrong_needle'") == ["wrong"]
+    assert ids(tracker, filter_string="tags.context_tokens = '4096'") == ["away", "wrong"]
     run = traces(tracker)[0].info.trace_metadata["mlflow.sourceRun"]
-    assert len(traces(tracker, filter_string=f"metadata.`mlflow.sourceRun` = '{run}'")) == 3
-
-
-def test_a_kept_prompt_is_the_request(store: str, tmp_path: Path) -> None:
-    tracker = MLflowTracker(uri=store, experiment="prompts")
-    tracker.log(tracked(tmp_path, samples=ROWS, prompts={"wrong": "the whole text. Which number?"}))
-    _, wrong = traces(tracker)
-    assert wrong.data.spans[0].inputs["messages"][0]["content"] == "the whole text. Which number?"
+    assert len(ids(tracker, filter_string=f"metadata.`mlflow.sourceRun` = '{run}'")) == 3
 
 
 def test_the_traces_of_a_run_that_another_replaces_are_gone(store: str, tmp_path: Path) -> None:
     tracker = logged(store, tmp_path, "replaced")
     tracker.log(tracked(tmp_path, report(successes=1), samples=ROWS[:2]))
-    assert [trace.info.tags["sample_id"] for trace in traces(tracker)] == ["wrong"]
-
-
-def test_a_sample_that_was_only_replayed_is_no_trace(tmp_path: Path) -> None:
-    replayed = [{**row, "replayed": True} for row in ROWS]
-    assert chosen_rows(tracked(tmp_path, samples=replayed), "all") == []
+    assert ids(tracker) == ["wrong"]
