@@ -87,7 +87,7 @@ def test_the_document_stands_at_its_depth_among_the_others(length: int, seed: in
 def test_documents_of_the_same_text_come_before_those_of_others() -> None:
     from_others = 0
     for sample in built(3_000, trials=4):
-        own = {POOL.text(paragraph.piece) for paragraph in POOL.paragraphs[sample.document_id]}
+        own = {POOL.text(piece) for _, piece in POOL.paragraphs[sample.document_id]}
         texts, golden = documents_of(sample), golden_of(sample)
         missing = {text for text in own if text not in texts and not holds_answer(text, sample.answers)} - set(golden)
         others = [text for text in texts if not any(piece.startswith(text) for piece in own)]
