@@ -52,7 +52,7 @@ class MakePlan:
                 unreachable = unreachable_cap(invocation, prepared)
                 replays = replay_notes(invocation, prepared)
                 planned = {item.sample.sample_id for item in prepared.planned}
-                made = () if prepared.search is None else prepared.search.blocks.notes(planned)
+                made = () if prepared.search is None else prepared.search.blocks.maker.notes(planned)
                 said = (tested_quantity(invocation), impossible, unreachable, *replays, *remarks, *made)
                 plan = planner.plan(first_notes=tuple(note for note in said if note is not None))
                 return _Planned(invocation=invocation, prepared=prepared, plan=plan)

@@ -18,7 +18,7 @@ from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import SearchPlan, SearchRule
-from contextcliff.tasks.task import Blocks, ContextBudget, Materials, TaskPlan, first_blocks
+from contextcliff.tasks.task import Blocks, ContextBudget, Materials, TaskPlan
 from contextcliff.text.control_tokens import ControlTokens
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
@@ -136,7 +136,7 @@ def prepare(
         rule = search_rule(invocation)
         plan = replace(task.search_plan(context_budget, refine=invocation.search == "refine"), rule=rule)
         search = PreparedSearch(plan=plan, rule=rule, blocks=task.blocks(materials))
-        built = first_blocks(search.blocks, plan.lengths, fewest_blocks(plan, rule))
+        built = search.blocks.first(plan.lengths, fewest_blocks(plan, rule))
     else:
         invocation.analysis.require_no_search()
         built = task.build(materials)

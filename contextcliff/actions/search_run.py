@@ -89,7 +89,7 @@ class SearchRun:
             sent = await send_all(runner, source, meter, ended=show)
         self._settle(source)
         self.answered = source.complete
-        made = self.search.blocks.notes({item.sample.sample_id for item in self.asked})
+        made = self.search.blocks.maker.notes({item.sample.sample_id for item in self.asked})
         notes = (*self.prepared.run.facts.notes, *made)
         self.store.change_facts(self.identity.run_id, lambda facts: replace(facts, notes=notes))
         return SearchEnded(ended=sent, reused=source.reused, n_sent=source.n_sent, is_over=source.is_over)

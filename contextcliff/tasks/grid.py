@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count, takewhile
 from sys import intern
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Recipe, Reference, Sample, same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, Task, TaskPlan, Traits, first_blocks
+from contextcliff.tasks.task import UNJUDGED, Blocks, ContextBudget, Maker, Materials, Task, TaskPlan, Traits
 
 _NO_REFERENCE = Reference()
 _NO_METADATA: Mapping[str, str | int | float] = {}
@@ -83,48 +85,6 @@ def control_of(
     )  # fmt: skip
 
 
-class Maker(ABC):
-    """Makes the samples of a task, each from its coordinates alone."""
-
-    @abstractmethod
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
-        """The sample of one length, depth and trial, and then its controls."""
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
-        """What a reader has to know of how these of the samples made so far were made."""
-        return ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GridBlocks:
-    """The blocks of a search over a grid: every place, with trials that no other block of the length has."""
-
-    maker: Maker
-    places: tuple[float | None, ...]
-    trials: int
-    """In a block."""
-    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
-    """By length and index: a block is built once, whoever asks for it."""
-
-    def block(self, context_tokens: int, index: int) -> TaskPlan:
-        if (context_tokens, index) not in self.built:
-            self.built[context_tokens, index] = self._build(context_tokens, index)
-        return self.built[context_tokens, index]
-
-    def _build(self, context_tokens: int, index: int) -> TaskPlan:
-        samples: list[Sample] = []
-        controls: dict[str, Sample] = {}
-        for trial in range(index * self.trials, (index + 1) * self.trials):
-            for depth in self.places:
-                sample, *beside = self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
-                samples.append(replace(sample, block=index, controls=tuple(each.sample_id for each in beside)))
-                controls |= {each.sample_id: each for each in beside}
-        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()))
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        return self.maker.notes(sample_ids)
-
-
 @settings
 class LengthGrid:
     """`count` lengths in tokens from `min` to `max`; `log` spaces them by equal ratios. All null: not used."""
@@ -141,8 +101,10 @@ class LengthGrid:
         """The lengths, ascending; None where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return None
-        low, high, at = self.min, self.max, _LENGTH_SPACINGS[self.spacing]
-        return tuple(dict.fromkeys(round(at(low, high, share)) for share in _shares(self.count)))
+        low, high, shares = self.min, self.max, _shares(self.count)
+        if self.spacing == "log":
+            return tuple(dict.fromkeys(round(low * (high / low) ** share) for share in shares))
+        return tuple(dict.fromkeys(round(low + (high - low) * share) for share in shares))
 
 
 @settings
@@ -164,8 +126,10 @@ class DepthGrid:
         """The depths, ascending; None where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return None
-        low, high, bend = self.min, self.max, _DEPTH_SPACINGS[self.spacing]
-        return tuple(dict.fromkeys(round(bend(low + (high - low) * share), 4) for share in _shares(self.count)))
+        depths = [self.min + (self.max - self.min) * share for share in _shares(self.count)]
+        if self.spacing == "sigmoid":
+            depths = [at if at in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (at - 0.5))) for at in depths]
+        return tuple(dict.fromkeys(round(depth, 4) for depth in depths))
 
 
 def _require_whole(key: str, low: float | None, high: float | None, count: int | None) -> None:
@@ -179,17 +143,6 @@ def _require_whole(key: str, low: float | None, high: float | None, count: int |
 
 def _shares(count: int) -> tuple[float, ...]:
     return (0.0,) if count == 1 else tuple(i / (count - 1) for i in range(count))
-
-
-def _sigmoid(depth: float) -> float:
-    return depth if depth in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (depth - 0.5)))
-
-
-_LENGTH_SPACINGS: Mapping[str, Callable[[float, float, float], float]] = {
-    "linear": lambda low, high, share: low + (high - low) * share,
-    "log": lambda low, high, share: low * (high / low) ** share,
-}
-_DEPTH_SPACINGS: Mapping[str, Callable[[float], float]] = {"linear": lambda depth: depth, "sigmoid": _sigmoid}
 
 
 MOST_SAMPLES = 1_000_000
@@ -305,18 +258,15 @@ class DesignedLengths(Task):
     def maker(self, materials: Materials) -> Maker:
         """What makes the samples. Raises `ConfigError` for texts too short."""
 
-    def blocks(self, materials: Materials) -> GridBlocks:
+    def blocks(self, materials: Materials) -> Blocks:
         trials = self.trials_in_block if self.trials == "auto" else self.trials
-        return GridBlocks(maker=self.maker(materials), places=self.places, trials=trials)
+        return Blocks(maker=self.maker(materials), places=self.places, trials=trials)
 
     def build(self, materials: Materials) -> TaskPlan:
-        blocks, lengths = self.blocks(materials), self.lengths_in(materials.context_budget)
-        whole = first_blocks(blocks, lengths, 1)
-        return (
-            whole
-            if self.trials == "auto"
-            else replace(whole, samples=tuple(replace(sample, block=None) for sample in whole.samples))
-        )
+        plan = self.blocks(materials).first(self.lengths_in(materials.context_budget), 1)
+        if self.trials == "auto":
+            return plan
+        return replace(plan, samples=tuple(replace(sample, block=None) for sample in plan.samples))
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow
         """Tokens that an answer at this length may take; None: what the sampling says."""
@@ -392,17 +342,16 @@ class DesignedLengths(Task):
         return max(self.reserve_tokens, self.answer_tokens(length) or context_budget.answer_tokens)
 
     def _longest_that_fits(self, context_budget: ContextBudget) -> int:
-        low, high = 0, context_budget.context_window
-        while low < high:
-            middle = (low + high + 1) // 2
-            fits = middle + self._reserve(context_budget, middle) <= context_budget.context_window
-            low, high = (middle, high) if fits else (low, middle - 1)
-        if low == 0:
+        window = context_budget.context_window
+        longest = bisect_right(
+            range(1, window + 1), window, key=lambda length: length + self._reserve(context_budget, length)
+        )
+        if longest == 0:
             raise ConfigError(
-                f"model.context_window={context_budget.context_window:,}: no prompt fits beside the answer; lower "
-                "sampling.max_tokens or task.reserve_tokens"
+                f"model.context_window={window:,}: no prompt fits beside the answer; lower sampling.max_tokens or "
+                "task.reserve_tokens"
             )
-        return low
+        return longest
 
 
 @settings
@@ -437,6 +386,18 @@ def filled(template: str, **values: str) -> str:
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
     return template
+
+
+def naming(*fields: str) -> AfterValidator:
+    """What holds of a template that has to name these fields."""
+
+    def check(template: str) -> str:
+        missing = [name for name in fields if name not in template]
+        if missing:
+            raise PydanticCustomError("fields", "{missing} must stand in it", {"missing": " and ".join(missing)})
+        return template
+
+    return AfterValidator(check)
 
 
 def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:

@@ -17,14 +17,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from random import Random
-from typing import Literal
+from typing import Annotated, Literal
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.conversation import (
     VARIANTS,
     Conversing,
@@ -36,8 +35,9 @@ from contextcliff.tasks.conversation import (
     turn_of,
 )
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, Maker, control_of, filled, require_fields, sample_at
-from contextcliff.tasks.task import Materials, ScoringContext, Traits
+from contextcliff.tasks.grid import Depths, control_of, filled, naming, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -61,15 +61,10 @@ class Mrcr(Depths):
     """How often the same is asked for."""
     max_tokens: PositiveInt
     """Tokens that an answer may take: a whole piece."""
-    request: str
-    """Asks for a piece in each turn; names `{piece}`."""
-    question: str
-    """The last message; names `{prefix}`, `{ordinal}` and `{piece}`."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_fields("task.request", self.request, ("{piece}",))
-        require_fields("task.question", self.question, ("{prefix}", "{ordinal}", "{piece}"))
+    request: Annotated[str, naming("{piece}")]
+    """Asks for a piece in each turn."""
+    question: Annotated[str, naming("{prefix}", "{ordinal}", "{piece}")]
+    """The last message."""
 
     @property
     def traits(self) -> Traits:

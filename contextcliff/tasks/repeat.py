@@ -14,14 +14,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Depths, Maker, control_of, sample_at
-from contextcliff.tasks.needles.values import tag_without_value
-from contextcliff.tasks.task import Materials, ScoringContext, Traits
+from contextcliff.tasks.fit import fit
+from contextcliff.tasks.grid import Depths, control_of, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.tokens import tokenise
 from contextcliff.text.words import as_typed
 
@@ -70,7 +70,7 @@ class Repeat(Depths):
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of lines copied in their place, where the odd one is among them and is named."""
-        return score_copy(generation.text, expected=sample.answers[0], cut_off=generation.finish_reason == "length")
+        return score_copy(generation, expected=sample.answers[0])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,17 +122,14 @@ class ListMaker(Maker):
     def _lines_for(self, pair: Pair, context_tokens: int) -> int:
         """Most lines that fit; raises `ConfigError` where hardly any do."""
         _, framing = self._asking("")
-        budget = context_tokens - framing
-        most = max(1, budget // 2)
-        long = tokenise(Sheet(pair=pair, lines=most, odd_line=most).text, self.materials.tokenizer)
+        most = max(_CONTROL_LINES, (context_tokens - framing) // 2)
+        long = tokenise(Sheet(pair=pair, lines=most + 1, odd_line=most + 1).text, self.materials.tokenizer)
         ends = [match.start() for match in re.finditer(r"\n", long.text)]
-        fitting = sum(long.tokens_between(0, end) <= budget - _ODD_EXTRA_TOKENS for end in ends)
-        if fitting < _CONTROL_LINES:
-            raise ConfigError(
-                f"task.lengths: {context_tokens:,} is too short: {max(0, fitting)} lines fit beside template and "
-                f"instruction, and {_CONTROL_LINES} are the fewest; ask for longer ones"
-            )
-        return fitting
+
+        def tokens_of(lines: int) -> int:
+            return framing + _ODD_EXTRA_TOKENS + long.tokens_between(0, ends[lines - 1])
+
+        return fit(tokens_of, context_tokens, least=_CONTROL_LINES, most=most)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,17 +160,17 @@ class Sheet:
         return "\n".join(f"{line}. {item}" for line, item in enumerate(items, start=1))
 
 
-def score_copy(answer: str, *, expected: str, cut_off: bool) -> Score:
+def score_copy(generation: Generation, *, expected: str) -> Score:
     """Compare a copied list with the expected reply, line by number.
 
     0 with a tag where the odd line isn't named (`no_place`), is named wrong (`wrong_place`), or is not copied in its
     place (`odd_lost`); else the share of lines copied, tagged `incomplete` or `miscopied` below 1.
     """
-    text = as_typed(answer).strip()
+    text, cut_off = as_typed(generation.text).strip(), generation.finish_reason == "length"
     wanted, odd_line = _lines(as_typed(expected)), _ODD.findall(expected)[-1]
     copied, named = _lines(text), _ODD.findall(text)
     if not named:
-        tag = "no_place" if copied and not cut_off else tag_without_value(text, cut_off=cut_off)
+        tag = "no_place" if copied and not cut_off else tag_without_value(replace(generation, text=text))
         return Score(value=0.0, prediction=text, failure=tag)
     if named[-1] != odd_line:
         return Score(value=0.0, prediction=f"odd line {named[-1]}", failure="wrong_place")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import ClassVar, Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import ClassVar
 
+from contextcliff.errors import ConfigError
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
@@ -60,28 +61,52 @@ class TaskPlan:
     """How long the documents are, where they have their natural length."""
 
 
-class Blocks(Protocol):
-    """Builds the samples of a search, a block at a time; a block is the same whenever it is built."""
+class Maker(ABC):
+    """Makes the samples of a task, each from its coordinates alone."""
+
+    @abstractmethod
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+        """The sample of one length, depth and trial, and then its controls."""
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
+        """What a reader has to know of how these of the samples made so far were made."""
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Blocks:
+    """The samples of a search in blocks: one has every place, with trials that no other block of the length has."""
+
+    maker: Maker
+    places: tuple[float | None, ...]
+    trials: int
+    """In a block."""
+    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
+    """By length and index: a block is built once, whoever asks for it."""
 
     def block(self, context_tokens: int, index: int) -> TaskPlan:
         """The samples of the `index`-th block of a length, and their controls."""
-        ...
+        if (context_tokens, index) not in self.built:
+            self.built[context_tokens, index] = self._build(context_tokens, index)
+        return self.built[context_tokens, index]
 
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """What a reader has to know of how these of the samples built so far were made."""
-        ...
+    def first(self, lengths: Iterable[int], count: int) -> TaskPlan:
+        """The first `count` blocks of each length as one plan."""
+        parts = [self.block(length, index) for length in lengths for index in range(count)]
+        samples = tuple(sample for part in parts for sample in part.samples)
+        controls = {control.sample_id: control for part in parts for control in part.controls}
+        notes = self.maker.notes({sample.sample_id for sample in samples})
+        return TaskPlan(samples=samples, controls=tuple(controls.values()), notes=notes)
 
-
-def first_blocks(blocks: Blocks, lengths: Iterable[int], count: int) -> TaskPlan:
-    """The first `count` blocks of each length as one plan."""
-    parts = [blocks.block(length, index) for length in lengths for index in range(count)]
-    controls = {control.sample_id: control for part in parts for control in part.controls}
-    samples = tuple(sample for part in parts for sample in part.samples)
-    return TaskPlan(
-        samples=samples,
-        controls=tuple(controls.values()),
-        notes=blocks.notes({sample.sample_id for sample in samples}),
-    )
+    def _build(self, context_tokens: int, index: int) -> TaskPlan:
+        samples: list[Sample] = []
+        controls: dict[str, Sample] = {}
+        for trial in range(index * self.trials, (index + 1) * self.trials):
+            for depth in self.places:
+                sample, *beside = self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
+                samples.append(replace(sample, block=index, controls=tuple(each.sample_id for each in beside)))
+                controls |= {each.sample_id: each for each in beside}
+        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -224,3 +249,51 @@ def configured(task: Task, *, but: Collection[str]) -> dict[str, object]:
     The keys that determine no prompt are listed, so that a new key is part of the identity by default.
     """
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})
+
+
+_MOST_NAMED = 8
+
+
+def one_text(corpus: Corpus, *, task: str) -> Document:
+    """The only text. Raises `ConfigError` for a question set, for several texts and for a folder that was joined."""
+    _refuse_questions(corpus, task=task)
+    first = corpus.documents[0]
+    names = first.parts or tuple(document.title for document in corpus.documents)
+    if len(names) > 1:
+        raise ConfigError(
+            f"dataset: holds {len(names)} texts ({_named(names)}), and task={task} goes on with one; choose it with "
+            "dataset=essays dataset.path=FILE, or list the files of one long text in order, dataset.paths=[FILE,FILE]"
+        )
+    return first
+
+
+def several_texts(corpus: Corpus, *, task: str, count: int) -> tuple[Document, ...]:
+    """The first `count` texts. Raises `ConfigError` for a question set and for a dataset with fewer."""
+    _refuse_questions(corpus, task=task)
+    if len(corpus.documents) < count:
+        raise ConfigError(
+            f"task.haystacks={count}: the dataset has {len(corpus.documents)} texts; ask for no more, or take "
+            "dataset=essays, which joins them and begins anywhere"
+        )
+    return corpus.documents[:count]
+
+
+def unused_notes(corpus: Corpus, *, count: int) -> Iterator[str]:
+    """What a reader has to know of texts that no prompt is cut from."""
+    if count < len(corpus.documents):
+        used = _named([document.title for document in corpus.documents[:count]])
+        yield f"prompts are cut from {count} of the {len(corpus.documents)} texts of the dataset: {used}"
+
+
+def _refuse_questions(corpus: Corpus, *, task: str) -> None:
+    if corpus.questions:
+        raise ConfigError(
+            f"dataset: this one has {len(corpus.questions):,} questions on {len(corpus.documents):,} texts, and "
+            f"task={task} asks none of them; take task=qa, or a dataset of prose: essays, documents without questions, "
+            "synthetic"
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

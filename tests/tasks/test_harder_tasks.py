@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from contextcliff.records.sample import Words
 from contextcliff.tasks.needles.aggregation import score_count
-from contextcliff.tasks.needles.niah_semantic import names, needle_set
+from contextcliff.tasks.needles.niah_semantic import needle_set
+from contextcliff.tasks.needles.planting import word_file
 from contextcliff.tasks.repeat import score_copy
 from contextcliff.tasks.task import ScoringContext
 from tests.tasks.made_tasks import shipped
@@ -56,7 +57,7 @@ def test_distractors_of_a_semantic_needle_are_of_its_topic_and_about_others() ->
         frames = [item.needle.split("{name}") for item in topic]
         assert sum(all(part.strip() in hidden for part in frame) for frame in frames) == 4
         assert sample.answers[0] not in sample.reference.distractors
-        assert {*sample.answers, *sample.reference.distractors} <= set(names())
+        assert {*sample.answers, *sample.reference.distractors} <= set(word_file("names.json"))
 
 
 @pytest.mark.slow
@@ -118,7 +119,7 @@ def test_a_count_is_right_in_digits_or_letters() -> None:
         "I don't know": (0.0, "refusal"),
         "": (0.0, "empty"),
     }
-    found = {answer: score_count(answer, expected="4", cut_off=False) for answer in expected}
+    found = {answer: score_count(said(answer), expected="4") for answer in expected}
     assert {key: (score.value, score.failure) for key, score in found.items()} == expected
 
 
@@ -142,5 +143,5 @@ LIST = "1. plum\n2. plums\n3. plum\n4. plum\nOdd line: 2"
 def test_a_copy_is_worth_its_lines_where_the_odd_one_is_named(
     answer: str, cut_off: bool, value: float, tag: str | None
 ) -> None:
-    score = score_copy(answer, expected=LIST, cut_off=cut_off)
+    score = score_copy(said(answer, "length" if cut_off else "stop"), expected=LIST)
     assert (score.value, score.failure) == (value, tag)

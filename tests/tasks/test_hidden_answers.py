@@ -9,16 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contextcliff.tasks.answer_texts import stands_in
 from contextcliff.tasks.needles.niah import Needle, score_static
 from contextcliff.tasks.needles.niah_multi import StaticNeedle
+from contextcliff.tasks.values import stands_in
 from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import said
 
 
 @pytest.mark.parametrize("option", ["niah_static", "niah_static_ja"])
 def test_every_shipped_static_needle_read_aloud_is_a_right_answer(option: str) -> None:
     needle = shipped(option).needle
-    assert score_static(needle.text, needle, cut_off=False).value == 1.0
+    assert score_static(said(needle.text), needle).value == 1.0
 
 
 def test_every_shipped_set_of_needles_read_aloud_is_a_right_answer() -> None:
@@ -33,7 +34,7 @@ def test_a_needle_is_refused_or_its_own_text_scores(text: str, answer: str) -> N
     except ValidationError:
         assert not text.strip() or not stands_in(answer, text)
     else:
-        assert score_static(text, needle, cut_off=False).value == 1.0
+        assert score_static(said(text), needle).value == 1.0
 
 
 def test_what_has_to_be_worked_out_is_said_to_be() -> None:
@@ -46,7 +47,7 @@ def test_what_has_to_be_worked_out_is_said_to_be() -> None:
     with pytest.raises(ValidationError, match="task.needle.inferred=true where it has to be worked out"):
         Needle(**values)
     needle = Needle(**values, inferred=True)
-    assert score_static("There are five.", needle, cut_off=False).value == 1.0
+    assert score_static(said("There are five."), needle).value == 1.0
     assert StaticNeedle(text="Deux chats.", answer="two", inferred=True).inferred
 
 

@@ -9,9 +9,11 @@ import pytest
 
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Words
-from contextcliff.tasks.needles.planter import planting_notes
+from contextcliff.tasks.needles.haystack import prepare
+from contextcliff.tasks.needles.planting import Planter
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.sentences import sentence_starts
+from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import OPTIONS, ROOM, TEXT, TEXTS, built, materials, prompt, said
 
@@ -47,7 +49,7 @@ def test_notes_count_the_samples_that_they_are_asked_about_and_not_those_that_we
     depths = {"depths": (0.0, 0.25, 0.5, 0.75, 1.0)}
     blocks = small("niah", lengths=(4_000,), trials="auto", haystacks=1, **depths).blocks(materials(SPARSE))
     first, _ = blocks.block(4_000, 0), blocks.block(4_000, 1)
-    notes = blocks.notes({sample.sample_id for sample in first.samples})
+    notes = blocks.maker.notes({sample.sample_id for sample in first.samples})
     assert notes[-1].startswith("3 of 5 samples have a needle more than 0.25")
 
 
@@ -106,4 +108,12 @@ def test_a_japanese_needle_goes_in_after_a_japanese_full_stop() -> None:
     ],
 )
 def test_needles_that_were_drawn_again_are_counted(redrawn: int, said: tuple[str, ...]) -> None:
-    assert planting_notes(redrawn=redrawn, off=[0.0], misplaced=0.1) == said
+    planter = Planter(
+        task=small("niah"),
+        materials=materials(TEXT),
+        haystacks=[prepare(TEXT, tokens=100, tokenizer=WordTokenizer())],
+        asked="",
+        redrawn={"one": redrawn, "another": 9},
+        off={"one": 0.0, "another": 0.0},
+    )
+    assert planter.notes({"one"}) == said

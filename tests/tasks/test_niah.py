@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,12 +11,12 @@ from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Words
-from contextcliff.tasks.needles.values import score_value
-from contextcliff.tasks.task import ContextBudget
+from contextcliff.tasks.task import ContextBudget, ScoringContext
+from contextcliff.tasks.values import score_value
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.value_forms import NUMBER
-from tests.make import known
+from tests.make import known, scored_sample
 from tests.tasks.needles import TEXT, build, niah, passages, prompt, said
 
 lengths = st.integers(min_value=120, max_value=2_800)
@@ -60,7 +61,7 @@ def test_every_sample_has_its_own_number_and_the_cities_vary() -> None:
 
 
 def test_a_length_that_the_frame_fills_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"task.lengths: 50 is too short: .* take \d+ tokens"):
+    with pytest.raises(ConfigError, match=r"task.lengths: 50 is too short: .* takes \d+ tokens"):
         build(niah(lengths=[50]))
 
 
@@ -85,11 +86,7 @@ def test_the_longest_length_leaves_room_for_the_answer() -> None:
     ],
 )
 def test_a_wrong_answer_gets_one_tag(answer: str, finish_reason: str, tag: str) -> None:
-    score = score_value(
-        said(answer).text,
-        expected="1234567",
-        form=NUMBER,
-        foreign=frozenset({"1234567", "7654321"}),
-        cut_off=finish_reason == "length",
-    )
+    sample = replace(scored_sample(500, 1.0).sample, answers=("1234567",))
+    context = ScoringContext(foreign_answers=frozenset({"1234567", "7654321"}))
+    score = score_value(sample, said(answer, finish_reason), context, NUMBER)
     assert (score.value, score.failure) == (0.0, tag)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.findings.answer_measures import TAGS
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.answers import Format, contains_reference, parse_answer
 from contextcliff.tasks.questions.taxonomy import classify, content_words, context_words_of
+from contextcliff.tasks.values import is_refusal
 
 TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "

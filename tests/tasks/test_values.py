@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.needles.values import score_value
+from contextcliff.records.sample import Reference, Sample
+from contextcliff.tasks.task import ScoringContext
+from contextcliff.tasks.values import score_value, stands_in
 from contextcliff.text.value_forms import FORMS, NUMBER, UUID, WORD, ValueForm
+from tests.make import scored_sample
+from tests.tasks.needles import said
 
 FIRST, SECOND = "6f1c7f0e-52a1-4d3b-9b63-0c5b8c1f7a11", "0b7d2a90-9f1e-4a38-8a10-5d3c2e1f0a99"
 
@@ -23,6 +27,11 @@ OTHER_NUMBERS = (
     *("12345678", "1.234.567.890", "1 234 567 890", "11'234'567", "12{,}345{,}678", "1234567.5", "0.1234567"),
     *("1,234,567.89", "1234567,5", "3.1234567", "１２３４５６７８", "1,234,5678"),
 )
+
+
+def asking(expected: str, *distractors: str) -> Sample:
+    sample = scored_sample(500, 1.0).sample
+    return replace(sample, question="", answers=(expected,), reference=Reference(distractors=distractors))
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -53,7 +62,7 @@ def test_a_drawn_value_is_found_in_a_sentence_and_no_two_draws_are_alike(form: V
     ],
 )
 def test_a_value_is_found_whole_in_any_writing(answer: str, form: ValueForm, expected: str, value: float) -> None:
-    assert score_value(answer, expected=expected, form=form, cut_off=False).value == value
+    assert score_value(asking(expected), said(answer), ScoringContext(), form).value == value
 
 
 @pytest.mark.parametrize(
@@ -71,7 +80,7 @@ def test_a_distractor_is_its_own_tag_and_does_not_pass_beside_the_right_value(
     answer: str, form: ValueForm, tag: str
 ) -> None:
     expected, distractor = (FIRST, SECOND) if form is UUID else ("brelonska", "dunolra")
-    score = score_value(answer, expected=expected, form=form, distractors=[distractor], cut_off=False)
+    score = score_value(asking(expected, distractor), said(answer), ScoringContext(), form)
     assert (score.value, score.failure) == (0.0, tag)
 
 

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.records.sample import Sample, Words
-from contextcliff.tasks.lists.common_words import english_words
-from contextcliff.tasks.lists.frequent_words import zeta_shares
-from contextcliff.tasks.lists.word_list import score_named
+from contextcliff.tasks.lists import english_words, score_named, zeta_shares
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import materials, shipped
-from tests.tasks.needles import prompt
+from tests.tasks.needles import prompt, said
 
 LISTS = ("ruler_cwe", "ruler_fwe")
 ZETA_2 = 1.6449340668482264
@@ -135,7 +133,7 @@ WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide c
     ],
 )
 def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value: float, failure: str | None) -> None:
-    score = score_named(answer, wanted=WANTED, listed=LISTED, cut_off=False)
+    score = score_named(said(answer), wanted=WANTED, listed=LISTED)
     assert score.value == pytest.approx(value)
     assert score.failure == failure
 

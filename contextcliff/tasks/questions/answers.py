@@ -31,7 +31,7 @@ from functools import cache
 from typing import Literal
 from unicodedata import normalize
 
-from contextcliff.tasks.answer_texts import is_refusal, plain
+from contextcliff.tasks.values import is_refusal, plain
 from contextcliff.text.words import combining_marks, common_subsequence_length
 
 Format = Literal["json", "plain"]

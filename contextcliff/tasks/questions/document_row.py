@@ -11,8 +11,8 @@ from itertools import accumulate, chain, count, islice
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Recipe, Words, render
-from contextcliff.tasks.answer_texts import plain, stands_in
 from contextcliff.tasks.fit import too_short
+from contextcliff.tasks.values import plain, stands_in
 from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 
 _BREAK = re.compile(r"\n\s*\n")

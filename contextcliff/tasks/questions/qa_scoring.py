@@ -20,7 +20,6 @@ from pydantic import PlainValidator
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.answer_texts import plain
 from contextcliff.tasks.questions.answers import (
     LETTERS,
     Format,
@@ -35,6 +34,7 @@ from contextcliff.tasks.questions.answers import (
     token_f1,
 )
 from contextcliff.tasks.questions.taxonomy import classify
+from contextcliff.tasks.values import plain
 
 MEASURES: Mapping[str, Metric] = {"f1": token_f1, "em": exact_match, "rouge_l": rouge_l}
 METRICS = ("auto", "contains", *MEASURES, "judge")

@@ -28,8 +28,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from contextcliff.tasks.answer_texts import is_refusal
 from contextcliff.tasks.questions.answers import UNSPACED, Format, runs, token_f1
+from contextcliff.tasks.values import is_refusal
 
 PARTIAL_F1 = 0.5
 _FAR_LONGER = 5

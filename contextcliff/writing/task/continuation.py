@@ -24,8 +24,7 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
-from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits, one_text
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, author_z
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import (
