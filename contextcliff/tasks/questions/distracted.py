@@ -33,7 +33,7 @@ from contextcliff.tasks.grid import (
     Depths,
     control_of,
     filled,
-    require_fields,
+    naming,
     sample_at,
 )
 from contextcliff.tasks.questions.answers import contains_reference
@@ -58,8 +58,8 @@ class DistractedQa(Depths):
     """Most that the documents which a question needs may have together."""
     instruction: Annotated[str, Field(min_length=1)]
     """Stands before the documents."""
-    heading: str
-    """Stands over each of them; names `{number}`."""
+    heading: Annotated[str, naming("{number}")]
+    """Stands over each of them."""
     question_label: str
     """Stands before the question."""
     answer_format: str
@@ -69,7 +69,6 @@ class DistractedQa(Depths):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_fields("task.heading", self.heading, ("{number}",))
         refuse_metric(self.metric)
 
     @property
