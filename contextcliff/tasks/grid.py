@@ -18,7 +18,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Recipe, Reference, Sample, same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Float, Fraction, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.task import UNJUDGED, Blocks, ContextBudget, Maker, Materials, Task, TaskPlan, Traits
 
 _NO_REFERENCE = Reference()
@@ -174,7 +174,7 @@ class DesignedLengths(Task):
     shortest: PositiveInt = 512
     """The first of the lengths, where `lengths=auto`."""
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
-    length_fractions: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = ()
+    length_fractions: tuple[Annotated[Float, Field(gt=0.0, le=1.0)], ...] = ()
     """Of the window; what lies beyond the longest length that fits is that length."""
     trials: Count | Literal["auto"]
     max_trials: Count = 160
