@@ -110,17 +110,16 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
     task, judge, embedder = groups["task"], groups.pop("judge"), groups.pop("embedding")
     if plain.run is not None and not isinstance(groups["action"], Analyze):
         raise ConfigError(f"run={plain.run}: names a stored run to analyse; add action=analyze, or leave it out")
-    traits = task.traits
-    if judge is not None and not traits.has_references:
+    if judge is not None and not task.traits.has_references:
         raise ConfigError(f"judge: task={task.name} has no reference answers to judge by; leave it out")
-    if traits.is_judged and judge is None:
+    if task.traits.is_judged and judge is None:
         raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
-    if traits.is_judged and traits.is_searched:
+    if task.traits.is_judged and task.traits.is_searched:
         raise ConfigError(
             "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
             "fixed number of samples, task.trials=N, or take another metric"
         )
-    if embedder is not None and not traits.embeds_texts:
+    if embedder is not None and not task.traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
     try:
         groups["tracking"].check()
@@ -135,7 +134,7 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
         embedder=embedder,
         reporting=plain.reporting,
         published=published_curves(plain.reporting.published, key="reporting.published"),
-        budget=plain.budget.for_lengths(given=traits.lengths_given),
+        budget=plain.budget.for_lengths(given=task.traits.lengths_given),
         label=plain.label,
         seed=plain.seed,
         search=plain.search,
