@@ -105,7 +105,6 @@ class Graphwalks(DesignedLengths):
         return GraphMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The F1 of the nodes in the last line and the right ones."""
         return score_nodes(
             generation.text,
             right=sample.answers[0].split(", "),
