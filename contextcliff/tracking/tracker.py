@@ -48,15 +48,6 @@ class SweepPlace:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LengthPoint:
-    """The score of a length whose samples are answered."""
-
-    context_tokens: int
-    score: float
-    n_samples: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Tracked:
     """A finished run, to be tracked."""
 
