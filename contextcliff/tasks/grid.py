@@ -7,7 +7,7 @@ from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import count, takewhile
+from itertools import count, pairwise, takewhile
 from sys import intern
 from typing import Annotated, Literal
 
@@ -210,6 +210,12 @@ class DesignedLengths(Task):
         return (None,)
 
     @property
+    def misplaced(self) -> float:
+        """How far from its depth evidence may stand: the distance between two depths; 0.2 if there are no two."""
+        depths = sorted({depth for depth in self.places if depth is not None})
+        return min((right - left for left, right in pairwise(depths)), default=0.2)
+
+    @property
     def trials_in_block(self) -> int:
         """Trials of a place that make one block: a block has every kind of sample in the same parts."""
         return BATCH if self.places == (None,) else 1
@@ -398,13 +404,6 @@ def naming(*fields: str) -> AfterValidator:
         return template
 
     return AfterValidator(check)
-
-
-def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:
-    """Raise `ValueError` where a template lacks a field."""
-    missing = [name for name in names if name not in template]
-    if missing:
-        raise ValueError(f"{key}={template!r}: {' and '.join(missing)} must stand in it")
 
 
 def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:

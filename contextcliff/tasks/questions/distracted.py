@@ -16,7 +16,7 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -152,8 +152,6 @@ class DistractedQa(Depths):
 
 _FAR_LONGER = 16
 """Characters of the documents for each token of a length."""
-_MISPLACED = 0.2
-"""Of the documents, where one depth is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -237,8 +235,7 @@ class DistractedMaker(Maker):
         )
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        depths = sorted({depth for depth in self.task.places if depth is not None})
-        most = min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
+        most = self.task.misplaced
         off = [self.off[name] for name in sample_ids if self.off.get(name, 0.0) > most]
         left_out = "; ".join(_reasons(self.left_out))
         notes = [f"questions of the dataset that are left out: {left_out}"] if left_out else []
