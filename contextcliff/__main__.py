@@ -105,7 +105,7 @@ def _show_runs(arguments: list[str]) -> ExitCode:
 
 def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
     from contextcliff.command_line.end_of_sweep import compare_jobs
-    from contextcliff.engines.kept_model import models_kept
+    from contextcliff.engines.engine import models_kept
     from contextcliff.execution.signals import JOBS_FOLDER, handle_signals
 
     try:

@@ -25,7 +25,7 @@ from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.config_errors import explain, refuse_nonsense, shown_setting
 from contextcliff.datasets.dataset import Dataset
-from contextcliff.engines.engine import Engine, ServerEngine
+from contextcliff.engines.engine import Engine
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
@@ -178,7 +178,7 @@ def _told_by_weights(section: object, *, prefix: str, named: Set[str]) -> Mappin
     left = [key for key in ("name", "context_window") if typed or model.get(key) is None]
     left = [key for key in left if f"{prefix}model.{key}" not in named]
     engine = cast(Engine, _build_group(f"{prefix}engine", section.get("engine"))) if left else None
-    if engine is None or (isinstance(engine, ServerEngine) and not engine.starts_server):
+    if engine is None or engine.is_remote:
         return {}
     gguf = cast(Gguf, build(Gguf, model["gguf"], group=f"{prefix}model.gguf"))
     if not gguf.is_named:

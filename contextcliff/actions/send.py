@@ -95,11 +95,8 @@ async def send(run: RunState) -> None:
 
 def _lists(run: RunState, prepared: Prepared, scorer: Scorer) -> Iterator[Listed]:
     """What is sent at once, recorded with the run: a pilot goes before the samples that it points to."""
-    store = run.store
-    # The documents that scoring reads.
-    asked = (
-        {item.sample.document_id for item in prepared.planned} if run.invocation.task.traits.reads_documents else set()
-    )
+    store, reads_documents = run.store, run.invocation.task.traits.reads_documents
+    asked = {item.sample.document_id for item in prepared.planned if reads_documents}
     kept = [document for name, document in prepared.documents.items() if name in asked]
     pilot = [item for item in prepared.planned if not item.sample.is_ordinary]
     if has_pilot(prepared):

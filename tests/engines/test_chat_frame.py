@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.engines.openai.server_access import ApiKey
-from contextcliff.engines.openai.server_tokens import ChatFrame, TokenServer
+from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.tokens import ChatFrame, TokenServer
 from contextcliff.records.sample import Prompt, SentTurn
 
 Said = list[Mapping[str, str]]

@@ -8,10 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from contextcliff.engines.openai.http import client
-from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.http import ApiKey, client
 from contextcliff.engines.openai.server_json import list_at
-from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
+from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import RunError
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from contextcliff.annotation.openai_embedding import OpenAIEmbedding
 from contextcliff.command_line.jobs import print_error
-from contextcliff.engines.openai.server_access import (
+from contextcliff.engines.openai.http import (
     KNOWN_VARIABLES,
     PROVIDERS,
     Address,

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.detection import detect
-from contextcliff.engines.openai.http import client
+from contextcliff.engines.openai.http import KNOWN_VARIABLES, ApiKey, address_of, api_key, client
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
-from contextcliff.engines.openai.server_access import KNOWN_VARIABLES, ApiKey, address_of, api_key
 from contextcliff.engines.openai.session import Pace
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, of_server, reports, samples

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.engines.openai.server_access import ApiKey
-from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer, piece_starts
+from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, piece_starts
 
 Pieces = Sequence[str | Sequence[int]]
 

@@ -12,7 +12,7 @@ from unicodedata import normalize
 import httpx2
 
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.http import ApiKey
 from contextcliff.engines.openai.server_json import MOST_COUNTED, count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
