@@ -111,7 +111,6 @@ def report(run: RunState) -> Path:
         folder=folder,
         parameters=invocation.parameters,
         samples=table,
-        name=folder.name,
         prompts=prompts,
         provenance=provenance(invocation),
         place=place,
