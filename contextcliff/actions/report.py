@@ -64,7 +64,7 @@ def report(run: RunState) -> Path:
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 
     invocation, place, made = run.invocation, run.invocation.place, report_of(run)
-    experiment = invocation.output_dir / invocation.tracking.experiment
+    experiment = invocation.experiment
     folder = folder_of(made, experiment=experiment)
     # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
     beside = stored_reports(experiment) if place is None else None

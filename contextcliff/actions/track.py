@@ -36,9 +36,8 @@ class LiveTracking:
         invocation, place, row = self.invocation, self.invocation.place, None
         run_id = invocation.identify().run_id
         if place is not None:
-            experiment = invocation.output_dir / invocation.tracking.experiment
             row = row_without_report(invocation, place, state="running", run_id=run_id)
-            write_row(sweep_folder(experiment, place.sweep_id), row)
+            write_row(sweep_folder(invocation.experiment, place.sweep_id), row)
         if (tracker := invocation.tracking.mlflow) is None:
             return
         from contextcliff.tracking.live import LiveRun
