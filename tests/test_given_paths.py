@@ -10,7 +10,7 @@ import pytest
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.command_line.hydra_errors import path_errors_by_key
+from contextcliff.command_line.jobs import path_errors_by_key
 from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, RunError

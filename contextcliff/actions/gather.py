@@ -9,15 +9,16 @@ from typing import Any, cast
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.tracked_sweep import JobOfSweep, upload_sweeps
+from contextcliff.actions.sweeps import upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
 from contextcliff.execution.merging import Merged, merge_store
 from contextcliff.execution.store import STORE_NAME, Store
+from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
 from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.tracked_folder import tracked_of
-from contextcliff.tracking.tracker import Tracker, TrackingError
+from contextcliff.tracking.tracker import SweepPlace, Tracker, TrackingError
 
 _STORES = "action.stores"
 _MOST_SHOWN = 12
@@ -179,7 +180,7 @@ def upload_runs(tracking: Tracker, experiments: Sequence[Path]) -> Uploads:
     failed: list[tuple[Path, str]] = []
     folders = [folder for experiment in experiments for folder in run_folders(experiment)]
     there = 0
-    jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
+    jobs: dict[Path, Mapping[str, tuple[SweepPlace, SweepRow]]] = {}
     for place, folder in enumerate(folders):
         tracker = _of_experiment(tracking, folder.parent.name)
         try:
@@ -191,7 +192,7 @@ def upload_runs(tracking: Tracker, experiments: Sequence[Path]) -> Uploads:
             if folder.parent not in jobs:
                 jobs[folder.parent] = upload_sweeps(tracker, folder.parent)
             job = jobs[folder.parent].get(folder.name)
-            tracked = tracked if job is None else replace(tracked, place=job.place, row=job.row)
+            tracked = tracked if job is None else replace(tracked, place=job[0], row=job[1])
             is_there = tracker.has(tracked)
             if is_there and job is not None:
                 tracker.log(tracked)  # which changes nothing but where it lies

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.run_manifest import provenance
-from contextcliff.actions.sweep_row import row_without_report
+from contextcliff.actions.sweeps import row_without_report
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 from contextcliff.tracking.tracker import Begun, LengthPoint, LiveRun, RunTitle, Started, model_title

@@ -18,7 +18,7 @@ from contextcliff.actions.live_tracking import LiveTracking
 from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.run_manifest import manifest_of, provenance_of
-from contextcliff.actions.sweep_row import row_of
+from contextcliff.actions.sweeps import row_of
 from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import tell
 from contextcliff.execution.stopping import Stop

@@ -1,11 +1,16 @@
-"""What a sweep's table says of one of its jobs."""
+"""A sweep as it is tracked: the row of each of its jobs, and the whole from what its folder remembers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.override_keys import overrides_by_key
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import CurvePoint, JobState, SweepRow
-from contextcliff.tracking.tracker import SweepPlace
+from contextcliff.reporting.stored_sweeps import LEADERBOARD, StoredSweep, read_rows, read_sweep, stored_sweeps
+from contextcliff.tracking.tracker import SweepPlace, TrackedSweep, Tracker
 
 _MOST_POINTS = 60
 
@@ -78,3 +83,51 @@ def row_without_report(
         error=error,
         run_id=run_id,
     )
+
+
+def tracked_sweep(sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path, over: bool) -> TrackedSweep:
+    """The sweep with these rows; `folder` is its folder."""
+    from contextcliff.reporting.leaderboard import described  # loads scipy, which a job does without
+
+    leaderboard = folder / LEADERBOARD
+    leaderboard.mkdir(parents=True, exist_ok=True)
+    return TrackedSweep(
+        sweep_id=sweep.sweep_id,
+        name=sweep.name,
+        command=sweep.command,
+        parameters=overrides_by_key(sweep.overrides),
+        folder=leaderboard,
+        rows=rows,
+        n_jobs=sweep.n_jobs,
+        over=over,
+        description=described(rows, n_jobs=sweep.n_jobs, command=sweep.command),
+    )
+
+
+def upload_sweeps(tracker: Tracker, experiment: Path) -> dict[str, tuple[SweepPlace, SweepRow]]:
+    """Upload the sweeps of an experiment's folder; returns place and row of each run folder, in its latest sweep.
+
+    Raises `TrackingError`.
+    """
+    from contextcliff.reporting.leaderboard import write_leaderboard
+
+    jobs: dict[str, tuple[SweepPlace, SweepRow]] = {}
+    for folder in stored_sweeps(experiment):
+        sweep, rows = read_sweep(folder), read_rows(folder)
+        if sweep is None or not rows:
+            continue
+        write_leaderboard(rows, sweep, folder=folder / LEADERBOARD)
+        over = all(row.state != "running" for row in rows) and len(rows) >= sweep.n_jobs
+        tracker.log_sweep(tracked_sweep(sweep, rows, folder=folder, over=over))
+        for row in rows:
+            place = SweepPlace(
+                sweep_id=sweep.sweep_id,
+                name=sweep.name,
+                command=sweep.command,
+                job=row.job,
+                n_jobs=sweep.n_jobs,
+                differing=row.differing,
+            )
+            if row.folder:
+                jobs[row.folder] = (place, row)
+    return jobs
