@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweep_row import row_without_report
+from contextcliff.actions.sweeps import row_without_report
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.run_names import read_provenance
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
