@@ -21,7 +21,7 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, settings
-from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, control_of, sample_at
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
 from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Fact, Haystack, Hidden, prepare, prepare_fresh
 from contextcliff.tasks.task import (
     ContextBudget,
@@ -29,6 +29,8 @@ from contextcliff.tasks.task import (
     Materials,
     Traits,
     configured,
+    control_of,
+    sample_at,
     several_texts,
     unused_notes,
 )
