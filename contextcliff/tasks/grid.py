@@ -234,7 +234,7 @@ class DesignedLengths(Task):
             return given
         most = self._longest_that_fits(context_budget)
         if self.length_fractions:
-            return tuple(sorted({min(most, round(share * window)) for share in self.length_fractions} - {0}))
+            return tuple(sorted({max(1, min(most, round(share * window))) for share in self.length_fractions}))
         if given:  # the longest that fits stands for one that is hardly longer
             fitted = {min(length, most) for length in given if length <= most or same_length(most, length)}
             if not fitted:

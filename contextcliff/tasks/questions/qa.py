@@ -26,7 +26,7 @@ from contextcliff.records.corpus import AuditBin, LengthAudit, Question
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Few, NonNegativeInt, PositiveInt, settings
 from contextcliff.statistics.descriptive import quantile_classes
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answers import LETTERS, parse_answer
@@ -56,7 +56,7 @@ class Qa(Task):
     metric: MetricChoice
     """What an answer is scored by; of `auto` decides `qa_scoring.settled`."""
     samples_per_bin: Count
-    repeats: Count
+    repeats: Few
     min_samples: Count
     """A bin with fewer questions is merged with its neighbour."""
     pilot: NonNegativeInt = 0
