@@ -18,7 +18,7 @@ from contextcliff.actions.ahead import REQUIRE
 from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweep_row import row_of
+from contextcliff.actions.sweeps import row_of
 from contextcliff.actions.track import provenance
 from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import GateFailed, tell
@@ -111,7 +111,6 @@ def report(run: RunState) -> Path:
         folder=folder,
         parameters=invocation.parameters,
         samples=table,
-        name=folder.name,
         prompts=prompts,
         provenance=provenance(invocation),
         place=place,

@@ -9,14 +9,14 @@ to 128, stay as the model computes them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.settings import Name, settings
+from contextcliff.settings import Float, Int, Name, settings
 
 CacheType = Literal[
     "f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl", "int8", "int4", "int2", "fp8", "fp8_e4m3",
@@ -79,9 +79,9 @@ class KVPolicy:
     value_type: CacheType = "f16"
     press: Name | None = None
     """Class of kvpress that evicts; None: every position is kept."""
-    press_arguments: Mapping[str, int | float | bool] = Field(default_factory=dict)
+    press_arguments: Mapping[str, Int | Float | bool] = Field(default_factory=dict)
     """Further arguments of that class."""
-    budget: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    budget: Annotated[Float, Field(gt=0.0, le=1.0)] = 1.0
     """Share of the positions that is kept."""
     sees_question: bool = False
     """Whether the eviction has read the question."""
@@ -116,6 +116,15 @@ class KVPolicy:
     def is_plain(self) -> bool:
         """Whether it is the cache as engines have it unasked."""
         return not self.evicts and (self.key_type, self.value_type) == ("f16", "f16")
+
+    def computed_in(self, cache_type: CacheType) -> KVPolicy:
+        """The policy in the formats that the cache will have: `f16` stands for what a model computes in."""
+        own = {"f16": cache_type}
+        return replace(
+            self,
+            key_type=own.get(self.key_type, self.key_type),
+            value_type=own.get(self.value_type, self.value_type),
+        )
 
     @property
     def shown(self) -> str:

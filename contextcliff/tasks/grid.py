@@ -7,7 +7,7 @@ from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import count, takewhile
+from itertools import count, pairwise, takewhile
 from sys import intern
 from typing import Annotated, Literal
 
@@ -18,7 +18,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.sample import Recipe, Reference, Sample, same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Float, Fraction, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.task import UNJUDGED, Blocks, ContextBudget, Maker, Materials, Task, TaskPlan, Traits
 
 _NO_REFERENCE = Reference()
@@ -174,7 +174,7 @@ class DesignedLengths(Task):
     shortest: PositiveInt = 512
     """The first of the lengths, where `lengths=auto`."""
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
-    length_fractions: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = ()
+    length_fractions: tuple[Annotated[Float, Field(gt=0.0, le=1.0)], ...] = ()
     """Of the window; what lies beyond the longest length that fits is that length."""
     trials: Count | Literal["auto"]
     max_trials: Count = 160
@@ -208,6 +208,12 @@ class DesignedLengths(Task):
     def places(self) -> tuple[float | None, ...]:
         """Depths of the grid; one None for a task that has no depth."""
         return (None,)
+
+    @property
+    def misplaced(self) -> float:
+        """How far from its depth evidence may stand: the distance between two depths; 0.2 if there are no two."""
+        depths = sorted({depth for depth in self.places if depth is not None})
+        return min((right - left for left, right in pairwise(depths)), default=0.2)
 
     @property
     def trials_in_block(self) -> int:
@@ -398,13 +404,6 @@ def naming(*fields: str) -> AfterValidator:
         return template
 
     return AfterValidator(check)
-
-
-def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:
-    """Raise `ValueError` where a template lacks a field."""
-    missing = [name for name in names if name not in template]
-    if missing:
-        raise ValueError(f"{key}={template!r}: {' and '.join(missing)} must stand in it")
 
 
 def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:

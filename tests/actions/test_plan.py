@@ -11,7 +11,7 @@ import pytest
 
 from contextcliff.actions.ahead import search_ahead
 from contextcliff.actions.prepare import deployment, prepare
-from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
+from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from contextcliff.execution.store import Store
 from contextcliff.statistics.power import sequential_power
 from tests import compositions

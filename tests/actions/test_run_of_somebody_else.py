@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.command_line import run_key
-from contextcliff.command_line.config_folders import recompose
+from contextcliff.command_line import compose
+from contextcliff.command_line.compose import analysis_of, recompose, run_again
 from contextcliff.command_line.overrides import parse_overrides
-from contextcliff.command_line.run_key import analysis_of, run_again
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process
 from tests.execution.test_store import edited
@@ -39,7 +38,7 @@ def _composed_once() -> Iterator[None]:
     """Let what is taken of a folder be held to options that are composed once: nothing here changes them."""
     with pytest.MonkeyPatch.context() as patch:
         once = cache(recompose)
-        patch.setattr(run_key, "recompose", lambda overrides: once(tuple(overrides)))
+        patch.setattr(compose, "recompose", lambda overrides: once(tuple(overrides)))
         yield
 
 
@@ -66,7 +65,7 @@ def forge(folder: Path, **configuration: str) -> None:
 def taken(folder: Path, *typed: str) -> Sequence[str]:
     """The command line that analysing this folder comes to."""
     lines = ["action=analyze", f"run={folder}", *typed]
-    found = run_again(lines, parse_overrides(lines))
+    found = run_again(parse_overrides(lines))
     assert found is not None
     return found
 

@@ -24,9 +24,8 @@ from hypothesis import strategies as st
 from contextcliff.annotation.openai_embedding import EndpointSession
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Request, exchange
-from contextcliff.engines.openai.http import async_client, client
-from contextcliff.engines.openai.server_access import ApiKey
-from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
+from contextcliff.engines.openai.http import ApiKey, async_client, client
+from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.records.generation import Generation

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.openai.server_process import ServerCommand
+from contextcliff.engines.openai.serve import ServerCommand
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_line

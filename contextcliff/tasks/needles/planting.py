@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
@@ -38,8 +37,6 @@ from contextcliff.text.value_forms import FORMS, UUID, WORD, ValueForm
 
 _CHARACTERS_PER_TOKEN = 8
 """As an endless text counts them, with a margin."""
-_MISPLACED = 0.2
-"""Of the text, where one depth is asked for, or none."""
 _UUID_ANSWER_TOKENS = 128
 """Of one UUID, where the answer repeats a key that is one too; as many as RULER gives."""
 
@@ -347,8 +344,7 @@ class Planter(Maker):
             one = "1 needle was drawn again, since the text held its words already"
             more = f"{redrawn:,} needles were drawn again, since the text held their words already"
             notes.append(one if redrawn == 1 else more)
-        depths = sorted({depth for depth in self.task.places if depth is not None})
-        misplaced = min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
+        misplaced = self.task.misplaced
         far = [self.off[name] for name in made if self.off[name] > misplaced]
         if far:
             notes.append(

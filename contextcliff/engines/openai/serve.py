@@ -21,7 +21,7 @@ from pathlib import Path
 import httpx2
 
 from contextcliff.engines.openai import process_guard
-from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.http import ApiKey
 from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import kv_flags
