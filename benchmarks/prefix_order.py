@@ -24,8 +24,9 @@ from contextcliff.datasets.essays import Essays
 from contextcliff.engines.engine import Deployment, Session
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
+from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.runner import Runner
-from contextcliff.execution.schedule import FixedSource, in_prefix_order
+from contextcliff.execution.schedule import Listed, in_prefix_order
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -108,15 +109,15 @@ async def send_to_slots(task: Niah, slots: int) -> tuple[Cost, int]:
             with Store(Path(folder)) as store:
                 runner = Runner(
                     session=session,
+                    engine=engine,
                     sampling=Sampling(max_tokens=ANSWER_TOKENS),
                     documents=documents,
                     store=store,
                     run_id="benchmark",
-                    concurrency=slots,
-                    max_retries=0,
+                    meter=Meter(Budget(), MODEL.price, sampling=Sampling(max_tokens=ANSWER_TOKENS)),
                 )
                 started = time.perf_counter()
-                answers = [each.generation async for each in runner.execute(FixedSource(planned))]
+                answers = [each.generation async for each in runner.answers(Listed(planned))]
             computed = sum(computed_of(answer) for answer in answers if answer is not None)
             return Cost(computed_tokens=computed, seconds=time.perf_counter() - started), tree_of(address, prompts)
 

@@ -17,22 +17,26 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hydra import compose, initialize_config_dir
 
-from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare_run import Prepared, deployment, prepare
-from contextcliff.actions.search_run import SearchRun
+from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.prepare import deployment, prepare
+from contextcliff.actions.send import search_of
+from contextcliff.actions.track import LiveTracking
 from contextcliff.analysis.search import BlockKey, blocks_used, complete_blocks, follow
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.engines.engine import Session
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner, send_listed
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.schedule import Listed
 from contextcliff.execution.scoring import Scorer, recall
+from contextcliff.execution.search_source import SearchSource
 from contextcliff.execution.store import PlannedSample, Store
 
 DELAY_MS = 1000
@@ -91,47 +95,42 @@ class Measured:
     """Of the search, and not of the samples sent at once."""
 
 
-async def search(invocation: Invocation, folder: Path) -> tuple[SearchRun, Prepared]:
+async def search(invocation: Invocation, folder: Path) -> tuple[RunState, SearchSource]:
     identity = invocation.identify()
     with Store(folder) as store:
+        live = LiveTracking(invocation=invocation)
+        run = RunState(invocation=invocation, store=store, run_id=identity.run_id, live=live)
         async with invocation.engine.open(deployment(invocation)) as session:
-            prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
-            scorer = Scorer(invocation.task, [item.sample for item in prepared.planned])
-            assert prepared.search is not None
-            running = SearchRun(
-                invocation=invocation,
-                identity=identity,
-                prepared=prepared,
-                search=prepared.search,
-                store=store,
-                scorer=scorer,
-            )
-            await running.send(_runner(invocation, session, prepared, store), _meter(invocation), title="", shown=False)
-    return running, prepared
+            prepared = run.prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+            run.scorer = Scorer(invocation.task, [item.sample for item in prepared.planned])
+            source = search_of(run, prepared, run.scorer)
+            assert source is not None
+            async for _ in _runner(run, session, store).answers(source):
+                pass
+    return run, source
 
 
-async def send_at_once(invocation: Invocation, prepared: Prepared, samples: list[PlannedSample], folder: Path) -> None:
+async def send_at_once(run: RunState, samples: Sequence[PlannedSample], folder: Path) -> None:
+    assert run.prepared is not None
     with Store(folder) as store:
-        store.begin(prepared.run, samples)
-        async with invocation.engine.open(deployment(invocation)) as session:
-            runner = _runner(invocation, session, prepared, store)
-            await send_listed(runner, samples, _meter(invocation), title="", shown=False)
+        store.begin(run.prepared.run, samples)
+        async with run.invocation.engine.open(deployment(run.invocation)) as session:
+            async for _ in _runner(run, session, store).answers(Listed(samples)):
+                pass
 
 
-def _runner(invocation: Invocation, session: Session, prepared: Prepared, store: Store) -> Runner:
+def _runner(run: RunState, session: Session, store: Store) -> Runner:
+    invocation = run.invocation
+    assert run.prepared is not None
     return Runner(
         session=session,
+        engine=invocation.engine,
         sampling=invocation.sampling,
-        documents=prepared.documents,
+        documents=run.prepared.documents,
         store=store,
-        run_id=prepared.run.run_id,
-        concurrency=invocation.engine.concurrency,
-        max_retries=0,
+        run_id=run.run_id,
+        meter=Meter(Budget(), invocation.model.price, sampling=invocation.sampling),
     )
-
-
-def _meter(invocation: Invocation) -> Meter:
-    return Meter(Budget(), invocation.model.price, sampling=invocation.sampling)
 
 
 def measure(overrides: tuple[str, ...]) -> Measured:
@@ -140,20 +139,21 @@ def measure(overrides: tuple[str, ...]) -> Measured:
         invocation = build_invocation(compose("config", overrides=list(overrides)), overrides)
     with tempfile.TemporaryDirectory() as name:
         folder, began = Path(name), time.process_time()
-        (running, prepared), search_s = in_jumps(search(invocation, folder / "search"))
+        (run, source), search_s = in_jumps(search(invocation, folder / "search"))
         took = time.process_time() - began
+        asked, plan, rule = source.asked(), source.plan, source.rule
         with Store(folder / "search") as store:
-            outcomes = recall(store, prepared.run.run_id, running.asked)
-        scored = [running.scorer.score(outcome) for outcome in outcomes]
-        followed = follow(running.search.plan, running.search.rule, complete_blocks(scored, running.search.plan))
+            outcomes = recall(store, run.run_id, asked)
+        assert run.scorer is not None
+        followed = follow(plan, rule, complete_blocks([run.scorer.score(each) for each in outcomes], plan))
         assert not followed.wanted
-        used = blocks_used(followed.search, relative=running.search.rule.relative)
-        own = [item for item in running.asked if _block(item) in used]
+        used = blocks_used(followed.search, relative=rule.relative)
+        own = [item for item in asked if _block(item) in used]
         began = time.process_time()
-        _, at_once_s = in_jumps(send_at_once(invocation, prepared, own, folder / "at once"))
+        _, at_once_s = in_jumps(send_at_once(run, own, folder / "at once"))
         beside = (time.process_time() - began) * len(outcomes) / len(own)
-        sent = [item for item, outcome in zip(running.asked, outcomes, strict=True) if outcome.generation is not None]
-        _, all_at_once_s = in_jumps(send_at_once(invocation, prepared, sent, folder / "all at once"))
+        sent = [item for item, outcome in zip(asked, outcomes, strict=True) if outcome.generation is not None]
+        _, all_at_once_s = in_jumps(send_at_once(run, sent, folder / "all at once"))
     return Measured(
         search_s=search_s,
         at_once_s=at_once_s,

@@ -106,7 +106,7 @@ def _show_runs(arguments: list[str]) -> ExitCode:
 def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
     from contextcliff.command_line.end_of_sweep import compare_jobs
     from contextcliff.engines.engine import models_kept
-    from contextcliff.execution.stopping import JOBS_FOLDER, handle_signals
+    from contextcliff.execution.signals import JOBS_FOLDER, handle_signals
 
     try:
         with (
@@ -153,7 +153,7 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
 
     from contextcliff.command_line.hydra_errors import explain, explain_launcher
     from contextcliff.composing import conf_dir
-    from contextcliff.execution.stopping import stop_code
+    from contextcliff.execution.signals import stop_code
 
     try:
         hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()

@@ -19,7 +19,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare_run import deployment
+from contextcliff.actions.prepare import deployment
 from contextcliff.command_line.flags import parse_command_line
 from contextcliff.command_line.hydra_errors import explain, path_errors_by_key
 from contextcliff.command_line.job_keys import (

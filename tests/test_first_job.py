@@ -12,7 +12,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.command_line import first_job
 from contextcliff.command_line.first_job import in_sweep
 from contextcliff.errors import RunError
-from contextcliff.execution.stopping import JOBS_FOLDER
+from contextcliff.execution.signals import JOBS_FOLDER
 from tests.commands import SIMULATED
 from tests.compositions import built
 

@@ -16,8 +16,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan, one_text
 from contextcliff.text.tokens import tokenise
 
 

@@ -52,7 +52,7 @@ def test_a_judge_with_its_own_engine_and_model_goes_with_every_task_that_has_ref
     chosen = (f"task={task}", "judge=llm", "engine@judge.engine=vllm", "model@judge.model=gpt")
     alone = built(f"task={task}")
     assert alone.judge is None
-    if not alone.task.has_references:
+    if not alone.task.traits.has_references:
         with pytest.raises(ConfigError, match="has no reference answers to judge by; leave it out"):
             built(*chosen)
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
@@ -13,8 +13,8 @@ from contextcliff.annotation.judge import Judge
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.execution.budget import Budget
-from contextcliff.execution.store import Respondent
+from contextcliff.execution.budget import Budget, Cost
+from contextcliff.execution.store import PlannedSample, Respondent, Store, StoredRun
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -27,7 +27,19 @@ from contextcliff.seeding import digest_of
 from contextcliff.settings import folder_name
 from contextcliff.tasks.task import ContextBudget, Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.tracker import SweepPlace, Tracker
+from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.tracker import SweepPlace
+
+if TYPE_CHECKING:
+    from contextcliff.actions.prepare import Prepared
+    from contextcliff.actions.track import LiveTracking
+    from contextcliff.annotation.judge import Ratings
+    from contextcliff.execution.scoring import Scorer
+    from contextcliff.execution.signals import Stop
+    from contextcliff.records.analysis import Analysis
+    from contextcliff.records.corpus import Document
+    from contextcliff.records.generation import Outcome, ScoredSample
+    from contextcliff.records.report import Counts, Usage
 
 _FINGERPRINT_SHOWN = 8
 _MODEL_SHOWN = 100
@@ -57,7 +69,7 @@ class Invocation:
     sampling: Sampling
     kv_policy: KVPolicy
     analysis: AnalysisSettings
-    tracking: Tracker
+    tracking: NoTracker
     judge: Judge | None
     embedder: Embedder | None
     reporting: ReportingSettings
@@ -112,6 +124,11 @@ class Invocation:
         )
 
     @property
+    def experiment(self) -> Path:
+        """The folder of its runs' folders."""
+        return self.output_dir / self.tracking.experiment
+
+    @property
     def model_name(self) -> str:
         """The configured name of the model, or `served` until a server reports it."""
         return self.model.name or _UNNAMED
@@ -150,12 +167,12 @@ class Invocation:
     @property
     def dataset_name(self) -> str:
         """The option that was chosen, as for the task; `none` where the task takes no texts."""
-        return self.options.get("dataset", self.dataset.name) if self.task.takes_texts else _NO_DATASET
+        return self.options.get("dataset", self.dataset.name) if self.task.traits.takes_texts else _NO_DATASET
 
     @property
     def dataset_kind(self) -> str:
         """The kind of the dataset; `none` as for the option."""
-        return self.dataset.name if self.task.takes_texts else _NO_DATASET
+        return self.dataset.name if self.task.traits.takes_texts else _NO_DATASET
 
     def identify(self) -> Identity:
         """What this configuration is called. Loads and contacts nothing; raises `ConfigError`."""
@@ -173,7 +190,7 @@ class Invocation:
             [type(self.tokenizer).__name__, self.tokenizer.name],
             [self.model.name, self.model.context_window, *most],
             self.seed,
-            *([self.search] if self.task.is_searched else []),
+            *([self.search] if self.task.traits.is_searched else []),
         )
         parts = (
             self.task_name,
@@ -204,3 +221,48 @@ class Identity:
     fingerprint: str
     run_id: str
     text_identity: str
+
+
+@dataclass(kw_only=True, slots=True)
+class RunState:
+    """A run on its way: each stage fills its part, and reads those of the stages before it."""
+
+    invocation: Invocation
+    store: Store
+    run_id: str
+    live: LiveTracking
+    """What the tracker hears before there is a report."""
+    # Of `send`:
+    prepared: Prepared | None = None
+    scorer: Scorer | None = None
+    """With the scores that are known already; None where the answers decided what was asked."""
+    reused: int | None = None
+    """Samples that a stored generation answered before; None: all of them."""
+    left: Budget = field(default_factory=Budget)
+    """What is left of the invocation's budget."""
+    rest: Cost | None = None
+    """Most that the samples without an answer take, where the budget ran out."""
+    stop: Stop | None = None
+    """Why it ended before its end, be it in judging."""
+    # Of `annotate`, which reads the store:
+    stored: StoredRun = field(init=False)
+    planned: tuple[PlannedSample, ...] = field(init=False)
+    outcomes: tuple[Outcome, ...] = field(init=False)
+    """One a planned sample."""
+    errors: Mapping[str, int] = field(init=False)
+    """Failed attempts by their kind, those that were tried again included."""
+    documents: Mapping[str, Document] = field(init=False)
+    """Those that are kept with the run."""
+    scored: tuple[ScoredSample, ...] = field(init=False)
+    """Every ordinary answer, with the judge's rating."""
+    controls: tuple[ScoredSample, ...] = field(init=False)
+    ratings: Ratings | None = field(init=False)
+    """None where no judge was asked."""
+    # Of `analyse`:
+    analysis: Analysis = field(init=False)
+    counts: Counts = field(init=False)
+    usage: Usage = field(init=False)
+    counted: tuple[ScoredSample, ...] = field(init=False)
+    """The samples that count: all of them, or those that the decisions of a search rest on."""
+    replayed: tuple[ScoredSample, ...] = field(init=False)
+    """Those that were asked only to stay paired with another run; no finding looks at them."""

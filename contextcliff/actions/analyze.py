@@ -9,20 +9,27 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from contextcliff.actions.action import Invocation
-from contextcliff.actions.analyse_run import analyse_run
-from contextcliff.actions.annotate_run import annotate
-from contextcliff.actions.baseline import KEY as LIKE
-from contextcliff.actions.baseline import different_keys, listed, read_baseline, require_replayed
+from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.analyse import analyse
+from contextcliff.actions.annotate import annotate
+from contextcliff.actions.like import KEY as LIKE
+from contextcliff.actions.like import different_keys, listed, read_baseline, require_replayed
 from contextcliff.actions.naming import run_of, stored
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.report_run import report_run
-from contextcliff.actions.required_cap import require_cap
+from contextcliff.actions.report import report, require_cap
+from contextcliff.actions.track import LiveTracking
 from contextcliff.errors import ConfigError, ExitCode, one_line
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.models.model import Price
-from contextcliff.records.report import Report
 from contextcliff.settings import folder_name, path_fields, settings
+
+KEY = "run"
+_SHOWN = ("model", "engine", "tokenizer", "dataset", "kv_policy", "seed", "search", "label", "beyond_window")
+"""Keys that a run's folder, which may be anybody's, does not configure: their recorded values are only shown."""
+_OF_NO_ANSWER = ("model.price", "model.memory_gib", "model.rope.trained_tokens", "engine.", "beyond_window")
+_PRICE = "model.price."
+_NONE = ("None", "none")
+_LONGEST_SHOWN = 200
 
 
 @settings
@@ -37,13 +44,13 @@ class Analyze:
                 invocation = stored(invocation, store)
                 run = _of_this_configuration(invocation, store)
             else:
-                invocation = as_recorded(invocation, invocation.run_folder)
-                run = run_told(invocation, store)
+                invocation, run = _as_recorded(invocation, invocation.run_folder, store)
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
-            annotated = annotate(invocation, run.run_id, store)
-            analysed = analyse_run(invocation, annotated, store)
-            folder = report_run(invocation, annotated, analysed)
-        require_cap(invocation, analysed.analysis.safe_cap, folder)
+            live = LiveTracking(invocation=invocation)
+            state = RunState(invocation=invocation, store=store, run_id=run.run_id, live=live)
+            annotate(state)
+            analyse(state)
+            require_cap(state, report(state))
         return ExitCode.DONE
 
 
@@ -59,91 +66,54 @@ def _of_this_configuration(invocation: Invocation, store: Store) -> StoredRun:
     return run
 
 
-KEY = "run"
-_SHOWN = ("model", "engine", "tokenizer", "dataset", "kv_policy", "seed", "search", "label", "beyond_window")
-"""Keys that a run's folder, which may be anybody's, does not configure: their recorded values are only shown."""
-_JUDGED = ("task", "sampling")
-_OF_NO_ANSWER = ("model.price", "model.memory_gib", "model.rope.trained_tokens", "engine.", "beyond_window")
-_PRICE = "model.price."
-_NONE = ("None", "none")
-_LONGEST_SHOWN = 200
+def _as_recorded(invocation: Invocation, folder: Path, store: Store) -> tuple[Invocation, StoredRun]:
+    """The stored run of a folder, and the invocation with what its files say of model, engine and texts, to be shown.
 
-
-def as_recorded(invocation: Invocation, folder: Path) -> Invocation:
-    """The invocation with what the files of a run's folder say of model, engine and texts, to be shown.
-
-    Raises `ConfigError` for a folder without a report, for a configuration that would ask something else, and for one
-    that lacks what the answers were scored by.
+    Neither texts nor weights are needed. Raises `ConfigError` for a folder without a report, for a
+    configuration that would ask something else, for one that lacks what the answers were scored by, where the store
+    does not hold the run, and for an id by which a report would go elsewhere.
     """
     # Imported late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
+    from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run
 
-    told, recorded = _report(folder).run, read_parameters(folder / "manifest.json")
+    told, recorded = read_run(folder, key=KEY).run, read_parameters(folder / MANIFEST_NAME)
     typed = {key_of(item) for item in invocation.overrides}
     _refuse_other_questions(invocation, recorded, typed, folder)
     _require_scoring(invocation, recorded, typed, folder)
 
+    def shown(text: str) -> str:
+        return one_line(text, longest=_LONGEST_SHOWN)
+
     def is_ours(key: str) -> bool:
         return (key != LIKE and key.partition(".")[0] not in _SHOWN) or _is_typed(key, typed)
 
+    if folder_name(told.run_id) != told.run_id or not told.run_id:
+        raise ConfigError(f"{KEY}={folder}: is of a run called {shown(told.run_id)}, which names no folder")
+    run = store.run(told.run_id)
+    if run is None:
+        raise ConfigError(
+            f"{KEY}={folder}: the answers of {told.run_id} are not in {store.file}; bring the store that has them with "
+            "action=gather 'action.stores=[OUTPUT_DIR]', or name their place with output_dir=OUTPUT_DIR"
+        )
     parameters = {
         **{key: value for key, value in invocation.parameters.items() if is_ours(key)},
         **{key: value for key, value in recorded.items() if not is_ours(key)},
     }
-    return replace(
-        invocation,
-        parameters=parameters,
-        model=replace(invocation.model, price=_price(parameters, folder)),
-        told=replace(
-            told,
-            kv_policy=one_line(told.kv_policy, longest=_LONGEST_SHOWN),
-            rope=one_line(told.rope, longest=_LONGEST_SHOWN),
-            dataset_kind=one_line(told.dataset_kind, longest=_LONGEST_SHOWN),
-        ),
-    )
-
-
-def run_told(invocation: Invocation, store: Store) -> StoredRun:
-    """The run that `as_recorded` has read of, by its id: neither its texts nor its weights are needed.
-
-    Raises `ConfigError` where the store does not hold it, and for an id by which a report would go elsewhere.
-    """
-    assert invocation.told is not None
-    if folder_name(invocation.told.run_id) != invocation.told.run_id or not invocation.told.run_id:
-        shown = one_line(invocation.told.run_id, longest=_LONGEST_SHOWN)
-        raise ConfigError(f"{KEY}={invocation.run_folder}: is of a run called {shown}, which names no folder")
-    run = store.run(invocation.told.run_id)
-    if run is None:
-        raise ConfigError(
-            f"{KEY}={invocation.run_folder}: the answers of {invocation.told.run_id} are not in {store.file}; bring "
-            "the store that has them with action=gather 'action.stores=[OUTPUT_DIR]', or name their place with "
-            "output_dir=OUTPUT_DIR"
-        )
-    return run
-
-
-def _report(folder: Path) -> Report:
-    # Imported late, since reading reports loads numpy and more.
-    from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
-
-    file = folder / REPORT_NAME
-    if not file.is_file():
-        raise ConfigError(f"{KEY}={folder}: has no {REPORT_NAME}; give a run's folder, its run id or its MLflow id")
-    try:
-        return read_report(file)
-    except UnreadableReport as error:
-        raise ConfigError(f"{KEY}={folder}: {file.name} {error}, with the overrides of the run") from error
+    told = replace(told, kv_policy=shown(told.kv_policy), rope=shown(told.rope), dataset_kind=shown(told.dataset_kind))
+    model = replace(invocation.model, price=_price(parameters, folder))
+    return replace(invocation, parameters=parameters, model=model, told=told), run
 
 
 def _refuse_other_questions(
     invocation: Invocation, recorded: Mapping[str, str], typed: Collection[str], folder: Path
 ) -> None:
     """Raise `ConfigError` for a typed key that asks something else than the run did."""
+    asking_nothing = (*(f"{key}=" for key in _judging_keys(invocation)), *_OF_NO_ANSWER)
     others = tuple(
         each
-        for each in different_keys(recorded, invocation, *_SHOWN, *_JUDGED)
-        if _is_typed(each.partition("=")[0], typed)
-        and not each.startswith((*_judging_keys(invocation), *_OF_NO_ANSWER))
+        for each in different_keys(recorded, invocation, *_SHOWN, "task", "sampling")
+        if _is_typed(each.partition("=")[0], typed) and not each.startswith(asking_nothing)
     )
     if others:
         raise ConfigError(
@@ -155,7 +125,7 @@ def _refuse_other_questions(
 def _require_scoring(invocation: Invocation, recorded: Mapping[str, str], typed: Collection[str], folder: Path) -> None:
     """Raise `ConfigError` where answers were scored by what no folder can bring, and nothing was typed for it."""
     task = {f"task.{name}" for name in path_fields(type(invocation.task))} - {LIKE}
-    judging = [key.rstrip("=") for key in _judging_keys(invocation)]
+    judging = _judging_keys(invocation)
     own = {key: f"{key}._target_" for key in judging if f"{key}._target_" in recorded}  # as a scorer of their own
     for key in ("judge", "embedding", *sorted(key for key in judging if key in task), *own):
         there, here = recorded.get(own.get(key, key), "None"), invocation.parameters.get(own.get(key, key))
@@ -183,7 +153,7 @@ def _is_typed(key: str, typed: Collection[str]) -> bool:
 
 
 def _judging_keys(invocation: Invocation) -> tuple[str, ...]:
-    """The keys of the task that say how an answer is scored, each with the sign that ends it."""
-    asked = invocation.task.identity()
+    """The keys of the task that say how an answer is scored."""
+    asked = (*invocation.task.identity(), "_target_")
     keys = (key for key in invocation.parameters if key.startswith("task.") and key != LIKE)
-    return tuple(f"{key}=" for key in keys if key.split(".")[1] not in (*asked, "_target_"))
+    return tuple(key for key in keys if key.split(".")[1] not in asked)

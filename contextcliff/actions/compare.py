@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.analyze import Analyze
 from contextcliff.actions.compared_runs import (
-    ChosenRuns,
-    cap_rule,
+    KEY,
+    Chosen,
     is_search,
+    judged_alike,
     latest_runs,
     latest_sweep_runs,
     named_runs,
-    refuse_mixed_rules,
-    run_at,
     task_rules,
 )
-from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
-from contextcliff.analysis.judged_by import differing, worded
 from contextcliff.analysis.paired import decide
-from contextcliff.errors import ConfigError, ExitCode, GateFailed, RunError, tell
+from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
+from contextcliff.records.amounts import Quantity
+from contextcliff.records.comparison import Matching, ScoredPair
+from contextcliff.records.report import Report
+from contextcliff.records.search_record import Search
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
     Comparison,
@@ -32,15 +34,18 @@ from contextcliff.reporting.comparison.comparison import (
     parts_with,
 )
 from contextcliff.reporting.comparison.verdicts import gate_line, matching_notes, method_notes
+from contextcliff.reporting.data_files import AGAIN, SAMPLES_NAME, StoredSample, stored_samples
 from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.seeding import digest_of
-from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings
-from contextcliff.tracking.tracker import TrackedComparison, TrackingError
+from contextcliff.settings import Float, FolderName, GivenPath, Name, settings
+from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
-_BASELINE, _CANDIDATES = "action.baseline", "action.candidates"
+_BASELINE = "action.baseline"
 _NO_PAIRS = "since runs of {tool} have no pairs with others: they are described, not decided"
+Samples = Mapping[str, StoredSample]
+"""By id."""
 
 
 @settings
@@ -51,13 +56,13 @@ class Compare:
     """None: the first job of the latest sweep, or without one the oldest of the latest runs of the task."""
     candidates: tuple[GivenPath, ...] = ()
     """None: the other jobs of that sweep, or the other runs of the task."""
-    margin: float = 0.05
+    margin: Annotated[Float, Field(gt=0.0, lt=1.0)] = 0.05
     """The fall in mean score, 0 to 1, that would not matter."""
     gate: bool = False
     """Whether a candidate that is worse ends the command with 3."""
     gate_on_unknown: bool = False
     """Whether one of which nothing can be told does so too."""
-    name: str | None = None
+    name: FolderName | None = None
     """Folder of the comparison, inside `comparisons` of the experiment, for these runs alone. None: `comparison`, and
     with a number where that holds one of other runs."""
     remeasure: bool = False
@@ -69,13 +74,6 @@ class Compare:
     `reporting.published`."""
 
     def __post_init__(self) -> None:
-        if self.name is not None and not FOLDER_NAME.fullmatch(self.name):
-            raise ValueError(
-                f"action.name={self.name}: names a folder; use up to 100 letters, digits, spaces, dots, hyphens and "
-                "underscores"
-            )
-        if not 0.0 < self.margin < 1.0:
-            raise ValueError(f"action.margin={self.margin}: is a fall of the mean score; give a number between 0 and 1")
         if self.gate_on_unknown and not self.gate:
             raise ValueError("action.gate_on_unknown=true: widens a gate that is off; add action.gate=true")
 
@@ -85,75 +83,55 @@ class Compare:
         Raises `ConfigError` for fewer than two runs, for a baseline among its candidates, for runs that are judged by
         different rules, and for a name that is another comparison's. Raises `GateFailed` where the gate is closed.
         """
-        from contextcliff.reporting.comparison.comparison_output import write_comparison
+        from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
 
         published = published_curves(self.published, key="action.published") or invocation.published
-        experiment = invocation.output_dir / invocation.tracking.experiment
-        chosen = self._chosen(invocation, experiment)
-        folder = self._folder(chosen.runs, comparisons=experiment / "comparisons")
+        runs, left_out = self._chosen(invocation)
+        folder = self._folder(runs, comparisons=invocation.experiment / "comparisons")
         confidence = invocation.analysis.confidence
-        comparison = _comparison(chosen, name=folder.name, confidence=confidence, margin=self.margin)
+        comparison = _comparison(runs, left_out, name=folder.name, confidence=confidence, margin=self.margin)
         comparison = replace(comparison, published=published)
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi, html=invocation.reporting.html)
         place = _track(invocation, comparison, folder)
         if invocation.reporting.prints:
             from rich.console import Console
 
-            from contextcliff.reporting.comparison.comparison_output import render_comparison
-
             render_comparison(comparison, console=Console(), folder=folder, place=place)
-        self._pass_gate(comparison)
-        return ExitCode.DONE
-
-    def _chosen(self, invocation: Invocation, experiment: Path) -> ChosenRuns:
-        """The baseline and then the candidates, by one rule."""
-        request = self._request(invocation, experiment)
-        if self.baseline is None and self.candidates:
-            shown = ",".join(self.candidates)
-            raise ConfigError(f"{_CANDIDATES}=[{shown}]: candidates of what? give {_BASELINE}=RUN too")
-        if self.baseline is not None and self.candidates:
-            base = self._named_baseline(self.baseline, experiment, request)
-            others = named_runs(self.candidates, key=_CANDIDATES, experiment=experiment, request=request)
-            if any(map(is_search, self.candidates)):  # which finds the baseline too
-                others = tuple(run for run in others if run.source != base.source)
-            chosen = ChosenRuns(runs=(base, *others), left_out=())
-        else:
-            chosen = self._latest(invocation, experiment, request)
-        if len(chosen.runs) < _FEWEST:
-            raise ConfigError(f"{_CANDIDATES}=[{','.join(self.candidates)}]: finds the baseline alone; name other runs")
-        _refuse_itself(chosen.runs)
-        runs, again = _judged_alike(chosen.runs, invocation)
-        refuse_mixed_rules(runs)
-        return ChosenRuns(runs=runs, left_out=(*chosen.left_out, *again))
-
-    def _latest(self, invocation: Invocation, experiment: Path, request: ReadingRequest) -> ChosenRuns:
-        """The jobs of the latest sweep, or the latest runs of the task; the baseline first where one is named."""
-        task = invocation.task_name
-        latest = latest_sweep_runs(experiment, task=task) if self.baseline is None else None
-        if latest is None or len(latest.runs) < _FEWEST:
-            latest = latest_runs(experiment, task=task, most=_MOST_RUNS)
-        runs = latest.runs
-        if self.baseline is not None:
-            base = self._named_baseline(self.baseline, experiment, request)
-            runs = (base, *(run for run in runs if run.run_id != base.run_id))
-        if len(runs) < _FEWEST:
-            asked = "; ".join((f"{_CANDIDATES}: {experiment} holds {_count(runs)} of task={task}", *latest.left_out))
-            raise ConfigError(
-                f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {_CANDIDATES}=[RUN_ID,FOLDER,FILE]"
-            )
-        return ChosenRuns(runs=runs, left_out=latest.left_out)
-
-    def _named_baseline(self, name: str, experiment: Path, request: ReadingRequest) -> ComparedRun:
-        (base,) = named_runs((name,), key=_BASELINE, experiment=experiment, request=request, latest=True)
-        return base
-
-    def _pass_gate(self, comparison: Comparison) -> None:
-        """Raise `GateFailed` where a candidate closes the gate."""
-        if not self.gate:
-            return
-        line = gate_line(comparison.decided, baseline=comparison.baseline.name, on_unknown=self.gate_on_unknown)
+        baseline = comparison.baseline.name
+        line = gate_line(comparison.decided, baseline=baseline, on_unknown=self.gate_on_unknown) if self.gate else None
         if line is not None:
             raise GateFailed(line)
+        return ExitCode.DONE
+
+    def _chosen(self, invocation: Invocation) -> Chosen:
+        """The baseline and then the candidates, by one rule."""
+        shown = ",".join(self.candidates)
+        if self.baseline is None and self.candidates:
+            raise ConfigError(f"{KEY}=[{shown}]: candidates of what? give {_BASELINE}=RUN too")
+        request = ReadingRequest(
+            key=KEY,
+            task=invocation.task,
+            parameters=invocation.parameters,
+            remeasure=self.remeasure,
+            confidence=invocation.analysis.confidence,
+        )
+        base: tuple[ComparedRun, ...] = ()
+        if self.baseline is not None:
+            base = named_runs([self.baseline], key=_BASELINE, invocation=invocation, request=request, latest=True)
+        left_out: tuple[str, ...] = ()
+        if base and self.candidates:
+            others = named_runs(self.candidates, key=KEY, invocation=invocation, request=request)
+            if any(map(is_search, self.candidates)):  # which finds the baseline too
+                others = tuple(run for run in others if run.source != base[0].source)
+            runs = (*base, *others)
+        else:
+            runs, left_out = _latest(invocation, base)
+        if len(runs) < _FEWEST:
+            raise ConfigError(f"{KEY}=[{shown}]: finds the baseline alone; name other runs")
+        if any(run.source == runs[0].source for run in runs[1:]):
+            raise ConfigError(f"{KEY}: {runs[0].folder} is the baseline itself; name other runs")
+        runs, again = judged_alike(runs, invocation)
+        return runs, (*left_out, *again)
 
     def _folder(self, runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
         from contextcliff.reporting.comparison.comparison_output import place_of, runs_of
@@ -169,20 +147,25 @@ class Compare:
             )
         return folder
 
-    def _request(self, invocation: Invocation, experiment: Path) -> ReadingRequest:
-        return ReadingRequest(
-            key=_CANDIDATES,
-            task=invocation.task,
-            parameters=invocation.parameters,
-            remeasure=self.remeasure,
-            confidence=invocation.analysis.confidence,
-            fetch=partial(invocation.tracking.fetch, experiment=experiment),
-        )
+
+def _latest(invocation: Invocation, base: tuple[ComparedRun, ...]) -> Chosen:
+    """A baseline, where one is named, and the latest runs of the task; without one the jobs of the latest sweep."""
+    experiment, task = invocation.experiment, invocation.task_name
+    runs, left_out = ((), ()) if base else latest_sweep_runs(experiment, task=task)
+    if len(runs) < _FEWEST:
+        runs, left_out = latest_runs(experiment, task=task, most=_MOST_RUNS)
+    runs = (*base, *(run for run in runs if run.run_id not in {each.run_id for each in base}))
+    if len(runs) < _FEWEST:
+        held = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+        asked = "; ".join((f"{KEY}: {experiment} holds {held} of task={task}", *left_out))
+        raise ConfigError(f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {KEY}=[RUN_ID,FOLDER,FILE]")
+    return runs, left_out
 
 
-def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: float) -> Comparison:
+def _comparison(
+    runs: Sequence[ComparedRun], left_out: Sequence[str], *, name: str, confidence: float, margin: float
+) -> Comparison:
     """The runs under names that tell them apart, what is decided of them, and what every part makes of them."""
-    runs = chosen.runs
     names = unique_names([run.facts for run in runs])
     names = without_common_model(names, model=runs[0].facts.model)
     named = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
@@ -190,7 +173,7 @@ def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: flo
     parts = parts_with(key for run in named for key in run.findings)
     results = tuple(part.compare(named, decided=decided, confidence=confidence) for part in parts)
     notes = (
-        *chosen.left_out,
+        *left_out,
         *_notes(named),
         *method_notes(decided),
         *(note for each in decided for note in matching_notes(each)),
@@ -199,8 +182,13 @@ def _comparison(chosen: ChosenRuns, *, name: str, confidence: float, margin: flo
     return Comparison(name=name, runs=named, parts=results, notes=notes, decided=decided)
 
 
-def _tracked(comparison: Comparison, *, folder: Path) -> TrackedComparison:
-    """The comparison as it is tracked. A candidate goes by its place, from 1: names can be alike."""
+def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
+    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete.
+
+    A candidate goes by its place, from 1: names can be alike.
+    """
+    if (tracker := invocation.tracking.mlflow) is None:
+        return None
     tags = {"baseline.name": comparison.baseline.name}
     metrics: dict[str, float] = {}
     for place, each in enumerate(comparison.decided, 1):
@@ -218,20 +206,11 @@ def _tracked(comparison: Comparison, *, folder: Path) -> TrackedComparison:
             }
     run_ids = tuple(run.run_id for run in comparison.runs)
     verdicts = sorted((name, tag) for name, tag in tags.items() if name.endswith(".verdict"))
-    return TrackedComparison(
-        name=comparison.name,
-        folder=folder,
-        digest=digest_of(repr((run_ids, sorted(metrics.items()), verdicts))),
-        run_ids=run_ids,
-        tags=tags,
-        metrics=metrics,
-    )
-
-
-def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
-    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete."""
+    digest = digest_of(repr((run_ids, sorted(metrics.items()), verdicts)))
     try:
-        return invocation.tracking.log_comparison(_tracked(comparison, folder=folder))
+        return tracker.log_comparison(
+            comparison.name, folder=folder, digest=digest, run_ids=run_ids, tags=tags, metrics=metrics
+        )
     except TrackingError as error:
         tell(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it")
         return None
@@ -244,14 +223,13 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
         why = _NO_PAIRS.format(tool=base.tool)
         return tuple(DecidedRun(run=run, decision=None, why_none=why) for run in candidates)
     there = samples_of(base, asked=_BASELINE)
-    ours = [(run, run.report) for run in candidates if run.report is not None]
     matchings = {
-        run.name: match(base.report, report, there=there, here=samples_of(run, asked=_CANDIDATES))
-        for run, report in ours
+        run.name: match(base.report, run.report, there=there, here=samples_of(run, asked=KEY))
+        for run in candidates
+        if run.report is not None
     }
-    decisions = dict(
-        zip(matchings, decide(list(matchings.values()), confidence=confidence, margin=margin), strict=True)
-    )
+    found = decide(list(matchings.values()), confidence=confidence, margin=margin)
+    decisions = dict(zip(matchings, found, strict=True))
     return tuple(
         DecidedRun(
             run=run,
@@ -265,11 +243,90 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
     )
 
 
-def _refuse_itself(runs: Sequence[ComparedRun]) -> None:
-    """Raise `ConfigError` for a baseline that is its own candidate."""
-    base = runs[0]
-    if any(run.source == base.source for run in runs[1:]):
-        raise ConfigError(f"{_CANDIDATES}: {base.folder} is the baseline itself; name other runs")
+def samples_of(run: ComparedRun, *, asked: str) -> Samples:
+    """The samples of a run of ours, those among them that were asked to stay paired.
+
+    Raises `ConfigError` for a file that can't be read, or that lacks what the run's cap is tested on.
+    """
+    folder = Path(run.source)
+    samples = {each.sample_id: each for each in stored_samples(folder, asked=asked)}
+    quantity: Quantity = "score" if run.report is None else run.report.analysis.safe_cap.quantity
+    for each in samples.values():  # a file of an earlier version may lack it
+        if quantity != "score" and each.score is not None and quantity not in each.figures:
+            raise ConfigError(
+                f"{asked}: {folder / SAMPLES_NAME} doesn't say whether {each.sample_id} is {quantity}; {AGAIN}"
+            )
+    return samples
+
+
+def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples) -> Matching:
+    """The pairs of two runs, by id and prompt, and how many samples are none."""
+    common = [(each, here[each.sample_id]) for each in there.values() if each.sample_id in here]
+    same = [(base, own) for base, own in common if base.prompt_sha256 == own.prompt_sha256]
+    quantity, other = (report.analysis.safe_cap.quantity for report in (baseline, candidate))
+    search = baseline.analysis.finding(Search) or candidate.analysis.finding(Search)
+    pairs = tuple(
+        ScoredPair(
+            sample_id=base.sample_id,
+            context_tokens=base.context_tokens,
+            baseline=_outcome(base, quantity),
+            candidate=_outcome(own, quantity),
+            cluster=base.cluster,
+            item=base.item or own.item,  # rounds that are one draw in either run are no independent pairs
+            block=base.block,
+            baseline_figures=base.figures,
+            candidate_figures=own.figures,
+        )
+        for base, own in same
+        if quantity == other
+    )
+    return Matching(
+        pairs=pairs,
+        only_baseline=sum(not each.replayed for each in there.values()) - _counted(there, common),
+        only_candidate=sum(not each.replayed for each in here.values()) - _counted(here, common),
+        other_prompt=len(common) - len(same),
+        searched=search is not None,
+        lengths=() if search is None else _in_order(search, pairs),
+        n_walk_lengths=0 if search is None else len(search.plan.lengths),
+        block_size=0 if search is None else search.plan.block,
+        quantity=quantity,
+    )
+
+
+def _outcome(sample: StoredSample, quantity: Quantity) -> float | None:
+    """What a sample counts as; None where it has no score."""
+    return sample.score if quantity == "score" or sample.score is None else sample.figures[quantity]
+
+
+def _counted(samples: Samples, common: Sequence[tuple[StoredSample, StoredSample]]) -> int:
+    """How many of the samples in common the run's own report counts."""
+    return sum(not samples[base.sample_id].replayed for base, _ in common)
+
+
+def _in_order(search: Search, pairs: Sequence[ScoredPair]) -> tuple[int, ...]:
+    """The lengths of the walk, then refined ones in the order of testing, then any that only the other run came to."""
+    tested = (each.context_tokens for each in search.tested)
+    others = sorted(pair.context_tokens for pair in pairs)
+    return tuple(dict.fromkeys((*search.plan.lengths, *tested, *others)))
+
+
+def why_no_pairs(baseline: Report, candidate: Report, matching: Matching) -> str:
+    """The reason, as the end of a sentence: the first fact in which two runs without a scored pair differ."""
+    if matching.pairs:
+        return "since no pair of samples has both scores"
+    facts = (
+        ("task", baseline.run.task, candidate.run.task),
+        ("dataset", baseline.run.dataset, candidate.run.dataset),
+        ("texts", baseline.run.texts, candidate.run.texts),
+        ("tokenizer", baseline.run.tokenizer, candidate.run.tokenizer),
+        ("caps of", baseline.analysis.safe_cap.quantity, candidate.analysis.safe_cap.quantity),
+    )
+    for name, there, own in facts:
+        if there != own:
+            return f"since they were not asked the same: {name} {there} there and {own} here"
+    if matching.other_prompt:
+        return f"since all {matching.other_prompt:,} samples of one id have other prompts"
+    return "since no sample was asked in both"
 
 
 def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:
@@ -284,62 +341,8 @@ def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:
     if len(tasks) > 1:
         yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"
     yield from task_rules(runs)
-    yield from _lengths(runs)
-
-
-def _lengths(runs: Sequence[ComparedRun]) -> Iterator[str]:
     tested = {run.lengths for run in runs}
     if len(tested) > 1:
         common = sorted(set.intersection(*map(set, tested)))
         shared = ", ".join(f"{tokens:,}" for tokens in common) or "none"
         yield f"the runs have different lengths; in common: {shared}"
-
-
-def _count(runs: Sequence[ComparedRun]) -> str:
-    return f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
-
-
-def _judged_alike(
-    runs: Sequence[ComparedRun], invocation: Invocation
-) -> tuple[tuple[ComparedRun, ...], tuple[str, ...]]:
-    """The runs, each by the rule of the first where they are of its kind of task, and a sentence for each judged again.
-
-    A run whose answers are not in the store of `invocation` stays as it is.
-    """
-    base = runs[0].report
-    if base is None or invocation.analysis_of is None:
-        return tuple(runs), ()
-    rule = cap_rule(base)
-    judged, notes = [runs[0]], []
-    for run in runs[1:]:
-        keys = () if run.report is None or _kind(run) != _kind(runs[0]) else differing(rule, cap_rule(run.report))
-        again = _again(run, {key: rule[key] for key in keys}, invocation) if keys else None
-        judged.append(again or run)
-        if again is not None:
-            notes.append(f"{run.folder} was judged again by {worded(rule, keys)}, as {again.folder}: one rule for all")
-    return tuple(judged), tuple(notes)
-
-
-def _kind(run: ComparedRun) -> str:
-    return "" if run.report is None else run.report.run.task_kind or run.report.run.task
-
-
-def _again(run: ComparedRun, rule: dict[str, str], invocation: Invocation) -> ComparedRun | None:
-    """The run by another rule, under a folder name of its own; None where its answers are not at hand."""
-    assert invocation.analysis_of is not None
-    reported: list[Path] = []
-    try:
-        again = invocation.analysis_of(Path(run.source), {**rule, "analysis.require_cap": "None"})
-        quiet = replace(again.reporting, console="none", progress=False, figures=invocation.reporting.figures)
-        Analyze()(
-            replace(
-                again,
-                output_dir=invocation.output_dir,
-                tracking=invocation.tracking,
-                reporting=quiet,
-                on_reported=reported.append,
-            )
-        )
-    except (ConfigError, RunError):
-        return None
-    return run_at(reported[-1], key="action.candidates") if reported else None

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.tracked_sweep import JobOfSweep, upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
-from contextcliff.execution.merging import Merged, merge_store
+from contextcliff.execution.merging import merge_store
 from contextcliff.execution.store import STORE_NAME, Store
 from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
 from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tracking.tracked_folder import tracked_of
-from contextcliff.tracking.tracker import Tracker, TrackingError
+from contextcliff.tracking.mlflow import MLflowTracker, tracked_of
+from contextcliff.tracking.tracker import TrackingError
 
 _STORES = "action.stores"
+_HEAD = ("store", "runs", "new", "answers", "new", "folders copied")
 _MOST_SHOWN = 12
 
 
@@ -33,21 +33,38 @@ class Gather:
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print what was gathered. Raises `ConfigError` for what is no output folder, before anything is changed, and
         `RunError` for a store that can't be merged, and at the end where a run could not be uploaded."""
-        places = [self._place(name, invocation.output_dir) for name in self.stores]
-        gathered: list[_Gathered] = []
-        with Store(invocation.output_dir) as store:
+        output_dir = invocation.output_dir
+        places = [self._place(name, output_dir) for name in self.stores]
+        rows, remarks = [], list[str]()
+        with Store(output_dir) as store:
             for place in places:
                 try:
                     merged = merge_store(store, place)
                 except RunError as error:
                     raise RunError(f"{_STORES}: {error}") from error
-                copied, left_out = _copied(place, invocation.output_dir)
-                gathered.append(_Gathered(place=place, merged=merged, copied=copied, left_out=left_out))
-        uploads = upload_runs(invocation.tracking, _experiments(invocation))
+                n_copied, left_out = _copied(place, output_dir)
+                counts = (merged.runs, merged.new_runs, merged.generations, merged.new_generations, n_copied)
+                rows.append((str(place), *(f"{count:,}" for count in counts)))
+                remarks += [f"left out: {line}" for line in left_out[:_MOST_SHOWN]]
+                if merged.other_answers:
+                    others = f"{merged.other_answers:,} of its answers were given otherwise here"
+                    remarks.append(f"{place}: {others}; those here stay, and action=analyze run=RUN reports them")
+        # All experiments of the output folder, or the one that was asked for.
+        asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
+        named = [each for each in experiments(output_dir) if not asked or each.name == invocation.tracking.experiment]
+        tracker = invocation.tracking.mlflow
+        uploads = _upload(tracker, [folder for each in named for folder in run_folders(each)])
         if invocation.reporting.prints:
-            _render(gathered, output_dir=invocation.output_dir)
-            _render_uploads(uploads if invocation.tracking.ui_command() else None)
-        _require_uploaded(uploads)
+            if rows:
+                _render(rows, remarks, output_dir)
+            _say(*(uploads.lines() if tracker else ["TRACKING nothing: tracking=none keeps no runs"]))
+        if uploads.failed:
+            failed = len(uploads.failed) + uploads.untried
+            tried = failed + len(uploads.uploaded) + uploads.there
+            _, why = uploads.failed[0]
+            raise RunError(
+                f"{failed:,} of {tried:,} runs could not be uploaded: {why}; the same command uploads them later"
+            )
         return ExitCode.DONE
 
     def _place(self, name: str, output_dir: Path) -> Path:
@@ -61,156 +78,100 @@ class Gather:
         return place
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Gathered:
-    """What another output folder brought."""
+def _copied(place: Path, output_dir: Path) -> tuple[int, Sequence[str]]:
+    """How many run folders were copied, missing or older here, and a line for each that could not be."""
+    n_copied, left_out = 0, []
+    for experiment in experiments(place):
+        merge_sweeps(experiment, output_dir / experiment.name)
+        for folder in run_folders(experiment):
+            try:
+                n_copied += copy_run(folder, experiment=output_dir / experiment.name) is not None
+            except ConfigError as error:
+                left_out.append(str(error))
+            except OSError as error:
+                left_out.append(f"{error.filename or folder}: {error.strerror}")
+    return n_copied, left_out
 
-    place: Path
-    merged: Merged
-    copied: tuple[Path, ...]
-    """Run folders that were missing or older here."""
-    left_out: tuple[str, ...]
-    """A line for each run folder that was not copied though it is not here."""
 
-
-def _say(line: str) -> None:
+def _say(*lines: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    Console().print(Text(visible(line)), soft_wrap=True)
+    for line in lines:
+        Console().print(Text(visible(line)), soft_wrap=True)
 
 
-def _render(gathered: Sequence[_Gathered], *, output_dir: Path) -> None:
+def _render(rows: Sequence[Sequence[str]], remarks: Sequence[str], output_dir: Path) -> None:
     """Print a row for each store, and what is left to do."""
     from rich.console import Console
 
     from contextcliff.findings.finding import columns_of
     from contextcliff.reporting.console import folding
 
-    if not gathered:
-        return
     _say(f"GATHERED in {output_dir}")
-    rows = [
-        (
-            str(each.place),
-            *(f"{n:,}" for n in (each.merged.runs, each.merged.new_runs)),
-            *(f"{n:,}" for n in (each.merged.generations, each.merged.new_generations, len(each.copied))),
-        )
-        for each in gathered
-    ]
-    head = ("store", "runs", "new", "answers", "new", "folders copied")
     console = Console()
-    console.print(folding(columns_of(head, rows, words=("store",)), console=console))
-    for each in gathered:
-        for line in each.left_out[:_MOST_SHOWN]:
-            _say(f"  left out: {line}")
-        if each.merged.other_answers:
-            others = f"{each.merged.other_answers:,} of its answers were given otherwise here"
-            _say(f"  {each.place}: {others}; those here stay, and action=analyze run=RUN reports them")
+    console.print(folding(columns_of(_HEAD, rows, words=("store",)), console=console))
+    _say(*(f"  {line}" for line in remarks))
 
 
-def _render_uploads(uploads: Uploads | None) -> None:
-    """Print what the tracker got; None if it keeps no runs."""
-    if uploads is None:
-        _say("TRACKING nothing: tracking=none keeps no runs")
-        return
-    done, failed = uploads.uploaded, uploads.failed
-    rest = f", {uploads.untried:,} not tried" if uploads.untried else ""
-    _say(f"TRACKING {len(done):,} uploaded, {uploads.there:,} there already, {len(failed):,} failed{rest}")
-    for folder in done[:_MOST_SHOWN]:
-        _say(f"  uploaded: {folder}")
-    if len(done) > _MOST_SHOWN:
-        _say(f"  … and {len(done) - _MOST_SHOWN:,} more")
-    for folder, why in failed[:_MOST_SHOWN]:
-        _say(f"  failed: {folder}: {why}")
+@dataclass(kw_only=True, slots=True)
+class _Uploads:
+    """What became of some runs; `failed` has the folder of each that failed, and why."""
 
-
-def _copied(place: Path, output_dir: Path) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """The run folders that were copied, and a line for each that could not be."""
-    copied: list[Path] = []
-    left_out: list[str] = []
-    for experiment in experiments(place):
-        merge_sweeps(experiment, output_dir / experiment.name)
-        for folder in run_folders(experiment):
-            try:
-                target = copy_run(folder, experiment=output_dir / experiment.name)
-            except ConfigError as error:
-                left_out.append(str(error))
-            except OSError as error:
-                left_out.append(f"{error.filename or folder}: {error.strerror}")
-            else:
-                copied += [] if target is None else [target]
-    return tuple(copied), tuple(left_out)
-
-
-def _experiments(invocation: Invocation) -> list[Path]:
-    """Every experiment of the output folder, or the one that was asked for."""
-    asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
-    found = experiments(invocation.output_dir)
-    return [each for each in found if not asked or each.name == invocation.tracking.experiment]
-
-
-def _require_uploaded(uploads: Uploads) -> None:
-    if not uploads.failed:
-        return
-    _, why = uploads.failed[0]
-    failed = len(uploads.failed) + uploads.untried
-    tried = failed + len(uploads.uploaded) + uploads.there
-    raise RunError(f"{failed:,} of {tried:,} runs could not be uploaded: {why}; the same command uploads them later")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Uploads:
-    """What became of the runs of several experiments; `failed` has the folder of each that failed, and why."""
-
-    uploaded: tuple[Path, ...] = ()
+    uploaded: list[Path] = field(default_factory=list)
     there: int = 0
-    failed: tuple[tuple[Path, str], ...] = ()
+    failed: list[tuple[Path, str]] = field(default_factory=list)
     untried: int = 0
     """Runs that were left after the tracker could not be asked."""
 
+    def lines(self) -> Sequence[str]:
+        done, rest = self.uploaded, f", {self.untried:,} not tried" if self.untried else ""
+        more = len(done) - _MOST_SHOWN
+        return (
+            f"TRACKING {len(done):,} uploaded, {self.there:,} there already, {len(self.failed):,} failed{rest}",
+            *(f"  uploaded: {folder}" for folder in done[:_MOST_SHOWN]),
+            *([f"  … and {more:,} more"] if more > 0 else []),
+            *(f"  failed: {folder}: {why}" for folder, why in self.failed[:_MOST_SHOWN]),
+        )
 
-def upload_runs(tracking: Tracker, experiments: Sequence[Path]) -> Uploads:
-    """Upload every run of these experiments that the tracker lacks, into the experiment of its folder's name.
+
+def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
+    """Upload every run of these folders that MLflow lacks, into the experiment of its folder's name.
 
     A run that fails does not keep the others from it; where the tracker can't even be asked, no further one is tried.
     """
-    uploaded: list[Path] = []
-    failed: list[tuple[Path, str]] = []
-    folders = [folder for experiment in experiments for folder in run_folders(experiment)]
-    there = 0
+    found = _Uploads()
+    if tracker is None:
+        for experiment in dict.fromkeys(folder.parent for folder in folders):
+            upload_sweeps(None, experiment)
+        return found
     jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
     for place, folder in enumerate(folders):
-        tracker = _of_experiment(tracking, folder.parent.name)
+        experiment = folder.parent
+        tracker = replace(tracker, experiment=experiment.name)
         try:
             tracked = tracked_of(folder)
         except TrackingError as error:
-            failed.append((folder, str(error)))
+            found.failed.append((folder, str(error)))
             continue
         try:
-            if folder.parent not in jobs:
-                jobs[folder.parent] = upload_sweeps(tracker, folder.parent)
-            job = jobs[folder.parent].get(folder.name)
+            if experiment not in jobs:
+                jobs[experiment] = upload_sweeps(tracker, experiment)
+            job = jobs[experiment].get(folder.name)
             tracked = tracked if job is None else replace(tracked, place=job.place, row=job.row)
             is_there = tracker.has(tracked)
             if is_there and job is not None:
                 tracker.log(tracked)  # which changes nothing but where it lies
         except TrackingError as error:
-            failed.append((folder, str(error)))
-            return Uploads(
-                uploaded=tuple(uploaded), there=there, failed=tuple(failed), untried=len(folders) - place - 1
-            )
-        if is_there:
-            there += 1
-            continue
+            found.failed.append((folder, str(error)))
+            found.untried = len(folders) - place - 1
+            break
         try:
-            tracker.log(tracked)
+            if is_there:
+                found.there += 1
+            else:
+                tracker.log(tracked)
+                found.uploaded.append(folder)
         except TrackingError as error:
-            failed.append((folder, str(error)))
-        else:
-            uploaded.append(folder)
-    return Uploads(uploaded=tuple(uploaded), there=there, failed=tuple(failed))
-
-
-def _of_experiment(tracking: Tracker, name: str) -> Tracker:
-    return tracking if tracking.experiment == name else cast(Tracker, replace(cast(Any, tracking), experiment=name))
+            found.failed.append((folder, str(error)))
+    return found

@@ -7,26 +7,27 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from contextcliff.actions.action import Identity, Invocation
-from contextcliff.actions.analyse_run import analyse_run, require_an_answer
-from contextcliff.actions.annotate_run import annotate, ask_annotators
-from contextcliff.actions.baseline import read_baseline
-from contextcliff.actions.live_tracking import LiveTracking
+from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.analyse import analyse, require_an_answer
+from contextcliff.actions.annotate import annotate, ask_annotators
+from contextcliff.actions.like import read_baseline
 from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.prepare_run import check_search, deployment
-from contextcliff.actions.report_run import command_line, report_run
-from contextcliff.actions.required_cap import require_cap
-from contextcliff.actions.send_run import send
+from contextcliff.actions.prepare import check_search, deployment
+from contextcliff.actions.report import command_line, report, require_cap
+from contextcliff.actions.send import send
+from contextcliff.actions.track import LiveTracking
 from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.errors import ConfigError, ExitCode, RunError, tell
-from contextcliff.execution.budget import DEFAULT_USD, Cost
-from contextcliff.execution.stopping import ENDINGS
+from contextcliff.execution.budget import DEFAULT_USD
+from contextcliff.execution.runner import in_turn
+from contextcliff.execution.signals import ENDINGS
 from contextcliff.execution.store import Store
-from contextcliff.execution.turns import in_turn
 from contextcliff.models.model import dollars
 from contextcliff.reporting.progress import phase
 from contextcliff.settings import settings
+
+_STOPPED = "stopped by a signal before there was a report; the same command goes on"
 
 
 @settings
@@ -38,68 +39,60 @@ class Run:
 
         Raises `OverBudgetError` before anything is sent, and `GateFailed` after all is written.
         """
-        live = LiveTracking(invocation=invocation, identity=invocation.identify())
-        try:
+        invocation.identify()
+        live = LiveTracking(invocation=invocation)
+        with _failures_told(live), Store(invocation.output_dir) as store:
             _check(invocation)
-            with Store(invocation.output_dir) as store:
-                asked, invocation = invocation, settled(invocation, store)
+            asked, invocation = invocation, settled(invocation, store)
+            live.invocation, identity = invocation, invocation.identify()
+            store.refuse_taken_label(invocation.label, fingerprint=identity.fingerprint)
+            run = RunState(invocation=invocation, store=store, run_id=identity.run_id, live=live)
+            family, progress = (identity.family, invocation.task.name), invocation.reporting.progress
+            with in_turn(invocation.output_dir, *family, announce=progress), _timed(run):
                 if invocation is not asked:
-                    live = LiveTracking(invocation=invocation, identity=invocation.identify())
-                return _run(asked, invocation, live.identity, store, live)
-        except KeyboardInterrupt:
-            live.fail(_STOPPED, interrupted=True)
-            raise
-        except ConfigError:  # nothing was begun, and nothing is left of it
-            raise
-        except Exception as error:
-            live.fail(" ".join(str(error).split()) or type(error).__name__)
-            raise
+                    require_the_same(asked, invocation)
+                asyncio.run(send(run))
+                begun = store.run(run.run_id) is not None
+                unrated = ask_annotators(run) if begun and run.stop is None else ""
+            code, told = (ExitCode.DONE, "") if run.stop is None else ENDINGS[run.stop]
+            if run.stop is not None:
+                tell(f"{run.stop}: {unrated}{told}")
+            if run.stop == "declined" or (run.stop is not None and not begun):
+                live.fail(_STOPPED, interrupted=True)
+                return code
+            if not begun:
+                require_an_answer(run.outcomes)
+            with phase("analysing", shown=progress):
+                annotate(run)
+                analyse(run)
+            folder = report(run)
+            if run.stop == "out of budget" and invocation.budget.usd == "auto":
+                tell(_rest(run))
+            if code in (ExitCode.DONE, ExitCode.BUDGET_RAN_OUT):  # after a signal nobody waits for a gate
+                require_cap(run, folder)
+            return code
 
 
-_STOPPED = "stopped by a signal before there was a report; the same command goes on"
+@contextmanager
+def _failures_told(live: LiveTracking) -> Iterator[None]:
+    """Let the tracker know of a run that ends without a report."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        live.fail(_STOPPED, interrupted=True)
+        raise
+    except ConfigError:  # nothing was begun, and nothing is left of it
+        raise
+    except Exception as error:
+        live.fail(" ".join(str(error).split()) or type(error).__name__)
+        raise
 
 
-def _run(asked: Invocation, invocation: Invocation, identity: Identity, store: Store, live: LiveTracking) -> ExitCode:
-    """`asked` is the invocation before it was known which model answers."""
-    wanted = deployment(invocation)
-    store.refuse_taken_label(invocation.label, fingerprint=identity.fingerprint)
-    progress, family = invocation.reporting.progress, identity.family
-    with (
-        in_turn(invocation.output_dir, family, invocation.task.name, announce=progress),
-        _timed(store, identity.run_id),
-    ):
-        if invocation is not asked:
-            require_the_same(asked, invocation)
-        sent = asyncio.run(send(invocation, identity, wanted, store, live))
-        begun = store.run(identity.run_id) is not None
-        stop, scorer, unrated = sent.stop, sent.scorer, ""
-        if begun and stop is None:
-            annotators = ask_annotators(invocation, identity, store, scorer=scorer, budget=sent.left)
-            stop, scorer, unrated = annotators.stop, annotators.scorer, annotators.unrated
-    if stop is not None:
-        tell(f"{stop}: {unrated}{ENDINGS[stop].message}")
-        if not begun or stop == "declined":
-            live.fail(_STOPPED, interrupted=True)
-            return ENDINGS[stop].code
-    elif not begun:
-        require_an_answer(sent.outcomes)
-    with phase("analysing", shown=progress):
-        annotated = annotate(invocation, identity.run_id, store, scorer=scorer)
-        analysed = analyse_run(invocation, annotated, store, reused=sent.reused)
-    folder = report_run(invocation, annotated, analysed, documents=sent.documents, stop=stop, live=live)
-    if stop == "out of budget" and invocation.budget.usd == "auto":
-        tell(_rest(invocation, sent.rest))
-    code = ExitCode.DONE if stop is None else ENDINGS[stop].code
-    if code in (ExitCode.DONE, ExitCode.BUDGET_RAN_OUT):  # after a signal nobody waits for a gate
-        require_cap(invocation, analysed.analysis.safe_cap, folder, stopped=stop is not None)
-    return code
-
-
-def _rest(invocation: Invocation, rest: Cost | None) -> str:
+def _rest(run: RunState) -> str:
     """What is left after the default limit was spent, and the command that goes on to the end."""
-    known = None if rest is None or rest.usd is None else dollars(rest.usd, at_most=True)
+    known = None if run.rest is None or run.rest.usd is None else dollars(run.rest.usd, at_most=True)
     limit = "none" if known is None else known.removesuffix(" USD").replace(",", "")
-    overrides = [each for each in invocation.overrides if key_of(each) != "budget.usd"]
+    overrides = [each for each in run.invocation.overrides if key_of(each) != "budget.usd"]
     costs = "" if known is None else f", which costs at most {known},"
     return (
         f"at most {dollars(DEFAULT_USD)} are spent unless budget.usd says otherwise; the rest{costs} is asked by: "
@@ -118,13 +111,13 @@ def _check(invocation: Invocation) -> None:
 
 
 @contextmanager
-def _timed(store: Store, run_id: str) -> Iterator[None]:
+def _timed(run: RunState) -> Iterator[None]:
     """Add the time spent to the run's, however it ends."""
     started = time.monotonic()
     try:
         yield
     except BaseException:
         with suppress(RunError):  # the store itself may be what failed
-            store.add_wall_time(run_id, time.monotonic() - started)
+            run.store.add_wall_time(run.run_id, time.monotonic() - started)
         raise
-    store.add_wall_time(run_id, time.monotonic() - started)
+    run.store.add_wall_time(run.run_id, time.monotonic() - started)

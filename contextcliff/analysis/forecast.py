@@ -329,17 +329,16 @@ def best_case(
     *,
     designed_lengths: bool,
     relative_by_default: bool,
-    perfect_score: float,
     search: SearchToJudge | None = None,
     quantity: Quantity = "score",
 ) -> BestCase:
-    """Test at least one planned sample, every one of them at `perfect_score`, or 1 in another `quantity`.
+    """Test at least one planned sample, every one of them at 1, in the score or another `quantity`.
 
     Of a search, `planned` are the blocks that a perfect model is asked.
     """
     scored = [
         ScoredSample(
-            sample=sample, prompt_sha256="", score=perfect_score, failure=None, prediction="", generation=None,
+            sample=sample, prompt_sha256="", score=1.0, failure=None, prediction="", generation=None,
             details={quantity: 1.0},
         )
         for sample in planned
@@ -348,7 +347,7 @@ def best_case(
     relative = settings.is_relative(by_default=relative_by_default)
     decided = None
     if search is not None:
-        decided, _ = perfect_path(search.plan, search.rule, {}, perfect_score=perfect_score)
+        decided, _ = perfect_path(search.plan, search.rule, {})
     sequence, threshold = sequence_of(groups, settings, relative=relative, search=decided, quantity=quantity)
     return BestCase(
         sequence=sequence, threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,

@@ -208,10 +208,10 @@ def third_evidence(plan: SearchPlan) -> tuple[int, ...]:
 
 
 def perfect_path(
-    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, perfect_score: float = 1.0
+    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores]
 ) -> tuple[Search, tuple[BlockKey, ...]]:
     """The search as it ends if every answer beyond `blocks` is the best possible, and the blocks that it then asks."""
-    guessed = GuessedBlocks(blocks, lambda _: even_block(plan, perfect_score))
+    guessed = GuessedBlocks(blocks, lambda _: even_block(plan, 1.0))
     return follow(plan, rule, guessed).search, tuple(guessed)[len(blocks) :]
 
 
@@ -236,10 +236,10 @@ def alpha_of(plan: SearchPlan, rule: SearchRule, *, failures: int = 0) -> float:
     return refine_alpha(alpha, failures) if plan.refine else alpha
 
 
-def fewest_blocks(plan: SearchPlan, rule: SearchRule, *, perfect_score: float = 1.0) -> int:
+def fewest_blocks(plan: SearchPlan, rule: SearchRule) -> int:
     """Blocks of a length by which the best possible answers pass; the most where even they do not."""
     lengths = plan.lengths[:2] if rule.relative else plan.lengths[:1]
-    tested = perfect_path(plan, rule, {}, perfect_score=perfect_score)[0].of(lengths[-1])
+    tested = perfect_path(plan, rule, {})[0].of(lengths[-1])
     return plan.most_blocks if tested is None else max(1, tested.n_blocks)
 
 

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from contextcliff.annotation.embedder import Embedder, embed_missing
 from contextcliff.annotation.judge import Judge, judge_run_id
 from contextcliff.errors import RunError, tell
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner, send_listed
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.schedule import Listed
 from contextcliff.execution.scoring import recall
+from contextcliff.execution.signals import Stop, Stoppable
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.report import shown_model
-from contextcliff.reporting.progress import phase
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Judged:
-    """How judging ended: whether a signal or the budget did it, and about how many answers it was not asked."""
-
-    cut_short: bool
-    ran_out: bool
-    unrated: int
-    answers: int
+from contextcliff.reporting.progress import phase, progress_of
 
 
 def check_judge(judge: Judge, budget: Budget) -> None:
@@ -70,37 +62,36 @@ def _as_scored(outcome: Outcome) -> ScoredSample:
 
 async def ask_judge(
     judge: Judge, scored: Sequence[ScoredSample], store: Store, *, run_id: str, budget: Budget, progress: bool
-) -> Judged:
+) -> tuple[Stop | None, str]:
     """Have every answer rated that has no rating yet, within what is left of the budget.
 
-    Raises `RunError` where the judge can't be reached; the answers are stored by then, and the same command goes on.
+    Returns why it stopped before its end, and then about how many answers the judge was not asked. Raises `RunError`
+    where it can't be reached; the answers are stored by then, and the same command goes on.
     """
     meter = judge_meter(judge, budget)
     async with judge.engine.open(judge.deployment) as session:
-        name = session.served.model or judge.model.name or judge.engine.name
-        name = shown_model(name, engine=judge.engine.name)
         served = session.served.model
+        name = shown_model(served or judge.model.name or judge.engine.name, engine=judge.engine.name)
         store.change_facts(run_id, lambda facts: replace(facts, judge=name, judge_served=served))
-        requests = judge.requests(scored, served=session.served.model)
+        requests = judge.requests(scored, served=served)
         missing = store.missing({item.key: item for item in requests.values()}.values())
         runner = Runner(
             session=session,
+            engine=judge.engine,
             sampling=judge.sampling,
             documents={},
             store=store,
             run_id=judge_run_id(run_id),
-            concurrency=judge.engine.concurrency,
-            tokens_in_flight=judge.engine.tokens_in_flight,
-            max_retries=judge.engine.max_retries,
-            may_repeat=meter.may_repeat,
+            meter=meter,
         )
-        ended = await send_listed(runner, missing, meter, title=f"judge · {name}", shown=progress)
-    return Judged(
-        cut_short=ended.cut_short,
-        ran_out=meter.ran_out,
-        unrated=sum(store.generation(item.key) is None for item in requests.values()),
-        answers=len(requests),
-    )
+        tokens, shown = sum(item.sample.built_tokens for item in missing), progress and bool(missing)
+        with progress_of(f"judge · {name}", total_tokens=tokens, total_samples=len(missing), shown=shown) as told:
+            async with Stoppable() as stoppable:
+                async for outcome in runner.answers(Listed(missing)):
+                    told.advance(outcome.sample.built_tokens, answer=outcome.text)
+    stop = stoppable.stop or ("out of budget" if meter.ran_out else None)
+    unrated = sum(store.generation(item.key) is None for item in requests.values())
+    return stop, f"the judge was not asked about {unrated:,} of {len(requests):,} answers; " if stop else ""
 
 
 Embedding = Literal["embedded", "failed", "interrupted"]

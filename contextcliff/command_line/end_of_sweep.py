@@ -18,7 +18,7 @@ from pathlib import Path
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import as_typed
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, tell
-from contextcliff.execution.stopping import JOBS_FOLDER
+from contextcliff.execution.signals import JOBS_FOLDER
 from contextcliff.records.run_plan import Plan, PlanTotal
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import write_text

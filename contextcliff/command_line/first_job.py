@@ -16,10 +16,10 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.baseline import FIRST, KEY
+from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed
 from contextcliff.errors import RunError, tell
-from contextcliff.execution.stopping import JOBS_FOLDER
+from contextcliff.execution.signals import JOBS_FOLDER
 from contextcliff.reporting.data_files import write_text
 
 _LOCK, _BEGUN, _ENDED = "first-job.lock", "first-job-begun", "first-job-run"

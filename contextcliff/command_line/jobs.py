@@ -78,7 +78,7 @@ def run_job(config: DictConfig) -> None:
 
     After Ctrl-C or SIGTERM no further job begins.
     """
-    from contextcliff.execution.stopping import job_in_progress, posted_stop_code, stop_code
+    from contextcliff.execution.signals import job_in_progress, posted_stop_code, stop_code
 
     with job_in_progress():
         stopped = stop_code()
@@ -94,7 +94,7 @@ def run_job(config: DictConfig) -> None:
 
 def report_stop() -> ExitCode:
     """Print that a signal ended the job; returns its exit code."""
-    from contextcliff.execution.stopping import stop_code, stop_word
+    from contextcliff.execution.signals import stop_code, stop_word
 
     code = stop_code() or ExitCode.INTERRUPTED
     print_error(f"{stop_word(code)}; what was answered is kept, the same command goes on")

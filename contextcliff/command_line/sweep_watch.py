@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from omegaconf import DictConfig
 
-from contextcliff.actions.tracked_sweep import tracked_sweep
+from contextcliff.actions.tracked_sweep import track_sweep
 from contextcliff.addresses import shown_text
 from contextcliff.command_line.end_of_sweep import posted_rows
 from contextcliff.command_line.hydra_errors import path_errors_by_key
@@ -30,7 +31,10 @@ from contextcliff.reporting.stored_sweeps import (
     write_row,
     write_sweep,
 )
-from contextcliff.tracking.tracker import Tracker, TrackingError
+from contextcliff.tracking.tracker import TrackingError
+
+if TYPE_CHECKING:
+    from contextcliff.tracking.mlflow import MLflowTracker
 
 _LOOK_EVERY_S = 1.0
 _DRAW_EVERY_S = 60.0
@@ -47,7 +51,7 @@ class SweepWatch:
 
     sweep: StoredSweep
     folder: Path
-    tracker: Tracker
+    tracker: MLflowTracker | None
     reporting: ReportingSettings
     published: tuple[PublishedCurve, ...] = ()
     _over: threading.Event = field(default_factory=threading.Event)
@@ -117,11 +121,11 @@ class SweepWatch:
         lacking = self.sweep.n_jobs == 0 or len({*here, *posted}) < self.sweep.n_jobs
         # Only a tracker that machines share has rows that are not here while jobs go on. A local one is asked at the
         # end, and never for a sweep of which nothing has begun: that would make its store.
-        if self.tracker.is_shared:
+        if self.tracker is not None and self.tracker.is_shared:
             asks = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
         else:
             asks = ask and bool(here)
-        if lacking and asks:
+        if self.tracker is not None and lacking and asks:
             self._asked_at = time.monotonic()
             try:
                 self._elsewhere = tuple(self.tracker.sweep_rows(self.sweep.sweep_id))
@@ -156,12 +160,11 @@ class SweepWatch:
             self._drawn_at = time.monotonic()
         write_leaderboard(rows, self.sweep, folder=self.folder / LEADERBOARD, dpi=dpi, published=self.published)
 
-    def _track(self, rows: Sequence[SweepRow], *, over: bool) -> str:
+    def _track(self, rows: Sequence[SweepRow], *, over: bool) -> None:
         try:
-            return self.tracker.log_sweep(tracked_sweep(self.sweep, rows, folder=self.folder, over=over))
+            track_sweep(self.tracker, self.sweep, rows, folder=self.folder, over=over)
         except TrackingError as error:
             self._warn(f"{error}; the leaderboard is in {self.folder / LEADERBOARD}")
-            return ""
 
     def _warn(self, line: str) -> None:
         if not self._warned:
@@ -187,7 +190,7 @@ def begin(grid: SweepGrid, config: DictConfig) -> StoredSweep:
     watch = SweepWatch(
         sweep=sweep,
         folder=sweep_folder(experiment, grid.sweep_id),
-        tracker=parts.tracking,
+        tracker=parts.tracking.mlflow,
         reporting=parts.reporting,
         published=parts.published,
     )
@@ -215,8 +218,8 @@ def end_sweep() -> None:
             tell(way_out)
 
 
-def _page(tracker: Tracker) -> str | None:
+def _page(tracker: MLflowTracker | None) -> str | None:
     try:
-        return tracker.leaderboard()
+        return None if tracker is None else tracker.leaderboard()
     except TrackingError:
         return None

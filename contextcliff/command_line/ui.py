@@ -18,9 +18,9 @@ from types import FrameType
 from contextcliff.command_line.config_folders import recompose
 from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
 from contextcliff.errors import ConfigError, ExitCode, RunError
-from contextcliff.tracking.mlflow import HOST, MLflowTracker
+from contextcliff.tracking.mlflow import HOST
+from contextcliff.tracking.place import TrackingUri
 from contextcliff.tracking.tracker import TrackingError
-from contextcliff.tracking.tracking_uri import TrackingUri
 
 _UP_WITHIN_S = 120.0
 _LOOK_EVERY_S = 0.3
@@ -38,8 +38,8 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
     given = parser.parse_args(list(arguments))
     overrides = quote_home_paths(given.overrides)
     check_overrides(parse_overrides(overrides))
-    tracker = recompose(overrides).tracking
-    if not isinstance(tracker, MLflowTracker):
+    tracker = recompose(overrides).tracking.mlflow
+    if tracker is None:
         raise ConfigError("tracking=none keeps no runs; give tracking=mlflow and its tracking.uri")
     uri = TrackingUri(tracker.uri)
     try:

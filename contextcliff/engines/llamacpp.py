@@ -24,7 +24,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.trained_positions import of_gguf
 from contextcliff.records.kv_cache import GIB, DeviceMemory
-from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
@@ -61,7 +61,7 @@ class LlamaCpp(Engine):
     """Longest silence in seconds; the prefill of a long prompt is silent."""
     max_retries: NonNegativeInt = 3
     threads: PositiveInt | None = None
-    gpu_layers: int = -1
+    gpu_layers: Int = -1
     batch_tokens: PositiveInt = 512
     """Prompt tokens that are computed in one batch."""
     api: Literal["auto", "chat", "completions"] | None = "auto"

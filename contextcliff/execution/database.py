@@ -12,7 +12,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,11 +21,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from contextcliff.errors import RunError
-from contextcliff.execution.packing import MOST_BYTES, unpacked
 
 Row = dict[str, Any]
 
 VERSION = 3
+MOST_BYTES = 256 << 20
+"""Of a row: a few bytes from somewhere else may unpack to any size."""
 _TABLES = {
     "runs": "run_id TEXT PRIMARY KEY, fingerprint TEXT, label TEXT, facts TEXT, wall_s REAL, created_at TEXT, "
     "samples INTEGER, samples_sha256 TEXT, at_least TEXT",
@@ -50,17 +51,15 @@ _OURS = {"generations": {"key", "generation"}, "runs": {"run_id", "fingerprint",
 """Tables and columns that every database of ours has had."""
 _BUSY_MS = 30_000
 
-_PRIMARY = 0xFF
-"""Extended result codes of SQLite hold the primary one in their low byte."""
 _GOES_ON = "and run the same command again; what was answered is kept"
-_WAYS_OUT: Mapping[int, str] = {
-    **dict.fromkeys(
-        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), "another process holds it: wait for its end, or end it,"
-    ),
-    **dict.fromkeys(
-        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN),
-        "allow writing to it and to its folder, or give another output_dir,",
-    ),
+_HELD = "another process holds it: wait for its end, or end it,"
+_NOT_ALLOWED = "allow writing to it and to its folder, or give another output_dir,"
+_WAYS_OUT = {
+    sqlite3.SQLITE_BUSY: _HELD,
+    sqlite3.SQLITE_LOCKED: _HELD,
+    sqlite3.SQLITE_READONLY: _NOT_ALLOWED,
+    sqlite3.SQLITE_PERM: _NOT_ALLOWED,
+    sqlite3.SQLITE_CANTOPEN: _NOT_ALLOWED,
     sqlite3.SQLITE_FULL: "free space on its disk",
     sqlite3.SQLITE_IOERR: "is its disk full, or gone? Mend that",
     sqlite3.SQLITE_TOOBIG: f"give shorter texts, a row may have {MOST_BYTES >> 20} MiB,",
@@ -74,13 +73,13 @@ def explained(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", None)  # None where Python and not SQLite found it
-        way_out = None if code is None else _WAYS_OUT.get(code & _PRIMARY)
-        if way_out is None and (code is None or code & _PRIMARY in _DAMAGE):
+        # The low byte of an extended result code is its kind. Python and our own checks give none: they find damage.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+        if code in _DAMAGE:
             raise _damaged(file, str(error)) from error
-        raise RunError(f"{file}: {error}; {way_out or 'mend that'} {_GOES_ON}") from error
+        raise RunError(f"{file}: {error}; {_WAYS_OUT.get(code, 'mend that')} {_GOES_ON}") from error
     except OSError as error:
-        raise RunError(f"{file}: {error.strerror or error}; {_WAYS_OUT[sqlite3.SQLITE_CANTOPEN]} {_GOES_ON}") from error
+        raise RunError(f"{file}: {error.strerror or error}; {_NOT_ALLOWED} {_GOES_ON}") from error
     except (ValueError, zlib.error) as error:  # a row that holds something else than what was written
         raise _damaged(file, f"a row can't be read ({type(error).__name__})") from error
 
@@ -240,7 +239,38 @@ def _as_text(column: str, value: Any) -> Any:
     """Digests in hex, and JSON; layout 2 had bytes."""
     if isinstance(value, bytes) and column in ("key", "prompt_sha256"):
         return value.hex()
-    return unpacked(value) if isinstance(value, bytes) and column in ("generation", "sample") else value
+    return _unpacked(value) if isinstance(value, bytes) and column in ("generation", "sample") else value
+
+
+_COMMON = (
+    b'"control":"ceiling","control":"floor","controls":["","pilot":true,"cluster":"","item":"","repeat":1,"bin":3,'
+    b'"answer_tokens":48,"system":"","turns":[{"user":[{"text":""}],"assistant":[{"text":"","kind":"summary",'
+    b'"kind":"choice","choices":["","evidence":[{"start":12,"end":34},"distractors":["","reply":"",'
+    b'"metadata":{"evidence_distance_tokens":1024,"hops":4,"level":2,"topic":""},"reasoning_tokens":64,'
+    b'"server_counted":false,"streamed":false,"attention_entropy":[0.5,"reasoning":""'
+    b'{"text":"","finish_reason":"length","prompt_tokens":4093,"completion_tokens":48,"cached_tokens":0,'
+    b'"ttft_ms":255.25,"latency_ms":295.25,"served_model":"simulated:'
+    b'{"text":"","finish_reason":"stop","prompt_tokens":1021,"completion_tokens":4,"cached_tokens":null,'
+    b'"ttft_ms":,"latency_ms":,"served_model":"SmolLM2-135M-Instruct"}'
+    b'{"sample_id":"niah-001024-d0.250-t19-","task":"niah","context_tokens":1024,"built_tokens":1021,"depth":0.25,'
+    b'"trial":19,"document_id":"story","question":"What is the special magic  number?","answers":["266"],'
+    b'"recipe":{"user":[{"text":"Read the text below. One sentence in it tells a special magic number; '
+    b'remember it.\\n\\n"},{"document_id":"story","start":10,"end":20},'
+    b'{"text":"The special magic  number is: 4030729. "},'
+    b'{"document_id":"story","start":1089,"end":2668},{"text":"\\n\\nWhat is the special magic  number? '
+    b'Answer with the number only."}]},"seed":1807576939,"block":2}'
+)
+"""What layout 2 deflated its JSON with: every packed row needs it as it is, to the last character."""
+
+
+def _unpacked(data: bytes) -> str | bytes:
+    """The JSON of a row of layout 2; what was not packed, or is too large for a row, as it is."""
+    inflating = zlib.decompressobj(zdict=_COMMON)
+    try:
+        text = inflating.decompress(data, MOST_BYTES).decode()
+    except (zlib.error, ValueError):
+        return data
+    return text if inflating.eof else data
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
 
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_random_exponential
 
-from contextcliff.engines.engine import Session
-from contextcliff.errors import EngineFault, RunError
+from contextcliff.engines.engine import Engine, Session
+from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA, TOO_LITTLE_A_MINUTE, TOOL_CALLS
+from contextcliff.errors import EngineFault, RunError, tell
 from contextcliff.execution.budget import Meter
-from contextcliff.execution.health import REFUSALS, Health, way_out
-from contextcliff.execution.schedule import FixedSource, PrefixGate, Source
+from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
-from contextcliff.execution.stopping import until_stopped
 from contextcliff.execution.store import Fault, PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import OVERFLOW, Generation, Outcome
+from contextcliff.records.generation import NO_ROOM, NO_TOKENS, OVERFLOW, Generation, Outcome
 from contextcliff.records.sample import render
-from contextcliff.reporting.progress import progress_of
+from contextcliff.seeding import digest_of
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -31,180 +32,121 @@ _LAST_LOOK_S = 0.05
 """Time in which a run that ends takes the answers that are there."""
 
 
-class MayRepeat(Protocol):
-    """Whether a request that failed may go out again."""
-
-    def __call__(self, *, after_s: float) -> bool:
-        """So many seconds from now."""
-        ...
-
-
-def _at_any_time(*, after_s: float) -> bool:  # noqa: ARG001 - there is no limit
-    return True
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Runner:
-    """All that sending one sample takes."""
+    """Sends the samples of one run to one session."""
 
     session: Session
+    engine: Engine
+    """Says how many requests and tokens are under way at once, and how often one is repeated."""
     sampling: Sampling
     documents: Mapping[str, Document]
     store: Store
     run_id: str
-    concurrency: int
-    max_retries: int
-    tokens_in_flight: int | None = None
-    """Most tokens, prompts and answers together, of the requests under way; None: no limit. One request always goes."""
-    may_repeat: MayRepeat = _at_any_time
+    meter: Meter
+    n_sent: int = 0
+    faults: dict[str, Fault] = field(default_factory=dict)
+    """By key, why samples have no answer."""
+    _own_tokenizer: bool = False
+    _refused_before: frozenset[str] = frozenset()
+    """Samples that an earlier invocation was refused."""
+    _health: Health = field(init=False)
+    _gate: PrefixGate = field(init=False)
+    _under_way: dict[asyncio.Task[Outcome], PlannedSample] = field(default_factory=dict)
 
-    async def execute(
-        self, source: Source, *, admits: Callable[[PlannedSample], bool] = lambda _: True
-    ) -> AsyncIterator[Outcome]:
-        """Yield each sample's outcome as it ends; at most `concurrency` are under way, in the order given.
+    async def answers(self, source: Source) -> AsyncIterator[Outcome]:
+        """Yield each sample's outcome as it ends; so many as the engine allows are under way, in the order given.
 
-        Samples that share a prefix wait as `PrefixGate` has it. `source` hears of each outcome before it is yielded.
-        `admits` is asked right before a sample is sent, and again after others have ended where it said no; with none
-        under way that is the end.
+        A sample goes as soon as `PrefixGate` lets it and the budget has what it can take; with none under way, none
+        that may go is the end. `source` hears of an outcome before it is yielded, and its generation is in the store.
 
-        A generation is in the store before its outcome is yielded. A fault that no prompt can mend (wrong key,
-        unknown model) and a long row of failures or refusals end the run with `RunError`; one that persists leaves
-        its sample unscored.
+        A fault that no prompt can mend (wrong key, unknown model) and a long row of failures or refusals end the run
+        with `RunError`; one that persists leaves its sample unscored.
         """
-        slots = self.session.served.slots
-        health = Health(most=self.concurrency if slots is None else min(slots, self.concurrency))
-        earlier = {name for name, fault in dict(self.store.faults(self.run_id)).items() if fault.kind in REFUSALS}
-        own = has_own_tokenizer(self.store, self.run_id)
-        gate, changed = PrefixGate(source, in_slots=slots is not None), asyncio.Event()
-        under_way: dict[asyncio.Task[Outcome], PlannedSample] = {}
-        ended: set[asyncio.Task[Outcome]] = set()
+        self._own_tokenizer = has_own_tokenizer(self.store, self.run_id)
+        before = dict(self.store.faults(self.run_id))
+        self._refused_before = frozenset(name for name, fault in before.items() if fault.kind in REFUSALS)
+        slots, most = self.session.served.slots, self.engine.concurrency
+        self._health = Health(most=most if slots is None else min(slots, most))
+        self._gate = PrefixGate(source, in_slots=slots is not None)
         try:
             while True:
-                changed.clear()
-                while len(under_way) < health.limit and (item := gate.next()) is not None:
-                    if not (self._has_room(item, under_way.values()) and admits(item)):
-                        gate.put_back(item)
+                while len(self._under_way) < self._health.limit and (item := self._gate.next()) is not None:
+                    if not (self._has_room(item) and self.meter.reserve(item)):
+                        self._gate.put_back(item)
                         break
-                    attempts = _Attempts(
-                        item=item,
-                        gate=gate,
-                        changed=changed,
-                        health=health,
-                        refused_before=item.sample.sample_id in earlier,
-                    )
-                    under_way[asyncio.create_task(self._send(attempts, own=own))] = item
-                if not under_way:
+                    task = asyncio.create_task(self._answer(item))
+                    task.add_done_callback(lambda _: self._gate.changed.set())
+                    self._under_way[task] = item
+                    self.n_sent += 1
+                if not self._under_way:
                     return
-                ended = await _first_ended(under_way, changed)
-                outcomes = [(under_way.pop(task), task.result()) for task in ended]
-                for item, outcome in outcomes:
-                    gate.ended(item, outcome)
-                for _, outcome in outcomes:
+                await self._gate.changed.wait()
+                self._gate.changed.clear()
+                for outcome in [self._take(task) for task in tuple(self._under_way) if task.done()]:
                     yield outcome
         finally:
-            if under_way:  # answers that have arrived are read
-                await asyncio.wait(under_way, timeout=_LAST_LOOK_S)
-            for task in under_way:
+            if self._under_way:  # answers that have arrived are read
+                await asyncio.wait(self._under_way, timeout=_LAST_LOOK_S)
+            for task in self._under_way:
                 task.cancel()
             # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
-            await asyncio.gather(*under_way, *ended, return_exceptions=True)
-            for task, item in under_way.items():
+            await asyncio.gather(*self._under_way, return_exceptions=True)
+            for task in tuple(self._under_way):
                 if not task.cancelled() and task.exception() is None:
-                    gate.ended(item, task.result())
+                    self._take(task)
 
-    def _has_room(self, item: PlannedSample, under_way: Collection[PlannedSample]) -> bool:
+    def _has_room(self, item: PlannedSample) -> bool:
         """Whether the tokens of a sample fit beside those under way; alone it always goes."""
-        if self.tokens_in_flight is None or not under_way:
-            return True
-        return sum(self._tokens(each) for each in (*under_way, item)) <= self.tokens_in_flight
+        most, under_way = self.engine.tokens_in_flight, self._under_way.values()
+        return most is None or not under_way or sum(map(self._tokens, (*under_way, item))) <= most
 
     def _tokens(self, item: PlannedSample) -> int:
         return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
 
-    async def _send(self, attempts: _Attempts, *, own: bool) -> Outcome:
-        planned = attempts.item
-        retrying = AsyncRetrying(
-            retry=retry_if_exception(_is_retryable),
-            stop=self._gives_up,
-            wait=_wait,
-            reraise=True,
-        )
+    def _take(self, task: asyncio.Task[Outcome]) -> Outcome:
+        """The outcome of a task that has ended, which the meter and the source have heard of."""
+        outcome, item = task.result(), self._under_way.pop(task)
+        self.meter.settle(item, outcome.generation, refused=outcome.unscored == OVERFLOW)
+        if outcome.unscored is not None and outcome.generation is None:
+            self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
+        self._gate.ended(item, outcome)
+        return outcome
+
+    async def _answer(self, item: PlannedSample) -> Outcome:
+        retrying = AsyncRetrying(retry=retry_if_exception(_is_retryable), stop=self._gives_up, wait=_wait, reraise=True)
         try:
-            generation: Generation = await retrying(self._attempt, attempts)
+            generation: Generation = await retrying(self._attempt, item)
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; {way_out(fault.kind)}; nothing that was stored is lost") from fault
-            return outcome_of(planned, None, Fault(kind=fault.kind, detail=fault.detail), own=own)
+            return outcome_of(item, None, Fault(kind=fault.kind, detail=fault.detail), own=self._own_tokenizer)
         # In a thread: requests under way are served meanwhile. An answer is kept though its task is cancelled.
-        write = asyncio.create_task(asyncio.to_thread(self.store.keep, planned, generation))
+        write = asyncio.create_task(asyncio.to_thread(self.store.keep, item, generation))
         with suppress(asyncio.CancelledError):
             await asyncio.shield(write)
         await write
-        return outcome_of(planned, generation, None, own=own)
+        return outcome_of(item, generation, None, own=self._own_tokenizer)
 
     def _gives_up(self, state: RetryCallState) -> bool:
         """Whether a failed attempt was the last: none is left, or the next one would go out too late."""
-        return state.attempt_number > self.max_retries or not self.may_repeat(after_s=state.upcoming_sleep)
+        if state.attempt_number > self.engine.max_retries:
+            return True
+        return not self.meter.may_repeat(after_s=state.upcoming_sleep)
 
-    async def _attempt(self, attempts: _Attempts) -> Generation:
+    async def _attempt(self, item: PlannedSample) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
-        sample = attempts.item.sample
+        sample = item.sample
+        prompt, sampling = render(sample.recipe, self.documents), self.sampling.for_answer(sample.answer_tokens)
         try:
-            generation = await self.session.generate(
-                sample,
-                render(sample.recipe, self.documents),
-                self.sampling.for_answer(sample.answer_tokens),
-                lambda _: attempts.answering(),
-            )
+            generation = await self.session.generate(sample, prompt, sampling, lambda _: self._gate.answering(item))
         except EngineFault as fault:
             self.store.record_fault(self.run_id, sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
-            attempts.failed(fault)
+            self._gate.failed(item)
+            self._health.failed(fault, before=sample.sample_id in self._refused_before)
             raise
-        attempts.health.answered()
+        self._health.answered()
         return generation
-
-
-@dataclass(kw_only=True, slots=True)
-class _Attempts:
-    """The attempts at one sample, and who hears of how they go."""
-
-    item: PlannedSample
-    gate: PrefixGate
-    changed: asyncio.Event
-    """Set where samples that waited for this one may go."""
-    health: Health
-    refused_before: bool
-    """Whether an earlier invocation was refused it."""
-    _is_answering: bool = False
-
-    def answering(self) -> None:
-        """Some text of the answer is back."""
-        if not self._is_answering:
-            self._is_answering = True
-            self.gate.answering(self.item)
-            self.changed.set()
-
-    def failed(self, fault: EngineFault) -> None:
-        """An attempt failed. Raises `RunError` where the server seems to be lost."""
-        self._is_answering = False
-        self.gate.failed(self.item)
-        self.changed.set()
-        if fault.retryable:
-            self.health.failed(fault)
-        else:
-            self.health.refused(fault, before=self.refused_before)
-
-
-async def _first_ended(
-    under_way: Iterable[asyncio.Task[Outcome]], changed: asyncio.Event
-) -> set[asyncio.Task[Outcome]]:
-    """Wait until a task has ended or others may go; returns the tasks that have ended, maybe none."""
-    change = asyncio.create_task(changed.wait())
-    try:
-        done, _ = await asyncio.wait([*under_way, change], return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        change.cancel()
-    return {task for task in under_way if task in done}
 
 
 def _is_retryable(error: BaseException) -> bool:
@@ -224,79 +166,124 @@ def _wait(state: RetryCallState) -> float:
     return _exponential(state)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ended:
-    """How sending ended: whether a signal cut it short, and by key why samples have no answer."""
-
-    cut_short: bool
-    faults: Mapping[str, Fault]
-
-
-async def send_listed(
-    runner: Runner,
-    missing: Sequence[PlannedSample],
-    meter: Meter,
-    *,
-    title: str,
-    shown: bool,
-    ended: Callable[[Outcome], str | None] = lambda _: None,
-) -> Ended:
-    """Send what is missing, as far as the budget goes; `ended` hears of each outcome, and may say something of it."""
-    if not missing:
-        return Ended(cut_short=False, faults={})
-    total = sum(item.sample.built_tokens for item in missing)
-    with progress_of(title, total_tokens=total, total_samples=len(missing), shown=shown) as progress:
-
-        def show(outcome: Outcome) -> None:
-            progress.advance(outcome.sample.built_tokens, answer=outcome.text)
-            remark = ended(outcome)
-            if remark is not None:
-                progress.remark(remark)
-
-        return await send_all(runner, FixedSource(missing), meter, ended=show)
+_REMEDIES: Mapping[str, str] = {
+    "timeout": "raise engine.timeout_s, or ask for shorter prompts",
+    "connect": "is the server up, and is engine.base_url its address?",
+    "broken_stream": "look at the server's log, and at what stands between that may cut answers off",
+    "aborted": "look at the server's log: its engine gave answers up",
+    NO_TOKENS: "look at the server's log, and whether its window is as long as it says",
+    NO_ROOM: "ask for shorter prompts, or start the server with a longer window",
+    "rate_limit": "lower engine.concurrency, or set engine.requests_per_minute",
+    "server_error": "look at the server's log and its memory, or ask for shorter prompts",
+    "oom": "give the server more memory, or ask for shorter prompts",
+    "overflow": "ask for shorter prompts, or start the server with a longer window",
+    "truncated": "ask for shorter prompts, or start the server with a longer context",
+    "too_large": "lower sampling.max_tokens",
+    "bad_request": "look at the server's log, and at what is sent beside the prompt: model.extra_body, sampling "
+    "(engine.sampler_names=null sends the temperature alone)",
+    "unauthorized": "set the right key, and name its variable with engine.api_key_env",
+    "forbidden": "may this key use the model?",
+    "not_found": "does the server have model.name, and is engine.base_url right?",
+    "no_bound": "name the field that it bounds an answer by with engine.max_tokens_name, or lower sampling.max_tokens",
+    QUOTA: "add credit or raise the limit at the provider, or lower sampling.max_tokens; the same command goes on",
+    TOO_LITTLE_A_MINUTE: "ask for shorter prompts (task.lengths), or have the provider raise the limit",
+    TOOL_CALLS: "turn tools off on the server: it answered by tool calls",
+    CONTENT_FILTER: "take other texts (dataset.path), or a provider that lets these pass",
+}
 
 
-async def send_all(
-    runner: Runner,
-    source: Source,
-    meter: Meter,
-    *,
-    ended: Callable[[Outcome], None],
-) -> Ended:
-    """Send what a source gives, as far as the budget goes, and tell `ended` of each outcome."""
-    metered = _Metered(source=source, meter=meter)
-
-    async def send() -> None:
-        async for outcome in runner.execute(metered, admits=metered.admits):
-            ended(outcome)
-
-    cut_short = await until_stopped(send())
-    return Ended(cut_short=cut_short, faults=metered.faults)
+def way_out(kind: str) -> str:
+    """What a user can do about a fault of this kind."""
+    return _REMEDIES.get(kind, "look at the server's log")
 
 
-@dataclass(kw_only=True, slots=True)
-class _Metered:
-    """A source as far as each sample of it can still be paid at its worst."""
+FAILURES_IN_A_ROW = 25
+"""At a failure rate of 30%, so many in a row come once in 10¹³ attempts: chance opens no breaker."""
+REFUSALS_IN_A_ROW = 25
+"""Prompts on one document come together, and a filter refuses them together: a row has to be longer than that."""
+REFUSALS = ("bad_request", CONTENT_FILTER)
+"""Kinds that are one prompt's fault unless they come again and again."""
+_TOO_MUCH = "rate_limit"
 
-    source: Source
-    meter: Meter
-    faults: dict[str, Fault] = field(default_factory=dict)
-    """By key, why samples have no answer."""
-    _under_way: dict[str, PlannedSample] = field(default_factory=dict)
 
-    def next(self) -> PlannedSample | None:
-        return None if self.meter.ran_out else self.source.next()
+class Health:
+    """Adapts the number of requests in flight and opens the breaker.
 
-    def admits(self, item: PlannedSample) -> bool:
-        """Set aside what a sample takes, right before it is sent: one that only waits for its prefix holds nothing."""
-        if self.meter.ran_out or not self.meter.reserve(item):
-            return False
-        self._under_way[item.sample.sample_id] = item
-        return True
+    Additive increase, multiplicative decrease (V. Jacobson, SIGCOMM 1988): a 429 halves the limit, once for
+    all requests that were in flight together, and each answer raises it by a share, up to what is allowed.
+    """
 
-    def ended(self, outcome: Outcome) -> None:
-        item = self._under_way.pop(outcome.sample.sample_id)
-        self.meter.settle(item, outcome.generation, refused=outcome.unscored == OVERFLOW)
-        if outcome.unscored is not None and outcome.generation is None:
-            self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
-        self.source.ended(outcome)
+    def __init__(self, *, most: int) -> None:
+        self._most = most
+        self._limit = float(most)
+        self._answers_since_cut = 0
+        self._failures = 0
+        self._refusals = 0
+
+    @property
+    def limit(self) -> int:
+        """Requests that may be in flight now; at least one."""
+        return max(1, int(self._limit))
+
+    def answered(self) -> None:
+        """A request brought an answer."""
+        self._refusals = 0
+        self._alive()
+
+    def failed(self, fault: EngineFault, *, before: bool = False) -> None:
+        """A request brought no answer. Raises `RunError` after too many in a row.
+
+        One that can't be retried was refused, by a server that is there. A prompt that is too long is its own fault
+        however often that comes; so is one that an earlier invocation was refused `before`: a run that ended well with
+        some of them ends well again.
+        """
+        if not fault.retryable:
+            self._alive()
+            self._refusals += fault.kind in REFUSALS and not before
+            if self._refusals >= REFUSALS_IN_A_ROW:
+                raise RunError(
+                    f"{REFUSALS_IN_A_ROW} requests were refused and none was answered between them, the last with "
+                    f"{fault}; {way_out(fault.kind)}; what was answered is kept, and action=analyze reports it"
+                )
+            return
+        self._failures += 1
+        if fault.kind == _TOO_MUCH and (self._answers_since_cut > 0 or self._limit == self._most):
+            self._limit = max(1.0, self._limit / 2.0)
+            self._answers_since_cut = 0
+        if self._failures >= FAILURES_IN_A_ROW:
+            raise RunError(
+                # Requests in flight together fail past the limit together; all tell of the row that opened it.
+                f"{FAILURES_IN_A_ROW} requests failed in a row, the last with {fault}; what was answered is kept: "
+                "when the server is well again, the same command goes on"
+            )
+
+    def _alive(self) -> None:
+        self._failures = 0
+        self._answers_since_cut += 1
+        self._limit = min(float(self._most), self._limit + 1.0 / self._limit)
+
+
+@contextmanager
+def in_turn(output_dir: Path, *coordinates: object, announce: bool) -> Iterator[None]:
+    """Hold the turn for what `coordinates` name in a store; wait while another process holds it.
+
+    Two runs that went through the same schedule side by side would pay for every prompt twice. The lock is the
+    operating system's and ends with its process, however that ends. It lies in the user's cache folder, so that
+    nothing is made in the output folder before there is an answer. Raises `RunError` where that can't be written.
+    """
+    name = digest_of(str(output_dir.resolve()), *coordinates)[:32]
+    folder = user_cache_path("contextcliff")
+    lock = FileLock(folder / f"{name}.lock")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        if announce:
+            tell("waiting: another process asks this model the same; its answers will be used")
+        lock.acquire()
+    except OSError as error:
+        raise RunError(f"{folder}: can't be written ({error.strerror}); name another with XDG_CACHE_HOME") from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -117,11 +118,12 @@ class Source(Protocol):
         ...
 
 
-class FixedSource:
+class Listed:
     """Samples that are all known before."""
 
     def __init__(self, planned: Iterable[PlannedSample]) -> None:
-        self._coming = iter(planned)
+        self.planned = tuple(planned)
+        self._coming = iter(self.planned)
 
     def next(self) -> PlannedSample | None:
         return next(self._coming, None)
@@ -144,6 +146,8 @@ class PrefixGate:
 
     def __init__(self, source: Source, *, in_slots: bool = False) -> None:
         self._source, self._in_slots = source, in_slots
+        self.changed = asyncio.Event()
+        """Set when others may go; the runner clears it."""
         self._ready: deque[PlannedSample] = deque()
         self._under_way: dict[str, PlannedSample] = {}
         """Without those that failed and wait to be sent again."""
@@ -178,6 +182,7 @@ class PrefixGate:
     def _computed(self, item: PlannedSample) -> None:
         name = item.sample.sample_id
         if (outline := self._cold.pop(name, None)) is not None:
+            self.changed.set()
             self._warm.append(outline)
             waiting = self._waiting.pop(name, [])
             self._ready.extend(each for each in waiting if each.prompt_sha256 != item.prompt_sha256)
@@ -202,6 +207,7 @@ class PrefixGate:
         self._cold.pop(item.sample.sample_id, None)
 
     def _release(self, item: PlannedSample) -> None:
+        self.changed.set()
         self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
 
     def _leader_of(self, item: PlannedSample, outline: _Outline) -> str | None:

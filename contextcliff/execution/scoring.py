@@ -51,7 +51,7 @@ class Scorer:
     ) -> None:
         self._task = task
         self._foreign_answers = frozenset(answer for sample in samples for answer in sample.answers)
-        self._documents = documents if task.reads_documents else {}
+        self._documents = documents if task.traits.reads_documents else {}
         self._vectors_of = vectors_of
         self._scored: dict[str, tuple[Generation, Score]] = {}
 
@@ -68,7 +68,7 @@ class Scorer:
             prediction="" if score is None else score.prediction,
             generation=generation,
             details={} if score is None else score.details,
-            graded=self._task.graded,
+            graded=self._task.traits.graded,
             document=self._documents.get(sample.document_id),
             retries=outcome.retries,
             window_tokens=_window(outcome),

@@ -19,7 +19,6 @@ from itertools import chain
 from math import isfinite
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import Self, TypeVar
 
 from pydantic import TypeAdapter
@@ -101,14 +100,6 @@ class Fault:
     detail: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Rates:
-    """Tokens a second: of prompts that are computed, and of answers (None: not known)."""
-
-    prefill_tokens_per_s: float
-    decode_tokens_per_s: float | None
-
-
 class Store:
     """What is kept of the runs of one folder. Reading where there is no database gives nothing; `keep` makes it.
 
@@ -126,9 +117,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._open is not None:
             self._open.close()
             self._open = None
@@ -139,7 +128,7 @@ class Store:
             verify(connection)
 
     def generation(self, key: str, *, prompt_sha256: str | None = None) -> Generation | None:
-        """The generation under this key. Raises `RunError` for the answer to another prompt than this one."""
+        """The answer under this key; None if there is none. Raises `RunError` for one to another prompt than this."""
         with self._reading() as connection:
             for row in rows(connection, "generations", "key = ?", key):
                 if None not in (prompt_sha256, row["prompt_sha256"]) and prompt_sha256 != row["prompt_sha256"]:
@@ -273,8 +262,11 @@ class Store:
                 found[row["document_id"]] = document_of(**kept)
         return found
 
-    def rates(self, *, model: str, engine: str) -> Rates | None:
-        """How fast a model on an engine has been so far, over all its stored runs; None where it has not run."""
+    def rates(self, *, model: str, engine: str) -> tuple[float | None, float | None]:
+        """Tokens a second of a model on an engine, over all its stored runs: computed of prompts, and of answers.
+
+        None if unknown.
+        """
         of_model = "json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?"
         where = f"key IN (SELECT key FROM runs JOIN run_samples USING (run_id) WHERE {of_model})"  # noqa: S608 - ours
         with self._reading() as connection:
@@ -283,12 +275,10 @@ class Store:
         prefill_ms = sum(each.ttft_ms for each in generations)
         decode_ms = sum(each.latency_ms - each.ttft_ms for each in generations)
         if prefill_ms <= 0 or decode_ms <= 0:
-            return None
+            return None, None
         computed = sum(each.prompt_tokens - (each.cached_tokens or 0) for each in generations)
         completed = sum(each.completion_tokens for each in generations)
-        return Rates(
-            prefill_tokens_per_s=computed / prefill_ms * 1000, decode_tokens_per_s=completed / decode_ms * 1000
-        )
+        return computed / prefill_ms * 1000, completed / decode_ms * 1000
 
     def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
         """Keep a failed attempt at a sample."""
@@ -358,6 +348,7 @@ _strings = TypeAdapter(dict[str, str])
 _object = TypeAdapter(dict[str, object])
 _sample = TypeAdapter(Sample)
 _generation = TypeAdapter(Generation)
+generation_from_json = _generation.validate_json
 _document = TypeAdapter(Document)
 _LINES = ("notes", "server")
 _OBJECTS = ("audit", "search", "replay", "cache", "positions", "control_tokens")
@@ -406,11 +397,6 @@ def sample_from_json(text: str) -> Sample:
 def generation_to_json(generation: Generation) -> str:
     """The JSON object of a generation, without what is at its default."""
     return _json(_generation.dump_python(generation, mode="json", exclude_defaults=True))
-
-
-def generation_from_json(text: str) -> Generation:
-    """Read it back. Raises `ValueError` for JSON that is none."""
-    return _generation.validate_json(text)
 
 
 def _json(values: Mapping[str, object]) -> str:

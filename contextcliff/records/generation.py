@@ -108,7 +108,7 @@ class ScoredSample:
     generation: Generation | None
     details: Mapping[str, float] = field(default_factory=dict, hash=False)
     graded: bool = False
-    """Whether even a good answer scores below 1, as `Task.graded` says."""
+    """Whether even a good answer scores below 1, as `Traits.graded` says."""
     document: Document | None = field(default=None, compare=False, repr=False)
     """The whole document that it was scored against, where the task reads documents."""
     judge_rating: int | None = None

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from contextcliff.analysis.judged_by import differing, rule_of, suffix_of
 from contextcliff.datasets.local_files import UnreadableFile, json_of
+from contextcliff.errors import ConfigError
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.schema import unflatten
 
-REPORT_NAME = "report.json"
+REPORT_NAME, MANIFEST_NAME = "report.json", "manifest.json"
 
 
 class UnreadableReport(Exception):
@@ -52,6 +53,22 @@ def read_report(file: Path) -> Report:
         return unflatten(content)
     except (UnreadableFile, ValueError, RecursionError, OverflowError) as error:
         raise UnreadableReport("can't be read as a report of this version; make it anew with action=analyze") from error
+
+
+def run_folder(name: str, experiment: Path) -> Path | None:
+    """The folder of a run by its path, its report's path, or its id in an experiment; None if it is no run."""
+    given = Path(name).expanduser()
+    folders = (given, experiment / name, *([given.parent] if given.name == REPORT_NAME else []))
+    return next((folder for folder in folders if (folder / REPORT_NAME).is_file()), None)
+
+
+def read_run(folder: Path, *, key: str) -> Report:
+    """The report in a folder that a key of the configuration names. Raises `ConfigError` that names the key."""
+    file = folder / REPORT_NAME
+    try:
+        return read_report(file)
+    except UnreadableReport as error:
+        raise ConfigError(f"{key}={file}: {error}, or leave it out") from error
 
 
 def stored_reports(experiment: Path) -> StoredReports:

@@ -3,74 +3,86 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import count, takewhile
-from typing import Annotated, ClassVar, Literal
+from abc import abstractmethod
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import count, pairwise, takewhile
+from sys import intern
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import Sample, same_length
+from contextcliff.records.sample import Recipe, Reference, Sample, same_length
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.settings import Count, Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, Task, TaskPlan, first_blocks
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.settings import Count, Float, Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.tasks.task import UNJUDGED, Blocks, ContextBudget, Maker, Materials, Task, TaskPlan, Traits
+
+_NO_REFERENCE = Reference()
+_NO_METADATA: Mapping[str, str | int | float] = {}
+"""One object for all samples: a hundred thousand of them are held at once."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """A sample with its controls, which the block names in the sample."""
+def sample_at(
+    task: Task,
+    coordinates: Sequence[object],
+    *,
+    context_tokens: int,
+    depth: float | None,
+    trial: int,
+    built_tokens: int,
+    document_id: str,
+    question: str,
+    answers: tuple[str, ...],
+    recipe: Recipe,
+    reference: Reference = _NO_REFERENCE,
+    cluster: str = "",
+    metadata: Mapping[str, str | int | float] = _NO_METADATA,
+    answer_tokens: int | None = None,
+) -> Sample:
+    """The sample of one length, depth and trial; its id and seed come from `coordinates`, all that determines it."""
+    at = "" if depth is None else f"-d{depth:.3f}"
+    return Sample(
+        sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
+        task=task.name,
+        context_tokens=context_tokens,
+        built_tokens=built_tokens,
+        depth=depth,
+        trial=trial,
+        document_id=document_id,
+        question=intern(question),
+        answers=answers,
+        reference=reference,
+        recipe=recipe,
+        seed=seed_of(*coordinates),
+        cluster=cluster,
+        metadata=metadata or _NO_METADATA,
+        answer_tokens=answer_tokens,
+    )
 
-    sample: Sample
-    controls: tuple[Sample, ...] = ()
 
+def control_of(
+    sample: Sample,
+    kind: Literal["ceiling", "floor"],
+    identity: Sequence[object],
+    *,
+    recipe: Recipe,
+    tokens: int,
+    named: str = "",
+) -> Sample:
+    """The question of a sample over the evidence alone (`ceiling`), or over a text without it (`floor`).
 
-class Maker(ABC):
-    """Makes the samples of a task, each from its coordinates alone."""
-
-    @abstractmethod
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        """The sample of one length, depth and trial, and its controls."""
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
-        """What a reader has to know of how these of the samples made so far were made."""
-        return ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GridBlocks:
-    """The blocks of a search over a grid: every place, with trials that no other block of the length has."""
-
-    maker: Maker
-    places: tuple[float | None, ...]
-    trials: int
-    """In a block."""
-    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
-    """By length and index: a block is built once, whoever asks for it."""
-
-    def block(self, context_tokens: int, index: int) -> TaskPlan:
-        if (context_tokens, index) not in self.built:
-            self.built[context_tokens, index] = self._build(context_tokens, index)
-        return self.built[context_tokens, index]
-
-    def _build(self, context_tokens: int, index: int) -> TaskPlan:
-        asked = [
-            self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
-            for trial in range(index * self.trials, (index + 1) * self.trials)
-            for depth in self.places
-        ]
-        controls = {control.sample_id: control for item in asked for control in item.controls}
-        return TaskPlan(
-            samples=tuple(
-                replace(item.sample, block=index, controls=tuple(each.sample_id for each in item.controls))
-                for item in asked
-            ),
-            controls=tuple(controls.values()),
-        )
-
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        return self.maker.notes(sample_ids)
+    Samples that share their `identity`, all that determines it, share the control. `named`: in its id, for its kind.
+    """
+    digest = digest_of(sample.task, *identity)
+    return replace(
+        sample, sample_id=f"{sample.task}-{named or kind}-{digest[:16]}", context_tokens=tokens, built_tokens=tokens,
+        depth=None, trial=0, recipe=recipe, seed=seed_of(digest), cluster="", metadata=_NO_METADATA, item="", repeat=0,
+        bin=None, pilot=False, control=kind,
+    )  # fmt: skip
 
 
 @settings
@@ -89,8 +101,10 @@ class LengthGrid:
         """The lengths, ascending; None where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return None
-        low, high, at = self.min, self.max, _LENGTH_SPACINGS[self.spacing]
-        return tuple(dict.fromkeys(round(at(low, high, share)) for share in _shares(self.count)))
+        low, high, shares = self.min, self.max, _shares(self.count)
+        if self.spacing == "log":
+            return tuple(dict.fromkeys(round(low * (high / low) ** share) for share in shares))
+        return tuple(dict.fromkeys(round(low + (high - low) * share) for share in shares))
 
 
 @settings
@@ -112,8 +126,10 @@ class DepthGrid:
         """The depths, ascending; None where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return None
-        low, high, bend = self.min, self.max, _DEPTH_SPACINGS[self.spacing]
-        return tuple(dict.fromkeys(round(bend(low + (high - low) * share), 4) for share in _shares(self.count)))
+        depths = [self.min + (self.max - self.min) * share for share in _shares(self.count)]
+        if self.spacing == "sigmoid":
+            depths = [at if at in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (at - 0.5))) for at in depths]
+        return tuple(dict.fromkeys(round(depth, 4) for depth in depths))
 
 
 def _require_whole(key: str, low: float | None, high: float | None, count: int | None) -> None:
@@ -127,17 +143,6 @@ def _require_whole(key: str, low: float | None, high: float | None, count: int |
 
 def _shares(count: int) -> tuple[float, ...]:
     return (0.0,) if count == 1 else tuple(i / (count - 1) for i in range(count))
-
-
-def _sigmoid(depth: float) -> float:
-    return depth if depth in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (depth - 0.5)))
-
-
-_LENGTH_SPACINGS: Mapping[str, Callable[[float, float, float], float]] = {
-    "linear": lambda low, high, share: low + (high - low) * share,
-    "log": lambda low, high, share: low * (high / low) ** share,
-}
-_DEPTH_SPACINGS: Mapping[str, Callable[[float], float]] = {"linear": lambda depth: depth, "sigmoid": _sigmoid}
 
 
 MOST_SAMPLES = 1_000_000
@@ -164,14 +169,12 @@ class DesignedLengths(Task):
     each place; with `auto` a search asks for blocks of them until a length is decided.
     """
 
-    not_asked: ClassVar[tuple[str, ...]] = NOT_IN_A_SAMPLE
-
     lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | Literal["auto"] = "auto"
     """Prompt lengths in tokens, chat template and question included."""
     shortest: PositiveInt = 512
     """The first of the lengths, where `lengths=auto`."""
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
-    length_fractions: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = ()
+    length_fractions: tuple[Annotated[Float, Field(gt=0.0, le=1.0)], ...] = ()
     """Of the window; what lies beyond the longest length that fits is that length."""
     trials: Count | Literal["auto"]
     max_trials: Count = 160
@@ -182,10 +185,6 @@ class DesignedLengths(Task):
     """Kept free below the window."""
     controls: bool = False
     """Ask the evidence alone (ceiling) and the text without it (floor) as well."""
-    save_contexts: bool = False
-    """Keep the prompts beside the report, compressed."""
-    like: GivenPath | None = None
-    """Ask what the decisions of this run rest on as well: a run id, a run's folder, or `first` of the sweep."""
 
     def __post_init__(self) -> None:
         if self.lengths != "auto":
@@ -211,6 +210,12 @@ class DesignedLengths(Task):
         return (None,)
 
     @property
+    def misplaced(self) -> float:
+        """How far from its depth evidence may stand: the distance between two depths; 0.2 if there are no two."""
+        depths = sorted({depth for depth in self.places if depth is not None})
+        return min((right - left for left, right in pairwise(depths)), default=0.2)
+
+    @property
     def trials_in_block(self) -> int:
         """Trials of a place that make one block: a block has every kind of sample in the same parts."""
         return BATCH if self.places == (None,) else 1
@@ -231,21 +236,20 @@ class DesignedLengths(Task):
         return self.max_trials // self.block_samples
 
     @property
-    def lengths_given(self) -> bool:
-        return self.lengths != "auto" or self.length_grid.values() is not None or bool(self.length_fractions)
+    def traits(self) -> Traits:
+        is_searched = self.trials == "auto"
+        given = self.lengths != "auto" or self.length_grid.values() is not None or bool(self.length_fractions)
+        count_key = "task.max_trials" if is_searched else "task.trials"
+        return Traits(
+            lengths_given=given,
+            is_searched=is_searched,
+            count_key=count_key,
+            more_samples=f"raise {count_key}",
+            not_asked=NOT_IN_A_SAMPLE,
+            idle=(*(() if is_searched else ("max_trials", "resolution")), *(("shortest",) if given else ())),
+        )
 
-    @property
-    def idle(self) -> tuple[str, ...]:
-        of_search = () if self.trials == "auto" else ("max_trials", "resolution")
-        return (*of_search, *(("shortest",) if self.lengths_given else ()))
-
-    @property
-    def is_searched(self) -> bool:
-        return self.trials == "auto"
-
-    def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:
-        if self.trials != "auto":
-            return None
+    def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan:
         return SearchPlan(
             lengths=self.lengths_in(context_budget),
             block=self.block_samples,
@@ -260,24 +264,15 @@ class DesignedLengths(Task):
     def maker(self, materials: Materials) -> Maker:
         """What makes the samples. Raises `ConfigError` for texts too short."""
 
-    def blocks(self, materials: Materials) -> GridBlocks:
+    def blocks(self, materials: Materials) -> Blocks:
         trials = self.trials_in_block if self.trials == "auto" else self.trials
-        return GridBlocks(maker=self.maker(materials), places=self.places, trials=trials)
+        return Blocks(maker=self.maker(materials), places=self.places, trials=trials)
 
     def build(self, materials: Materials) -> TaskPlan:
-        blocks, lengths = self.blocks(materials), self.lengths_in(materials.context_budget)
+        plan = self.blocks(materials).first(self.lengths_in(materials.context_budget), 1)
         if self.trials == "auto":
-            return first_blocks(blocks, lengths, materials.first_blocks)
-        whole = first_blocks(blocks, lengths, 1)
-        return replace(whole, samples=tuple(replace(sample, block=None) for sample in whole.samples))
-
-    @property
-    def more_samples(self) -> str:
-        return f"raise {self.count_key}"
-
-    @property
-    def count_key(self) -> str:
-        return "task.max_trials" if self.trials == "auto" else "task.trials"
+            return plan
+        return replace(plan, samples=tuple(replace(sample, block=None) for sample in plan.samples))
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow
         """Tokens that an answer at this length may take; None: what the sampling says."""
@@ -353,17 +348,16 @@ class DesignedLengths(Task):
         return max(self.reserve_tokens, self.answer_tokens(length) or context_budget.answer_tokens)
 
     def _longest_that_fits(self, context_budget: ContextBudget) -> int:
-        low, high = 0, context_budget.context_window
-        while low < high:
-            middle = (low + high + 1) // 2
-            fits = middle + self._reserve(context_budget, middle) <= context_budget.context_window
-            low, high = (middle, high) if fits else (low, middle - 1)
-        if low == 0:
+        window = context_budget.context_window
+        longest = bisect_right(
+            range(1, window + 1), window, key=lambda length: length + self._reserve(context_budget, length)
+        )
+        if longest == 0:
             raise ConfigError(
-                f"model.context_window={context_budget.context_window:,}: no prompt fits beside the answer; lower "
-                "sampling.max_tokens or task.reserve_tokens"
+                f"model.context_window={window:,}: no prompt fits beside the answer; lower sampling.max_tokens or "
+                "task.reserve_tokens"
             )
-        return low
+        return longest
 
 
 @settings
@@ -388,8 +382,9 @@ class Depths(DesignedLengths):
         return (None,) if self.goes_anywhere else self.depth_grid.values() or self.depths
 
     @property
-    def idle(self) -> tuple[str, ...]:
-        return (*super().idle, *(("depths", "depth_grid") if self.goes_anywhere else ()))
+    def traits(self) -> Traits:
+        traits = super().traits
+        return replace(traits, idle=(*traits.idle, "depths", "depth_grid")) if self.goes_anywhere else traits
 
 
 def filled(template: str, **values: str) -> str:
@@ -399,11 +394,16 @@ def filled(template: str, **values: str) -> str:
     return template
 
 
-def require_fields(key: str, template: str, names: tuple[str, ...]) -> None:
-    """Raise `ValueError` where a template lacks a field."""
-    missing = [name for name in names if name not in template]
-    if missing:
-        raise ValueError(f"{key}={template!r}: {' and '.join(missing)} must stand in it")
+def naming(*fields: str) -> AfterValidator:
+    """What holds of a template that has to name these fields."""
+
+    def check(template: str) -> str:
+        missing = [name for name in fields if name not in template]
+        if missing:
+            raise PydanticCustomError("fields", "{missing} must stand in it", {"missing": " and ".join(missing)})
+        return template
+
+    return AfterValidator(check)
 
 
 def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trials") -> None:

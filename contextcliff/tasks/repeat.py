@@ -8,20 +8,21 @@ Scored by the share of lines that are copied, and 0 where the odd line is not na
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Prompt, Recipe, Sample, Words
+from contextcliff.records.sample import Prompt, Recipe, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Asked, Depths, Maker
-from contextcliff.tasks.needles.values import tag_without_value
-from contextcliff.tasks.task import Materials, ScoringContext
-from contextcliff.text.tokens import Tokenizer, tokenise
+from contextcliff.tasks.fit import fit
+from contextcliff.tasks.grid import Depths, control_of, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.values import tag_without_value
+from contextcliff.text.tokens import tokenise
 from contextcliff.text.words import as_typed
 
 _LINE = re.compile(r"\W*+(\d++)[.):]\s*+(.*\w|)")  # possessive: no character is tried twice
@@ -45,13 +46,16 @@ class Repeat(Depths):
     """A grid of lengths and depths (of the odd line); each sample draws one of `pairs`."""
 
     name = "repeat"
-    takes_texts = False
 
     instruction: str
     """Stands before the list."""
     answer_format: str
     """Stands after the list."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, takes_texts=False)
 
     def answer_tokens(self, context_tokens: int) -> int:
         return round(_ANSWER_MARGIN * context_tokens) + _ANSWER_EXTRA_TOKENS
@@ -66,84 +70,66 @@ class Repeat(Depths):
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of lines copied in their place, where the odd one is among them and is named."""
-        return score_copy(generation.text, expected=sample.answers[0], cut_off=generation.finish_reason == "length")
-
-    def ask(self, materials: Materials, context_tokens: int, depth: float, trial: int) -> Asked:
-        """The list of one length, depth and trial; the trials of a place go through the pairs."""
-        texts = [[pair.common, pair.odd] for pair in self.pairs]
-        asked = digest_of(texts, self.instruction, self.answer_format)
-        coordinates = (materials.seed, self.name, asked, context_tokens, depth, trial)
-        seed = seed_of(*coordinates)
-        first = seed_of(materials.seed, self.name, asked, context_tokens, depth)
-        pair = self.pairs[(first + trial) % len(self.pairs)]
-        lines = self._lines_for(pair, context_tokens, materials.tokenizer)
-        sheet = Sheet(pair=pair, lines=lines, odd_line=_line_at(depth, lines))
-        sample = replace(
-            self._sample(materials, sheet, sheet.text),
-            sample_id=f"repeat-{context_tokens:06d}-d{depth:.3f}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
-            context_tokens=context_tokens,
-            depth=depth,
-            trial=trial,
-            seed=seed,
-            answer_tokens=self.answer_tokens(context_tokens),
-        )
-        if not self.controls:
-            return Asked(sample=sample)
-        few = Sheet(pair=pair, lines=_CONTROL_LINES, odd_line=_line_at(depth, _CONTROL_LINES))
-        controls = (
-            replace(self._sample(materials, few, few.text), control="ceiling"),
-            replace(self._sample(materials, few, few.bare), control="floor"),
-        )
-        return Asked(sample=sample, controls=controls)
-
-    def _sample(self, materials: Materials, sheet: Sheet, text: str) -> Sample:
-        """A sample of a list by itself, as a control is asked it."""
-        prompt = self._framed(text)
-        identity = digest_of(self.name, prompt, sheet.odd_line)
-        tokens = materials.tokenizer.count_prompt(Prompt(user=prompt))
-        return Sample(
-            sample_id=f"repeat-control-{identity[:16]}",
-            task=self.name,
-            context_tokens=tokens,
-            built_tokens=tokens,
-            depth=None,
-            trial=0,
-            document_id=f"list of {sheet.pair.common}",
-            question=self.answer_format,
-            answers=(sheet.reply,),
-            recipe=Recipe(user=(Words(text=prompt),)),
-            seed=seed_of(identity),
-            metadata={"lines": sheet.lines},
-            answer_tokens=self.answer_tokens(tokens),
-        )
-
-    def _framed(self, text: str) -> str:
-        return f"{self.instruction}\n\n{text}\n\n{self.answer_format}"
-
-    def _lines_for(self, pair: Pair, context_tokens: int, tokenizer: Tokenizer) -> int:
-        """Most lines that fit; raises `ConfigError` where hardly any do."""
-        budget = context_tokens - tokenizer.count_prompt(Prompt(user=self._framed("")))
-        most = max(1, budget // 2)
-        long = tokenise(Sheet(pair=pair, lines=most, odd_line=most).text, tokenizer)
-        ends = [match.start() for match in re.finditer(r"\n", long.text)]
-        fitting = sum(long.tokens_between(0, end) <= budget - _ODD_EXTRA_TOKENS for end in ends)
-        if fitting < _CONTROL_LINES:
-            raise ConfigError(
-                f"task.lengths: {context_tokens:,} is too short: {max(0, fitting)} lines fit beside template and "
-                f"instruction, and {_CONTROL_LINES} are the fewest; ask for longer ones"
-            )
-        return fitting
+        return score_copy(generation, expected=sample.answers[0])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListMaker(Maker):
-    """Makes the samples of a run."""
+    """Makes the samples of a run; the trials of a place go through the pairs."""
 
     task: Repeat
     materials: Materials
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Asked:
-        return self.task.ask(self.materials, context_tokens, depth or 0.0, trial)
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+        task, place = self.task, depth or 0.0
+        asked = digest_of([[pair.common, pair.odd] for pair in task.pairs], task.instruction, task.answer_format)
+        cell = (self.materials.seed, task.name, asked, context_tokens, place)
+        pair = task.pairs[(seed_of(*cell) + trial) % len(task.pairs)]
+        lines = self._lines_for(pair, context_tokens)
+        sheet = Sheet(pair=pair, lines=lines, odd_line=_line_at(place, lines))
+        recipe, tokens = self._asking(sheet.text)
+        sample = sample_at(
+            task,
+            (*cell, trial),
+            context_tokens=context_tokens,
+            depth=place,
+            trial=trial,
+            built_tokens=tokens,
+            document_id=f"list of {pair.common}",
+            question=task.answer_format,
+            answers=(sheet.reply,),
+            recipe=recipe,
+            metadata={"lines": lines},
+            answer_tokens=task.answer_tokens(context_tokens),
+        )
+        yield sample
+        if task.controls:
+            few = Sheet(pair=pair, lines=_CONTROL_LINES, odd_line=_line_at(place, _CONTROL_LINES))
+            sample = replace(sample, answers=(few.reply,))
+            yield self._control(sample, "ceiling", few, few.text)
+            yield self._control(sample, "floor", few, few.bare)
+
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], few: Sheet, text: str) -> Sample:
+        recipe, tokens = self._asking(text)
+        identity = (render(recipe, {}).user, few.odd_line)
+        control = control_of(sample, kind, identity, recipe=recipe, tokens=tokens, named="control")
+        return replace(control, metadata={"lines": few.lines}, answer_tokens=self.task.answer_tokens(tokens))
+
+    def _asking(self, text: str) -> tuple[Recipe, int]:
+        prompt = f"{self.task.instruction}\n\n{text}\n\n{self.task.answer_format}"
+        return Recipe(user=(Words(text=prompt),)), self.materials.tokenizer.count_prompt(Prompt(user=prompt))
+
+    def _lines_for(self, pair: Pair, context_tokens: int) -> int:
+        """Most lines that fit; raises `ConfigError` where hardly any do."""
+        _, framing = self._asking("")
+        most = max(_CONTROL_LINES, (context_tokens - framing) // 2)
+        long = tokenise(Sheet(pair=pair, lines=most + 1, odd_line=most + 1).text, self.materials.tokenizer)
+        ends = [match.start() for match in re.finditer(r"\n", long.text)]
+
+        def tokens_of(lines: int) -> int:
+            return framing + _ODD_EXTRA_TOKENS + long.tokens_between(0, ends[lines - 1])
+
+        return fit(tokens_of, context_tokens, least=_CONTROL_LINES, most=most)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,17 +160,17 @@ class Sheet:
         return "\n".join(f"{line}. {item}" for line, item in enumerate(items, start=1))
 
 
-def score_copy(answer: str, *, expected: str, cut_off: bool) -> Score:
+def score_copy(generation: Generation, *, expected: str) -> Score:
     """Compare a copied list with the expected reply, line by number.
 
     0 with a tag where the odd line isn't named (`no_place`), is named wrong (`wrong_place`), or is not copied in its
     place (`odd_lost`); else the share of lines copied, tagged `incomplete` or `miscopied` below 1.
     """
-    text = as_typed(answer).strip()
+    text, cut_off = as_typed(generation.text).strip(), generation.finish_reason == "length"
     wanted, odd_line = _lines(as_typed(expected)), _ODD.findall(expected)[-1]
     copied, named = _lines(text), _ODD.findall(text)
     if not named:
-        tag = "no_place" if copied and not cut_off else tag_without_value(text, cut_off=cut_off)
+        tag = "no_place" if copied and not cut_off else tag_without_value(replace(generation, text=text))
         return Score(value=0.0, prediction=text, failure=tag)
     if named[-1] != odd_line:
         return Score(value=0.0, prediction=f"odd line {named[-1]}", failure="wrong_place")

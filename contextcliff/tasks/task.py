@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, cast
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import ClassVar
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.amounts import Quantity
@@ -13,14 +13,11 @@ from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import SearchPlan
+from contextcliff.settings import GivenPath, settings
 from contextcliff.text.tokens import Tokenizer
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-
 UNJUDGED = ("save_contexts", "like")
-"""Keys of every task that neither say what is asked nor how it is judged."""
+"""The keys of `Task`, which neither say what is asked nor how it is judged."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -51,8 +48,6 @@ class Materials:
     bins: int = 1
     """Bins that documents of natural length are drawn for, by `binning`: `quantile` or `fixed` widths."""
     binning: str = "quantile"
-    first_blocks: int = 1
-    """Blocks of each length that `Task.build` makes for a search, which asks for more of them as it goes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,28 +61,52 @@ class TaskPlan:
     """How long the documents are, where they have their natural length."""
 
 
-class Blocks(Protocol):
-    """Builds the samples of a search, a block at a time; a block is the same whenever it is built."""
+class Maker(ABC):
+    """Makes the samples of a task, each from its coordinates alone."""
+
+    @abstractmethod
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+        """The sample of one length, depth and trial, and then its controls."""
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
+        """What a reader has to know of how these of the samples made so far were made."""
+        return ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Blocks:
+    """The samples of a search in blocks: one has every place, with trials that no other block of the length has."""
+
+    maker: Maker
+    places: tuple[float | None, ...]
+    trials: int
+    """In a block."""
+    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
+    """By length and index: a block is built once, whoever asks for it."""
 
     def block(self, context_tokens: int, index: int) -> TaskPlan:
         """The samples of the `index`-th block of a length, and their controls."""
-        ...
+        if (context_tokens, index) not in self.built:
+            self.built[context_tokens, index] = self._build(context_tokens, index)
+        return self.built[context_tokens, index]
 
-    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """What a reader has to know of how these of the samples built so far were made."""
-        ...
+    def first(self, lengths: Iterable[int], count: int) -> TaskPlan:
+        """The first `count` blocks of each length as one plan."""
+        parts = [self.block(length, index) for length in lengths for index in range(count)]
+        samples = tuple(sample for part in parts for sample in part.samples)
+        controls = {control.sample_id: control for part in parts for control in part.controls}
+        notes = self.maker.notes({sample.sample_id for sample in samples})
+        return TaskPlan(samples=samples, controls=tuple(controls.values()), notes=notes)
 
-
-def first_blocks(blocks: Blocks, lengths: Iterable[int], count: int) -> TaskPlan:
-    """The first `count` blocks of each length as one plan."""
-    parts = [blocks.block(length, index) for length in lengths for index in range(count)]
-    controls = {control.sample_id: control for part in parts for control in part.controls}
-    samples = tuple(sample for part in parts for sample in part.samples)
-    return TaskPlan(
-        samples=samples,
-        controls=tuple(controls.values()),
-        notes=blocks.notes({sample.sample_id for sample in samples}),
-    )
+    def _build(self, context_tokens: int, index: int) -> TaskPlan:
+        samples: list[Sample] = []
+        controls: dict[str, Sample] = {}
+        for trial in range(index * self.trials, (index + 1) * self.trials):
+            for depth in self.places:
+                sample, *beside = self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
+                samples.append(replace(sample, block=index, controls=tuple(each.sample_id for each in beside)))
+                controls |= {each.sample_id: each for each in beside}
+        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,124 +121,78 @@ class ScoringContext:
     """An embedding for each text of `Task.texts_to_embed` that has one; None: nothing was embedded."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Traits:
+    """What a task is like, as its options are set. The core reads this and never asks which task it is."""
+
+    texts: int = 1
+    """Different texts (or stretches of one) that the dataset has to give."""
+    takes_texts: bool = True
+    """Whether prompts are made from the dataset's texts or questions, and not from the task's own words alone."""
+    takes_any_prose: bool = False
+    """Whether generated prose may stand in for texts that are too short for a length."""
+    begins_anywhere: bool = False
+    """Whether samples begin at sentences all over their texts."""
+    designed_lengths: bool = True
+    """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
+    lengths_given: bool = False
+    """Whether the lengths are given, and not what the window holds."""
+    is_searched: bool = False
+    """Whether a search decides how many samples are asked, by `Task.search_plan` and `Task.blocks`."""
+    chooses_by_answers: str = ""
+    """The setting by which the answers of a pilot choose what else is asked; empty if none does."""
+    count_key: str = ""
+    """The key that says how many samples a length has; empty if none does."""
+    more_samples: str = "take another task"
+    """What to do for more evidence at each length, as `raise task.trials`."""
+
+    relative_by_default: bool = False
+    """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
+    cap_quantity: Quantity = "score"
+    """What the cap is tested on; other than the score: a detail of it that is 0 or 1, of the same name."""
+    graded: bool = False
+    """Whether even a good answer scores below 1: an answer then fails by its failure tag and not by its score."""
+    reads_documents: bool = False
+    """Whether scoring reads the documents, which are then kept with the run."""
+    has_references: bool = True
+    """Whether samples have accepted answers, which a judge can compare an answer with."""
+    embeds_texts: bool = False
+    """Whether scores can use embeddings, of `Task.texts_to_embed`."""
+    is_judged: bool = False
+    """Whether a judge's verdict is the score."""
+    findings: tuple[str, ...] = ()
+    """Keys of the findings that this task has beside those of every task."""
+
+    not_asked: tuple[str, ...] = UNJUDGED
+    """Keys that determine no sample: what is kept of a run, and how its answers are scored."""
+    idle: tuple[str, ...] = ()
+    """Keys that change nothing as the others are set."""
+
+
+@settings
 class Task(ABC):
     """One benchmark; a subclass is a settings dataclass, named in `_target_` of a YAML in `conf/task/`.
 
     A task has a `name` and says how long its prompts get (`longest_context`), what it asks (`build`) and what an
-    answer is worth (`score`). Everything else has a default.
+    answer is worth (`score`). What is special about it stands in `traits`; everything else has a default.
     """
 
     name: ClassVar[str]
     """The kind of task, in `sample_id`s and reports."""
-    designed_lengths: ClassVar[bool] = True
-    """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
-    relative_by_default: ClassVar[bool] = False
-    """Whether the threshold is a share of the baseline's score where the analysis doesn't say."""
-    takes_texts: ClassVar[bool] = True
-    """Whether prompts are made from the dataset's texts or questions, and not from the task's own words alone."""
-    reads_documents: ClassVar[bool] = False
-    """Whether scoring reads the documents, which are then kept with the run."""
-    cap_quantity: ClassVar[Quantity] = "score"
-    """What the cap is tested on; other than the score: a detail of it that is 0 or 1, of the same name."""
-    perfect_score: ClassVar[float] = 1.0
-    """What the best possible answers score on average."""
-    graded: ClassVar[bool] = False
-    """Whether even a good answer scores below 1: an answer then fails by its failure tag and not by its score."""
-    has_references: ClassVar[bool] = True
-    """Whether samples have accepted answers, which a judge can compare an answer with."""
-    takes_any_prose: ClassVar[bool] = False
-    """Whether generated prose may stand in for texts that are too short for a length."""
-    embeds_texts: ClassVar[bool] = False
-    """Whether scores can use embeddings (`texts_to_embed`)."""
-    findings: ClassVar[tuple[str, ...]] = ()
-    """Keys of the findings that this task has beside those of every task."""
-    not_asked: ClassVar[tuple[str, ...]] = UNJUDGED
-    """Keys that determine no sample: what is kept of a run, which run it stays paired with, and how its answers are
-    scored."""
+
+    save_contexts: bool = False
+    """Keep the prompts beside the report, compressed."""
+    like: GivenPath | None = None
+    """Stay paired with this run: its id, its folder, or `first` of the sweep."""
 
     @property
-    def texts(self) -> int:
-        """Different texts (or stretches of one) that the dataset has to give."""
-        return 1
-
-    @property
-    def save_contexts(self) -> bool:
-        """Whether the prompts are kept beside the report."""
-        return False
-
-    @property
-    def like(self) -> str | None:
-        """The run that this one stays paired with, by its id or folder, or `first` of the sweep; None: none."""
-        return None
-
-    @property
-    def is_judged(self) -> bool:
-        """Whether a judge's verdict is the score."""
-        return False
-
-    def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:  # noqa: ARG002 - for tasks with a choice
-        """By what the answers to these samples are scored; empty where the task has one way."""
-        return ()
-
-    @property
-    def chooses_by_answers(self) -> str:
-        """The setting by which the answers of a pilot choose what else is asked; empty where none does."""
-        return ""
-
-    @property
-    def count_key(self) -> str:
-        """The key that says how many samples a length has; empty where none does."""
-        return ""
-
-    @property
-    def more_samples(self) -> str:
-        """What to do for more evidence at each length, as `raise task.trials`."""
-        return "take another task"
+    def traits(self) -> Traits:
+        """A subclass whose traits don't depend on its options writes `traits = Traits(…)`."""
+        return Traits()
 
     def identity(self) -> Mapping[str, object]:
-        """What determines the samples, for the run's fingerprint: every key but those of `not_asked` and `idle`."""
-        unasked = (*self.not_asked, *self.idle)
-        return {"task": self.name, **configured(cast("DataclassInstance", self), but=unasked)}
-
-    @property
-    def idle(self) -> tuple[str, ...]:
-        """Keys that change nothing as the others are set."""
-        return ()
-
-    @property
-    def begins_anywhere(self) -> bool:
-        """Whether samples begin at sentences all over their texts."""
-        return False
-
-    @property
-    def lengths_given(self) -> bool:
-        """Whether the lengths are given, and not what the window holds."""
-        return False
-
-    def text_holds(self, materials: Materials) -> int | None:  # noqa: ARG002 - for texts that end
-        """Tokens of the longest prompt that the texts fill; None: any. Asked where the window decides the lengths."""
-        return None
-
-    @property
-    def is_searched(self) -> bool:
-        """Whether a search decides how many samples are asked."""
-        return False
-
-    def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan | None:  # noqa: ARG002
-        """What a search of the cap may ask; None where the task has a fixed number of samples."""
-        return None
-
-    def blocks(self, materials: Materials) -> Blocks:  # noqa: ARG002 - for tasks with a search plan
-        """The samples of a search; only a task with a `search_plan` has them."""
-        raise ConfigError(f"task={self.name}: has a fixed number of samples, and no search")
-
-    def text_tokens(self, context_budget: ContextBudget) -> int:
-        """Tokens of text that an endless dataset has to give."""
-        return self.longest_context(context_budget)
-
-    def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:  # noqa: ARG002 - as above
-        """What a reader has to know of the lengths that are asked, where they are not those that were given."""
-        return ()
+        """What determines the samples, for the run's fingerprint: every key but those not asked and idle."""
+        return {"task": self.name, **configured(self, but=(*self.traits.not_asked, *self.traits.idle))}
 
     @abstractmethod
     def longest_context(self, context_budget: ContextBudget) -> int:
@@ -229,34 +202,98 @@ class Task(ABC):
         """Most tokens that an answer may take."""
         return context_budget.answer_tokens
 
+    def text_tokens(self, context_budget: ContextBudget) -> int:
+        """Tokens of text that an endless dataset has to give."""
+        return self.longest_context(context_budget)
+
+    def text_holds(self, materials: Materials) -> int | None:  # noqa: ARG002 - for texts that end
+        """Tokens of the longest prompt that the texts fill; None: any. Asked where the window decides the lengths."""
+        return None
+
+    def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:  # noqa: ARG002 - for designed lengths
+        """What a reader has to know of the lengths that are asked, where they are not those that were given."""
+        return ()
+
     @abstractmethod
     def build(self, materials: Materials) -> TaskPlan:
-        """All samples of the run, without their prompts; of a search the first blocks of each length.
+        """All samples of the run, without their prompts. Raises `ConfigError` for texts too short."""
 
-        Raises `ConfigError` for texts too short.
-        """
+    def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan:
+        """What a search of the cap may ask; of a task that `is_searched`."""
+        raise NotImplementedError
 
-    def texts_to_embed(
-        self,
-        sample: Sample,  # noqa: ARG002 - for tasks that embed
-        generation: Generation,  # noqa: ARG002
-        context: ScoringContext,  # noqa: ARG002
-    ) -> tuple[str, ...]:
-        """Texts whose embeddings the score of this answer uses; `context` has no vectors yet."""
+    def blocks(self, materials: Materials) -> Blocks:
+        """The samples of a search; of a task that `is_searched`."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
+        """Score one answer: pure, and without regard to any other."""
+
+    def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
+        """Texts whose embeddings the score of this answer uses, of a task that `embeds_texts`."""
+        raise NotImplementedError
+
+    def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:  # noqa: ARG002 - for tasks with a choice
+        """By what the answers to these samples are scored; empty where the task has one way."""
         return ()
 
     def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - `Score.details`
         """What a run that is watched shows of an answer's score, a short text each."""
         return ()
 
-    @abstractmethod
-    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """Score one answer: pure, and without regard to any other."""
 
-
-def configured(task: DataclassInstance, *, but: Collection[str]) -> dict[str, object]:
+def configured(task: Task, *, but: Collection[str]) -> dict[str, object]:
     """All keys of a task but those of these names, in its sections too.
 
     The keys that determine no prompt are listed, so that a new key is part of the identity by default.
     """
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})
+
+
+_MOST_NAMED = 8
+
+
+def one_text(corpus: Corpus, *, task: str) -> Document:
+    """The only text. Raises `ConfigError` for a question set, for several texts and for a folder that was joined."""
+    _refuse_questions(corpus, task=task)
+    first = corpus.documents[0]
+    names = first.parts or tuple(document.title for document in corpus.documents)
+    if len(names) > 1:
+        raise ConfigError(
+            f"dataset: holds {len(names)} texts ({_named(names)}), and task={task} goes on with one; choose it with "
+            "dataset=essays dataset.path=FILE, or list the files of one long text in order, dataset.paths=[FILE,FILE]"
+        )
+    return first
+
+
+def several_texts(corpus: Corpus, *, task: str, count: int) -> tuple[Document, ...]:
+    """The first `count` texts. Raises `ConfigError` for a question set and for a dataset with fewer."""
+    _refuse_questions(corpus, task=task)
+    if len(corpus.documents) < count:
+        raise ConfigError(
+            f"task.haystacks={count}: the dataset has {len(corpus.documents)} texts; ask for no more, or take "
+            "dataset=essays, which joins them and begins anywhere"
+        )
+    return corpus.documents[:count]
+
+
+def unused_notes(corpus: Corpus, *, count: int) -> Iterator[str]:
+    """What a reader has to know of texts that no prompt is cut from."""
+    if count < len(corpus.documents):
+        used = _named([document.title for document in corpus.documents[:count]])
+        yield f"prompts are cut from {count} of the {len(corpus.documents)} texts of the dataset: {used}"
+
+
+def _refuse_questions(corpus: Corpus, *, task: str) -> None:
+    if corpus.questions:
+        raise ConfigError(
+            f"dataset: this one has {len(corpus.questions):,} questions on {len(corpus.documents):,} texts, and "
+            f"task={task} asks none of them; take task=qa, or a dataset of prose: essays, documents without questions, "
+            "synthetic"
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more

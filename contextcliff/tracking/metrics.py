@@ -9,11 +9,10 @@ import re
 from collections.abc import Mapping
 
 from contextcliff.analysis.judged_by import compact, rule_of
-from contextcliff.findings.finding import Measurement, findings_of, measured
+from contextcliff.findings.finding import Measurement, findings_of
 from contextcliff.records.report import Report, shown_model
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import flatten
-from contextcliff.tracking.tracker import LengthPoint
 
 MAX_KEY = 250
 MAX_PARAMETER = 6_000
@@ -21,18 +20,11 @@ MAX_TAG = 8_000
 RULE = "contextcliff.rule"
 _NOT_SAID = frozenset({"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"})
 """Fields of a report that tell how it was made, and nothing of the run."""
-
-
 _MODEL = ("model", "model.name")
 """Parameters that name the model."""
 
 CAP_TO_COME = Measurement(key="safe_cap_tokens", value=math.nan)
 """Not a number until there is a cap: MLflow lists metrics in the order in which they came."""
-
-
-def metrics_of(point: LengthPoint) -> list[Measurement]:
-    """What is known of a length while its run is under way; equal to what its report says later."""
-    return list(measured("by_length/", point, "score", "n_samples", step=point.context_tokens))
 
 
 def measurements(report: Report) -> list[Measurement]:
@@ -63,8 +55,9 @@ def tags(report: Report) -> dict[str, str]:
         "dataset_kind": report.run.dataset_kind,
         "texts": report.run.texts,
         "partial": str(report.run.partial).lower(),
+        "api": report.run.api,
+        "safe_cap": report.analysis.safe_cap.in_short,
     }
-    named |= {"api": report.run.api, "safe_cap": report.analysis.safe_cap.in_short}
     for section in findings_of(report):
         named |= section.tags(report)
     return {key: value[:MAX_TAG] for key, value in named.items() if value}

@@ -9,56 +9,73 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
-from contextcliff.records.report import Report
-from contextcliff.records.sweep import SweepRow
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, parsed
+from contextcliff.datasets.local_files import opened as opened_file
+from contextcliff.findings.finding import Measurement
+from contextcliff.records.sweep import SweepRow, row_from_json
+from contextcliff.reporting.data_files import CONTEXTS_NAME, SAMPLES_NAME, read_contexts, sample_lines
+from contextcliff.reporting.run_names import read_parameters, read_provenance
+from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tracking.experiment_views import LEADERBOARD, view_address
-from contextcliff.tracking.live_upload import UNDER_WAY, LiveUpload
-from contextcliff.tracking.metrics import RULE, metrics_of, tags
-from contextcliff.tracking.mlflow_store import MLflowStore, Opened
-from contextcliff.tracking.run_traces import delete_traces, log_traces
-from contextcliff.tracking.run_upload import fill_run, log_tags
-from contextcliff.tracking.sweep_upload import log_sweep, sweep_rows, sweep_tags
-from contextcliff.tracking.tracker import (
-    Begun,
-    RunTitle,
-    Started,
-    Tracked,
-    TrackedComparison,
-    TrackedSweep,
-    TrackingError,
-    model_title,
+from contextcliff.tracking.live import UNDER_WAY, LiveRun
+from contextcliff.tracking.metrics import RULE, tags
+from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.outgoing import outgoing, own_paths, without_paths
+from contextcliff.tracking.place import MLflowStore, Opened, TrackingUri
+from contextcliff.tracking.traces import delete_traces, log_traces
+from contextcliff.tracking.tracker import Tracked, TrackingError, model_title, run_title
+from contextcliff.tracking.upload import (
+    DIGEST,
+    LAYOUT,
+    NOTE,
+    ROW,
+    RUN_ID,
+    SWEEP,
+    fill_run,
+    filling,
+    log_metrics,
+    log_tags,
+    same_upload,
+    supersede,
+    sweep_run,
+    sweep_tags,
+    uploads,
 )
-from contextcliff.tracking.tracking_uri import TrackingUri
-from contextcliff.tracking.uploads import LAYOUT, log_comparison, same_upload, uploaded, uploads
+from contextcliff.tracking.views import leaderboard_address
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
-_MAX_EXPERIMENT = 500
+    from contextcliff.reporting.stored_sweeps import StoredSweep
+
 HOST, PORT = "127.0.0.1", 5000
 PAGE = f"http://{HOST}:{PORT}"
 """Where MLflow's own command shows a local store."""
 _LAYOUT_VERSION = 2
-_RUN_ID = "contextcliff.run_id"
-_NEEDED = ("report.json", "samples.jsonl", "manifest.json")
+_COMPARISON = "contextcliff.comparison"
+_FOLDER = "contextcliff.folder"
+_MANIFEST = "manifest.json"
+_NEEDED = (REPORT_NAME, SAMPLES_NAME, _MANIFEST)
 """What is fetched of a run."""
 _LARGEST_FILE = 4 << 30
 
 
 @settings
-class MLflowTracker:
-    """Keeps each report as one MLflow run, with a metric point for each context length."""
+class MLflowTracker(NoTracker):
+    """Keeps each report as one MLflow run, with a metric point for each context length.
+
+    `experiment` is the MLflow experiment too. What fails here raises `TrackingError`, and never affects local results.
+    """
 
     uri: str = "sqlite:///mlruns/mlflow.db"
     """A database (`sqlite:///FOLDER/FILE.db`, four slashes for an absolute path) or a server's address."""
-    experiment: str = "contextcliff"
     artifacts: GivenPath | None = None
     """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
     traces: Literal["failures", "all", "none"] = "failures"
@@ -70,76 +87,132 @@ class MLflowTracker:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is a server or a database other than a SQLite file."""
+        """Whether it is a server or a database other than a SQLite file, which several machines reach."""
         return not TrackingUri(self.uri).is_sqlite_file
 
+    @property
+    def mlflow(self) -> MLflowTracker:
+        return self
+
     def check(self) -> None:
-        """Raise `ValueError`, one line that names the key, for a URI or an experiment that MLflow refuses."""
         try:
             TrackingUri(self.uri).check()
         except ValueError as error:
             raise ValueError(f"tracking.uri: {error}") from None
-        if not self.experiment.strip():
-            raise ValueError("tracking.experiment: the experiment needs a name")
-        if len(self.experiment) > _MAX_EXPERIMENT:
-            raise ValueError(f"tracking.experiment: longer than {_MAX_EXPERIMENT} characters")
 
-    def begin(self, started: Started) -> LiveUpload:
-        """A RUNNING run in MLflow, made beside the run itself; where that fails, `finish` tries again."""
-        return LiveUpload(store=self._store, started=started, system_metrics=self.system_metrics)
+    def log(self, tracked: Tracked, *, live: LiveRun | None = None) -> str:
+        """Upload a run, into the `live` one if there is one; returns one line that says where it is.
 
-    def log(self, tracked: Tracked, *, begun: Begun | None = None) -> str:
-        """Upload a run, into the one that has begun where there is one; returns one line that says where it is.
-
-        A run that is there with the same results is left as it is, and what has begun is deleted.
+        A run that is there with the same results is left as it is, and the live one is deleted.
 
         An earlier upload with other results by the same rule is deleted, from where MLflow can restore it; an upload
         by another rule is left alone. A run whose upload breaks off is left as FAILED, and the next call makes a new
-        one. Raises `TrackingError`.
+        one.
         """
-        with self._store.opened() as opened:
-            run_id = self._uploaded(opened, tracked, begun)
-        return self._place(opened, run_id)
+        begun = None if live is None else live.hand_over()
+        with self.store.opened() as opened:
+            return self._place(opened, self._uploaded(opened, tracked, *(begun or (None, frozenset()))))
 
     def has(self, tracked: Tracked) -> bool:
-        with self._store.opened() as opened:
+        """Whether a run is there with the same results."""
+        with self.store.opened() as opened:
             _, earlier = _found(opened, tracked, live=None)
             return same_upload(earlier, self._labels(tracked)) is not None
 
-    def log_comparison(self, tracked: TrackedComparison) -> str:
-        with self._store.opened() as opened:
-            run_id = log_comparison(opened.client, opened.experiment_id, tracked)
-        return self._place(opened, run_id)
+    def log_comparison(
+        self,
+        name: str,
+        *,
+        folder: Path,
+        digest: str,
+        run_ids: Sequence[str],
+        tags: Mapping[str, str],
+        metrics: Mapping[str, float],
+    ) -> str:
+        """Upload a comparison, in place of an earlier one of its name, unless that has its `digest`; says where.
 
-    def log_sweep(self, sweep: TrackedSweep) -> str:
-        with self._store.opened() as opened:
-            return log_sweep(opened.client, opened.experiment_id, sweep)
+        `run_ids` are those of the compared runs, the baseline first. The tag `compares.0` has the baseline's and
+        `compares.0.mlflow` its MLflow run, where this experiment has one; the candidates are 1, 2 and so on.
+        """
+        with self.store.opened() as opened:
+            client, labels = opened.client, {_COMPARISON: name, "kind": "comparison", DIGEST: digest, **tags}
+            for place, run_id in enumerate(run_ids):
+                labels[f"compares.{place}"] = run_id
+                if compared := uploads(opened, tag=RUN_ID, value=run_id):
+                    labels[f"compares.{place}.mlflow"] = str(compared[0].info.run_id)
+            earlier = uploads(opened, tag=_COMPARISON, value=name)
+            if (there := same_upload(earlier, labels)) is not None:
+                return self._place(opened, there)
+            new = str(client.create_run(opened.experiment_id, tags=labels, run_name=name).info.run_id)
+            with filling(client, new):
+                log_metrics(client, new, (Measurement(key=key, value=value) for key, value in metrics.items()))
+                client.log_artifacts(new, str(folder))
+            for run in earlier:
+                supersede(client, str(run.info.run_id), by=new)
+            return self._place(opened, new)
+
+    def log_sweep(
+        self, sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path, typed: Mapping[str, str], over: bool
+    ) -> None:
+        """Upload a sweep as it stands: the run that its jobs' runs lie under, with every file below `folder`.
+
+        `typed` has the overrides of its command, key to value; `over`: no further job will end.
+        """
+        from contextcliff.reporting.leaderboard import described
+
+        paths = own_paths(typed)
+        command, description = (
+            without_paths(text, paths)
+            for text in (sweep.command, described(rows, n_jobs=sweep.n_jobs, command=sweep.command))
+        )
+        ended = [row for row in rows if row.state != "running"]
+        failed = sum(row.state == "failed" for row in ended)
+        counts = {"jobs/planned": sweep.n_jobs, "jobs/ended": len(ended), "jobs/failed": failed}
+        with self.store.opened() as opened, outgoing(folder, paths=paths, log_text=True) as sent:
+            client, run = opened.client, sweep_run(opened, sweep.sweep_id, name=sweep.name, command=command)
+            run_id, there = str(run.info.run_id), run.data.metrics
+            new = (Measurement(key=key, value=n) for key, n in counts.items() if there.get(key) != n)
+            log_metrics(client, run_id, new)
+            client.set_tag(run_id, NOTE, description)
+            client.log_artifacts(run_id, str(sent))
+            if over:
+                stopped = any(row.state == "partial" for row in ended) or len(ended) < sweep.n_jobs
+                client.set_terminated(run_id, "FAILED" if failed else "KILLED" if stopped else "FINISHED")
+            elif run.info.status != "RUNNING":
+                client.update_run(run_id, status="RUNNING")
 
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
-        with self._store.opened() as opened:
-            return sweep_rows(opened.client, opened.experiment_id, sweep_id)
+        """The rows of the sweep's jobs that MLflow has, from whatever machine."""
+        rows = []
+        with self.store.opened() as opened:
+            for run in opened.client.search_runs(
+                [opened.experiment_id], f"tags.`{SWEEP}` = '{sweep_id}'", max_results=5_000
+            ):
+                with suppress(KeyError, ValueError):  # one that can't be read is left out
+                    rows.append(row_from_json(run.data.tags[ROW]))
+        return rows
 
-    def fetch(self, tracked_id: str, *, experiment: Path) -> Path:
-        with self._store.client(doing=f"fetch run {tracked_id}") as client:
-            return _fetched_run(client, tracked_id, experiment=experiment)
+    def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:
+        with self.store.client(doing=f"fetch run {mlflow_id}") as client:
+            return _fetched_run(client, mlflow_id, experiment=experiment)
 
     def leaderboard(self, page: str = PAGE) -> str:
         """The address of the experiment's leaderboard, on the server or on a `page` that shows the store."""
-        with self._store.opened() as opened:
+        with self.store.opened() as opened:
             uri = TrackingUri(self.uri)
             base = uri.shown.rstrip("/") if uri.is_web else page
-            return f"{base}/{view_address(opened.experiment_id, LEADERBOARD)}"
+            return f"{base}/{leaderboard_address(opened.experiment_id)}"
 
     def ui_command(self) -> str:
         """The shell command that shows the runs, or `open ADDRESS` where a server does."""
         uri = TrackingUri(self.uri)
         if uri.is_web or uri.scheme == "databricks":
             return f"open {uri.shown}"
-        store = shlex.quote(uri.shown)
-        return f"{_mlflow_script()} ui --backend-store-uri {store} --host {HOST} --port {PORT}"
+        return f"{_mlflow_script()} ui --backend-store-uri {shlex.quote(uri.shown)} --host {HOST} --port {PORT}"
 
     @property
-    def _store(self) -> MLflowStore:
+    def store(self) -> MLflowStore:
+        """Where it keeps runs."""
         return MLflowStore(uri=TrackingUri(self.uri), experiment=self.experiment, artifacts=self.artifacts)
 
     def _place(self, opened: Opened, run_id: str) -> str:
@@ -149,121 +222,77 @@ class MLflowTracker:
             return f"{uri.shown.rstrip('/')}/#/experiments/{opened.experiment_id}/runs/{run_id}"
         return f"run {run_id} of experiment {self.experiment} in {uri.shown}"
 
-    def _uploaded(self, opened: Opened, tracked: Tracked, begun: Begun | None) -> str:
-        client, experiment_id = opened.client, opened.experiment_id
-        live = None if begun is None else begun.tracked_id
-        sent = frozenset(metric for point in ([] if begun is None else begun.points) for metric in metrics_of(point))
-        report = tracked.report
-        in_sweep = sweep_tags(client, experiment_id, tracked.place, tracked.row)
+    def _uploaded(self, opened: Opened, tracked: Tracked, live: str | None, sent: frozenset[Measurement]) -> str:
+        """The id of the MLflow run with the results: the `live` one, which has the points `sent`, if they are new."""
+        client, report = opened.client, tracked.report
+        in_sweep = sweep_tags(opened, tracked.place, tracked.row)
         labels = {**self._labels(tracked), **in_sweep}
         run = None if live is None else client.get_run(live)
         # A run that another process has removed meanwhile is not there to be filled.
         if run is not None and run.info.lifecycle_stage != "active":
             run, live, sent = None, None, frozenset()
         unfinished, earlier = _found(opened, tracked, live=live)
-        there = same_upload(earlier, labels)
-        if there is not None:
+        if (there := same_upload(earlier, labels)) is not None:
             # It belongs to the sweep that asked for it last.
             log_tags(client, there, in_sweep, there={})
-            for name in (live, *(str(run.info.run_id) for run in unfinished)):
-                if name is not None:
-                    client.delete_run(name)
+            for each in (run, *unfinished):
+                if each is not None:
+                    client.delete_run(str(each.info.run_id))
             return there
         ended_ms = int(datetime.fromisoformat(report.run.created_at).timestamp() * 1000)
         started_ms = ended_ms - round(report.usage.wall_s * 1000)
-        rule = (tracked.name or report.run.run_id).removeprefix(report.run.run_id).lstrip("-")
-        name = self._free_name(opened, _title_of(report, tracked.parameters).shown(rule=rule), tracked)
+        name = self._free_name(opened, tracked)
         if run is None:
-            run = client.create_run(experiment_id, start_time=started_ms, tags=labels, run_name=name)
+            run = client.create_run(opened.experiment_id, start_time=started_ms, tags=labels, run_name=name)
         else:
             ended_ms, started_ms = int(time.time() * 1000), run.info.start_time
             client.update_run(str(run.info.run_id), name=name)
             log_tags(client, str(run.info.run_id), labels, there=run.data.tags)
-        run_id, made = str(run.info.run_id), run
-
-        def fill() -> None:
-            fill_run(client, made, tracked, log_text=self.log_text, sent=sent)
-            kept = "none" if not self.log_text else self.traces
-            log_traces(self._store.uri.absolute, experiment_id, run_id, tracked, kept=kept, started_ms=started_ms)
-
-        return uploaded(
-            client,
-            run_id,
-            earlier=[*earlier, *unfinished],
-            fill=fill,
-            status="KILLED" if tracked.interrupted else "FINISHED",
-            ended_ms=max(ended_ms, started_ms),
-            remove=lambda old: delete_traces(self._store.uri.absolute, experiment_id, old),
-        )
+        run_id = str(run.info.run_id)
+        status = "KILLED" if tracked.interrupted else "FINISHED"
+        with filling(client, run_id, status=status, ended_ms=max(ended_ms, started_ms)):
+            fill_run(client, run, tracked, log_text=self.log_text, sent=sent)
+            log_traces(opened, run_id, tracked, kept=self.traces if self.log_text else "none", started_ms=started_ms)
+        for each in (*earlier, *unfinished):
+            supersede(client, str(each.info.run_id), by=run_id)
+            delete_traces(opened, str(each.info.run_id))
+        return run_id
 
     def _labels(self, tracked: Tracked) -> dict[str, str]:
         """The tags of a finished run."""
-        report = tracked.report
         return {
-            **tags(report),
+            **tags(tracked.report),
             **tracked.provenance,
             # Another layout is another upload of the same results.
             LAYOUT: f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}",
-            "contextcliff.folder": tracked.name or report.run.run_id,
+            _FOLDER: tracked.folder.name,
         }
 
-    def _free_name(self, opened: Opened, name: str, tracked: Tracked) -> str:
-        """The name, with a part of the fingerprint where another configuration has the same one."""
+    def _free_name(self, opened: Opened, tracked: Tracked) -> str:
+        """The run's title, with a part of the fingerprint where another configuration has the same one."""
+        run = tracked.report.run
+        named = any(re.match(r"\++model\.name=|model\.name=", word) for word in shlex.split(run.command))
+        name = run_title(
+            model=model_title(
+                run.model, option="" if named else tracked.parameters.get("model", ""), engine=run.engine
+            ),
+            task=run.task,
+            kv_policy=run.kv_policy,
+            rope=run.rope,
+            label=run.label,
+            rule=tracked.folder.name.removeprefix(run.run_id).lstrip("-"),
+        )
         quote = '"' if "'" in name else "'"
         found = opened.client.search_runs(
             [opened.experiment_id], f"attributes.run_name = {quote}{name}{quote}", max_results=50
         )
-        run_id = tracked.report.run.run_id
-        taken = any(run.data.tags.get(_RUN_ID) not in (run_id, None) for run in found)
-        return f"{name} · {tracked.report.run.fingerprint[:8]}" if taken else name
-
-
-def _title_of(report: Report, parameters: Mapping[str, str]) -> RunTitle:
-    """The title of a run that has ended."""
-    run = report.run
-    named = any(re.match(r"\++model\.name=|model\.name=", word) for word in shlex.split(run.command))
-    return RunTitle(
-        model=model_title(run.model, option="" if named else parameters.get("model", ""), engine=run.engine),
-        task=run.task,
-        kv_policy=run.kv_policy,
-        label=run.label,
-        rope=run.rope,
-    )
-
-
-def _fetched_run(client: MlflowClient, mlflow_id: str, *, experiment: Path) -> Path:
-    """The folder of the run with this MLflow id: its own in `experiment`, or one with the files that MLflow has.
-
-    Files are fetched once, into `experiment/fetched/ID`. Raises `TrackingError` for a run without them.
-    """
-    run = client.get_run(mlflow_id)
-    own = experiment / str(run.data.tags.get("contextcliff.folder", run.info.run_name))
-    if own.parent == experiment and (own / _NEEDED[0]).is_file():
-        return own
-    folder = experiment / "fetched" / mlflow_id
-    if all((folder / name).is_file() for name in _NEEDED):
-        return folder
-    sizes = {file.path: file.file_size or 0 for file in client.list_artifacts(mlflow_id)}
-    lacking = [name for name in _NEEDED if name not in sizes]
-    if lacking:
-        raise TrackingError(f"run {mlflow_id} has no {', '.join(lacking)}: it is none of ContextCliff, or incomplete")
-    large = [name for name in _NEEDED if sizes[name] > _LARGEST_FILE]
-    if large:
-        raise TrackingError(f"run {mlflow_id}: {large[0]} is larger than {_LARGEST_FILE >> 30} GiB")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in reversed(_NEEDED):  # the report last: a folder that has one is complete
-        client.download_artifacts(mlflow_id, name, str(folder))
-    return folder
+        taken = any(each.data.tags.get(RUN_ID) not in (run.run_id, None) for each in found)
+        return f"{name} · {run.fingerprint[:8]}" if taken else name
 
 
 def _found(opened: Opened, tracked: Tracked, *, live: str | None) -> tuple[list[Run], list[Run]]:
     """The other runs that MLflow has of this one: those that never had a report, and its uploads by the same rule."""
-    run_id = tracked.report.run.run_id
-    found = [
-        run
-        for run in uploads(opened.client, opened.experiment_id, tag=_RUN_ID, value=run_id)
-        if run.info.run_id != live
-    ]
+    found = [run for run in uploads(opened, tag=RUN_ID, value=tracked.report.run.run_id) if run.info.run_id != live]
     unfinished = [run for run in found if run.data.tags.get(LAYOUT) == UNDER_WAY]
     return unfinished, [run for run in found if run not in unfinished and _by_the_same_rule(run, tracked)]
 
@@ -274,6 +303,66 @@ def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
     # A parameter that is None was left to the task and may have had any value.
     known = json.loads(tag) if tag else {key: value for key, value in run.data.params.items() if value != "None"}
     return not differing(compact(rule_of(tracked.report)), compact(known))
+
+
+def _fetched_run(client: MlflowClient, mlflow_id: str, *, experiment: Path) -> Path:
+    run = client.get_run(mlflow_id)
+    own = experiment / str(run.data.tags.get(_FOLDER, run.info.run_name))
+    if own.parent == experiment and (own / REPORT_NAME).is_file():
+        return own
+    folder = experiment / "fetched" / mlflow_id
+    if all((folder / name).is_file() for name in _NEEDED):
+        return folder
+    sizes = {file.path: file.file_size or 0 for file in client.list_artifacts(mlflow_id)}
+    if lacking := [name for name in _NEEDED if name not in sizes]:
+        raise TrackingError(f"run {mlflow_id} has no {', '.join(lacking)}: it is none of ContextCliff, or incomplete")
+    if large := [name for name in _NEEDED if sizes[name] > _LARGEST_FILE]:
+        raise TrackingError(f"run {mlflow_id}: {large[0]} is larger than {_LARGEST_FILE >> 30} GiB")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in reversed(_NEEDED):  # the report last: a folder that has one is complete
+        client.download_artifacts(mlflow_id, name, str(folder))
+    return folder
+
+
+def tracked_of(folder: Path) -> Tracked:
+    """What a finished run's files say of it. The report has the digest that it had when it was written.
+
+    Raises `TrackingError` for a folder without them, and for files that are too large or can't be read.
+    """
+    file = folder / _MANIFEST
+    try:
+        with opened_file(file, most=MAX_BYTES):
+            file = folder / SAMPLES_NAME
+        samples = _rows(file)
+        report = read_report(folder / REPORT_NAME)
+    except UnreadableReport as error:
+        raise TrackingError(f"{folder / REPORT_NAME} {error}") from error
+    except UnreadableFile as error:
+        again = f"make it anew with action=analyze run={folder}"
+        raise TrackingError(f"{file}: {error}; {again}") from error
+    return Tracked(
+        report=report,
+        folder=folder,
+        parameters=read_parameters(folder / _MANIFEST),
+        samples=samples,
+        prompts=read_contexts(folder / CONTEXTS_NAME),
+        provenance=read_provenance(folder / _MANIFEST),
+        interrupted=report.run.partial,
+    )
+
+
+def _rows(file: Path) -> list[Mapping[str, object]]:
+    """The lines of `samples.jsonl`, each as the table of samples has it."""
+    rows: list[Mapping[str, object]] = []
+    for number, line in enumerate(sample_lines(file), start=1):
+        try:
+            row = parsed(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise TrackingError(f"{file} line {number} is no sample; make it anew with action=analyze")
+        rows.append(row)
+    return rows
 
 
 def _mlflow_script() -> str:

@@ -1,72 +1,35 @@
-"""No tracking: `tracking=none`."""
+"""`tracking=none`: a run leaves its local files only."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from contextcliff.records.sweep import SweepRow
-from contextcliff.settings import settings
-from contextcliff.tracking.tracker import (
-    Begun,
-    LengthPoint,
-    Started,
-    Tracked,
-    TrackedComparison,
-    TrackedSweep,
-    TrackingError,
-)
+from contextcliff.settings import FolderName, settings
+from contextcliff.tracking.tracker import TrackingError
 
-
-class Untracked:
-    """A run that nobody keeps."""
-
-    def point(self, point: LengthPoint) -> None:
-        """Do nothing."""
-
-    def hand_over(self) -> None:
-        """None: nothing is kept."""
-
-    def fail(self, why: str, *, interrupted: bool = False) -> None:
-        """Do nothing."""
+if TYPE_CHECKING:
+    from contextcliff.tracking.mlflow import MLflowTracker
 
 
 @settings
 class NoTracker:
-    """Keeps nothing beside the run's local files."""
+    """What every option of `tracking` has; nothing is kept beside the run's local files."""
 
-    experiment: str = "contextcliff"
+    experiment: FolderName = "contextcliff"
     """Name of the folder below `output_dir` that holds the run's folder."""
 
     @property
-    def is_shared(self) -> bool:
-        return False
+    def mlflow(self) -> MLflowTracker | None:
+        """What keeps runs; None with `tracking=none`."""
+        return None
 
     def check(self) -> None:
-        """There is nothing to check."""
+        """Raise `ValueError`, one line that names the key, for settings that can't be; contacts nothing."""
 
-    def begin(self, started: Started) -> Untracked:  # noqa: ARG002
-        return Untracked()
+    def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:  # noqa: ARG002
+        """The folder of the run with this MLflow id: its own in `experiment`, or one with the files that MLflow has.
 
-    def log(self, tracked: Tracked, *, begun: Begun | None = None) -> None:
-        """Do nothing."""
-
-    def has(self, tracked: Tracked) -> bool:  # noqa: ARG002
-        return True
-
-    def log_comparison(self, tracked: TrackedComparison) -> None:
-        """Do nothing."""
-
-    def log_sweep(self, sweep: TrackedSweep) -> str:  # noqa: ARG002
-        return ""
-
-    def sweep_rows(self, sweep_id: str) -> tuple[SweepRow, ...]:  # noqa: ARG002
-        return ()
-
-    def fetch(self, tracked_id: str, *, experiment: Path) -> Path:  # noqa: ARG002
-        raise TrackingError(f"tracking=none keeps no run {tracked_id}; give tracking=mlflow and its tracking.uri")
-
-    def leaderboard(self) -> None:
-        """None: there is no page."""
-
-    def ui_command(self) -> None:
-        """None: there is nothing to show."""
+        Files are fetched once, into `experiment/fetched/ID`. Raises `TrackingError`.
+        """
+        raise TrackingError(f"tracking=none keeps no run {mlflow_id}; give tracking=mlflow and its tracking.uri")

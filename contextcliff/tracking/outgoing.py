@@ -15,8 +15,10 @@ _TEXTS = frozenset({".csv", ".html", ".json", ".jsonl", ".md", ".txt", ".yaml"})
 _PATH = re.compile(r"(?:~|[A-Za-z]:|\.{0,2})[/\\][^'\",\[\]\n]*|[\w.-]+[/\\][^'\",\[\]\n]*")
 _WORDLESS = frozenset({"report.json", "report.md", "samples.jsonl", "manifest.json", "config.yaml"})
 """Files of which a version without prompts, answers and documents is kept, beside figures."""
-WORDS = ("question", "answers", "prediction", "output", "metadata", "prompt")
-"""Columns of the samples that hold text of the model, the documents or the task."""
+WORDS: Mapping[str, object] = {
+    **{"question": "", "answers": [], "prediction": None, "output": None, "metadata": {}, "prompt": ""}
+}
+"""Columns of the samples that hold text of the model, the documents or the task, and what they are without it."""
 
 
 def own_paths(parameters: Mapping[str, str]) -> dict[str, str]:
@@ -36,32 +38,21 @@ def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool) -> Itera
     which that can be done go without texts of the model, the documents and the task; the others stay here.
     """
     with tempfile.TemporaryDirectory(prefix="contextcliff-upload-") as made:
-        target = Path(made)
         for file in sorted(folder.rglob("*")):
-            if (
-                not file.is_file()
-                or file.is_symlink()
-                or _is_hidden(file, folder)
-                or (not log_text and not _is_wordless(file))
-            ):
+            name = file.relative_to(folder)
+            # A hidden one is something that a process that was killed did not finish.
+            if not file.is_file() or file.is_symlink() or any(part.startswith(".") for part in name.parts):
                 continue
-            place = target / file.relative_to(folder)
+            if not log_text and file.suffix != ".png" and file.name not in _WORDLESS:
+                continue
+            place = Path(made) / name
             place.parent.mkdir(parents=True, exist_ok=True)
             changed = _changed(file, paths, log_text=log_text) if file.suffix in _TEXTS else None
             if changed is None:
                 place.symlink_to(file.absolute())
             else:
                 place.write_text(changed, encoding="utf-8")
-        yield target
-
-
-def _is_hidden(file: Path, folder: Path) -> bool:
-    """Whether it is something that a process that was killed did not finish."""
-    return any(part.startswith(".") for part in file.relative_to(folder).parts)
-
-
-def _is_wordless(file: Path) -> bool:
-    return file.suffix == ".png" or file.name in _WORDLESS
+        yield Path(made)
 
 
 def without_paths(text: str, paths: Mapping[str, str]) -> str:
@@ -76,7 +67,7 @@ def without_paths(text: str, paths: Mapping[str, str]) -> str:
 
 
 def _changed(file: Path, paths: Mapping[str, str], *, log_text: bool) -> str | None:
-    """The text that is uploaded in the place of a file's; None where it is the file's own."""
+    """The text that is uploaded in the place of a file's; None if that is the file's own."""
     try:
         own = file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -92,7 +83,4 @@ def _changed(file: Path, paths: Mapping[str, str], *, log_text: bool) -> str | N
 
 def wordless(row: Mapping[str, object]) -> dict[str, object]:
     """A row of the samples without what holds text; the columns stay."""
-    return {key: (_EMPTY.get(key, "") if key in WORDS else value) for key, value in row.items()}
-
-
-_EMPTY: Mapping[str, object] = {"answers": [], "metadata": {}, "prediction": None, "output": None}
+    return {key: WORDS.get(key, value) for key, value in row.items()}

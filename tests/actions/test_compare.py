@@ -1,47 +1,45 @@
-"""`action=compare` from the command line: which runs it finds, what it says of them, and what it refuses."""
+"""`action=compare` from the command line: which runs it finds, what it decides and says of them, what it refuses."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.commands import DRAWN, SIMULATED, comparison, contextcliff, run
+from tests.commands import DRAWN, SIMULATED, comparison, contextcliff, reports, run
+from tests.commands import refused as refused_line
+from tests.compositions import line_of
 from tests.writing.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
 
-NEEDLES = ("task=niah", "dataset=synthetic", "task.trials=1", *SIMULATED)
+NEEDLES = ("task=niah", "dataset=synthetic", *SIMULATED)
 PROSE = (
     *("task=continuation", "task.rounds=2", "task.max_tokens=128", "task.start_context=512", "task.max_context=1024"),
     *SIMULATED,
 )
 COMPARE = ("action=compare", "reporting.progress=false", "tracking=none", "reporting.figures=false")
+FILES = {"comparison.html", "comparison.json", "comparison.md", "comparison.csv"}
 
 
 def refused(folder: Path, *overrides: str) -> str:
-    ended = contextcliff(*COMPARE, *overrides, cwd=folder)
-    assert ended.returncode == 2
-    assert ended.stderr.count("\n") == 1
-    return ended.stderr
-
-
-def measure(folder: Path, name: str, of: str = "comparison") -> dict[str, Any]:
-    found: dict[str, Any] = next(one for one in comparison(folder, of)["measures"] if one["measure"] == name)
-    return found
+    return refused_line(folder, *COMPARE, *overrides).removeprefix("error: ").removesuffix("\n")
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two needle runs, two continuation runs, and what Context-Tester left beside them."""
+    """Two needle runs, two continuation runs, and what Context-Tester left beside them. The store is of no use."""
     folder = tmp_path_factory.mktemp("compare")
     for policy in ("none", "q8_0"):
-        run(folder, *NEEDLES, f"kv_policy={policy}")
+        run(folder, *NEEDLES, "task.trials=1", f"kv_policy={policy}")
         run(folder, *PROSE, f"kv_policy={policy}")
     result_folder(folder / "old" / "glm", drawn_rounds([512, 1024]), original=figures(cloze=25.0, diversity=0.6))
     rows = [table_row(tokens, number=n, cloze_score=20.0 + n) for tokens in (1024, 512) for n in (1, 2)]
     table(folder / "old" / "detailed.csv", rows)
+    (folder / "outputs" / "state.db").write_bytes(b"not a database")
     return folder
 
 
@@ -59,18 +57,16 @@ def written(folder: Path) -> set[str]:
     return {path.name for path in (folder / "outputs/contextcliff/comparisons/comparison").iterdir()}
 
 
-def test_by_default_the_runs_of_the_task_are_compared(folder: Path) -> None:
+def test_by_default_the_runs_of_the_task_are_compared_and_no_store_is_opened(folder: Path) -> None:
     told = run(folder, *COMPARE, *DRAWN, "task=niah")
     found = comparison(folder)
     assert sorted(one["run_id"] for one in found["runs"]) == ids(folder, "niah")
     assert sorted(one["name"].rpartition(" · ")[2] for one in found["runs"]) == ["f16", "q8_0"]
     assert found["measures"] == []
     assert "COMPARISON" in told
-    pictures = {"curves.png", "differences.png", "memory.png"}
-    files = {"comparison.html", "comparison.json", "comparison.md", "comparison.csv"}
-    assert written(folder) == {*files, *pictures}
+    assert written(folder) == {*FILES, "curves.png", "differences.png", "memory.png"}
     run(folder, *COMPARE, "task=niah")
-    assert written(folder) == files
+    assert written(folder) == FILES
 
 
 def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
@@ -81,14 +77,14 @@ def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
     assert [one["run_id"] for one in comparison(folder, "picked")["runs"]] == [first, second]
 
 
-@pytest.mark.parametrize("broken", ["{}", '{"configuration": ["task.trials"]}'])
-def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path, broken: str) -> None:
+def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path) -> None:
     first, _ = ids(folder, "niah")
-    (folder / "outputs" / "contextcliff" / first / "manifest.json").write_text(broken)
+    (folder / "outputs" / "contextcliff" / first / "manifest.json").write_text('{"configuration": ["task.trials"]}')
     ended = contextcliff(*COMPARE, "task=niah", cwd=folder)
-    assert ended.returncode == 0
-    named = f"warning: outputs/contextcliff/{first}/manifest.json is damaged; its run's configuration is not known\n"
-    assert ended.stderr == (named if broken != "{}" else "")
+    assert (ended.returncode, ended.stderr) == (
+        0,
+        f"warning: outputs/contextcliff/{first}/manifest.json is damaged; its run's configuration is not known\n",
+    )
     parameters = next(one for one in comparison(folder)["runs"] if one["run_id"] == first)["parameters"]
     assert "task.trials" not in parameters
     assert parameters["run"] == first
@@ -116,21 +112,14 @@ def test_runs_of_writing_are_decided_by_healthy_rounds_and_every_measure_is_test
 @pytest.mark.slow
 def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> None:
     first, _ = ids(folder, "continuation")
-    run(
-        folder,
-        *COMPARE,
-        *DRAWN,
-        "task=continuation",
-        f"action.baseline={first}",
-        "action.candidates=[old/glm,old/detailed.csv]",
-    )
+    asked = (f"action.baseline={first}", "action.candidates=[old/glm,old/detailed.csv]")
+    run(folder, *COMPARE, *DRAWN, "task=continuation", *asked)
     found = comparison(folder)
     assert [one["tool"] for one in found["runs"]] == ["contextcliff", "Context-Tester", "Context-Tester"]
     assert found["runs"][1]["parameters"]["sampling.temperature"] == "0.8"
     assert len({one["name"] for one in found["runs"]}) == 3
     cloze = next(measure for measure in found["measures"] if measure["measure"] == "cloze_score")
-    assert len(cloze["ranges"]) == 3
-    assert cloze["winner"] is None
+    assert (len(cloze["ranges"]), cloze["winner"]) == (3, None)
     assert "different rules" in cloze["reason"]
     assert any("was measured by Context-Tester" in note for note in found["notes"])
     assert [one["verdict"] for one in found["candidates"]] == [None, None]
@@ -151,45 +140,49 @@ def test_texts_are_measured_anew_by_the_familiar_words_of_the_task(folder: Path)
     asked = (f"action.baseline={first}", "action.candidates=[old/glm]", "action.remeasure=true")
     run(folder, *COMPARE, "task=continuation", *asked, "action.name=default")
     run(folder, *COMPARE, "task=continuation", *asked, f"task.word_list={words}", "action.name=few")
-    unfamiliar = {name: measure(folder, "pct_unfamiliar_words", name) for name in ("default", "few")}
-    ranges = {name: found["ranges"][1] for name, found in unfamiliar.items()}
+    default, few = (
+        next(one for one in comparison(folder, name)["measures"] if one["measure"] == "pct_unfamiliar_words")
+        for name in ("default", "few")
+    )
     # Of the words of those texts nearly all are neither of the two.
-    assert ranges["default"]["high"] < 0.5 < ranges["few"]["low"]
-    assert "rules" not in unfamiliar["default"]["reason"]
-    assert unfamiliar["few"]["winner"] is None
-    assert "familiar words by the Dale-Chall list; familiar words by few.txt" in unfamiliar["few"]["reason"]
+    assert default["ranges"][1]["high"] < 0.5 < few["ranges"][1]["low"]
+    assert "rules" not in default["reason"]
+    assert few["winner"] is None
+    assert "familiar words by the Dale-Chall list; familiar words by few.txt" in few["reason"]
     notes = comparison(folder, "few")["notes"]
     assert any("measured by our rules, familiar words by few.txt" in note for note in notes)
     assert "private" not in json.dumps(comparison(folder, "few"))
 
 
-def changed(folder: Path, run_id: str, file: str, **changes: Any) -> None:
-    """Change what a run's file says, in its dictionary `writing` or `configuration`."""
-    path = folder / "outputs" / "contextcliff" / run_id / file
-    found = json.loads(path.read_text(encoding="utf-8"))
-    found["writing" if file == "report.json" else "configuration"] |= changes
-    path.write_text(json.dumps(found), encoding="utf-8")
-
-
 @pytest.mark.slow
-def test_runs_from_different_points_are_told_what_a_point_depends_on(folder: Path) -> None:
-    first, _ = ids(folder, "continuation")
-    changed(folder, first, "report.json", continuation_point=1)
-    run(folder, *COMPARE, "task=continuation")
-    (note,) = (note for note in comparison(folder)["notes"] if "different points" in note)
-    assert note.endswith("runs with the same text, tokenizer, longest context and task.max_tokens share theirs")
-
-
-@pytest.mark.slow
-def test_a_run_of_another_task_is_in_the_table_and_not_in_the_writing(folder: Path) -> None:
-    runs = [*ids(folder, "continuation"), ids(folder, "niah")[0]]
-    asked = (f"action.baseline={runs[0]}", f"action.candidates=[{','.join(runs[1:])}]")
+def test_a_run_of_another_task_is_in_the_table_alone_and_other_points_are_told(folder: Path) -> None:
+    first, second = ids(folder, "continuation")
+    path = folder / "outputs" / "contextcliff" / first / "report.json"
+    report = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**report, "writing": {**report["writing"], "continuation_point": 1}}), encoding="utf-8")
+    asked = (f"action.baseline={first}", f"action.candidates=[{second},{ids(folder, 'niah')[0]}]")
     run(folder, *COMPARE, "task=continuation", *asked)
     found = comparison(folder)
     assert len(found["runs"]) == 3
     assert all(len(measure["ranges"]) <= 2 for measure in found["measures"])
     assert any("left out of the writing part" in note for note in found["notes"])
     assert any("different lengths" in note for note in found["notes"])
+    (note,) = (note for note in found["notes"] if "different points" in note)
+    assert note.endswith("runs with the same text, tokenizer, longest context and task.max_tokens share theirs")
+
+
+def test_a_run_that_stopped_is_compared_by_what_it_has_and_said_to_have_stopped(folder: Path) -> None:
+    first, second = ids(folder, "niah")
+    home = folder / "outputs" / "contextcliff" / first
+    report = json.loads((home / "report.json").read_text(encoding="utf-8"))
+    (home / "report.json").write_text(json.dumps({**report, "partial": True}), encoding="utf-8")
+    lines = (home / "samples.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (home / "samples.jsonl").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
+    run(folder, *COMPARE, "task=niah", f"action.baseline={first}", f"action.candidates=[{second}]")
+    found = comparison(folder)
+    name = next(one["name"] for one in found["runs"] if one["run_id"] == first)
+    assert f"{name} stopped before its end: lengths may be missing" in found["notes"]
+    assert found["candidates"][0]["decision"]["overall"]["n_pairs"] == len(lines) // 2
 
 
 def test_an_unreadable_report_is_passed_over_unless_it_is_asked_for(folder: Path) -> None:
@@ -203,55 +196,142 @@ def test_an_unreadable_report_is_passed_over_unless_it_is_asked_for(folder: Path
     )
 
 
-def test_fewer_than_two_runs_are_refused_with_the_way_out(tmp_path: Path, folder: Path) -> None:
-    assert "outputs/contextcliff holds 0 runs of task=niah; a comparison takes two" in refused(tmp_path)
+def test_what_can_not_be_compared_is_one_line_with_the_way_out(folder: Path, tmp_path: Path) -> None:
     first, second = ids(folder, "niah")
+    pairs = {
+        ("nowhere", "old/glm"): "action.baseline: nowhere is not in outputs/contextcliff; give a run id",
+        ("old/glm", "old"): "action.candidates: old is neither a run of ours nor one of Context-Tester",
+        (first, f"{second},outputs/contextcliff/{first}"): (
+            f"action.candidates: {first} is the baseline itself; name other runs"
+        ),
+    }
+    for (baseline, candidates), told in pairs.items():
+        line = refused(folder, f"action.baseline={baseline}", f"action.candidates=[{candidates}]")
+        assert line.startswith(told)
     assert refused(folder, f"action.candidates=[{first}]") == (
-        f"error: action.candidates=[{first}]: candidates of what? give action.baseline=RUN too\n"
+        f"action.candidates=[{first}]: candidates of what? give action.baseline=RUN too"
     )
+    assert "outputs/contextcliff holds 0 runs of task=niah; a comparison takes two" in refused(tmp_path)
     shutil.rmtree(folder / "outputs" / "contextcliff" / second)
     assert "outputs/contextcliff holds 1 run of task=niah; a comparison takes two" in refused(folder, "task=niah")
-
-
-def test_a_run_that_stopped_is_compared_by_what_it_has_and_said_to_have_stopped(folder: Path) -> None:
-    first, second = ids(folder, "niah")
-    home = folder / "outputs" / "contextcliff" / first
-    report = json.loads((home / "report.json").read_text(encoding="utf-8"))
-    (home / "report.json").write_text(json.dumps({**report, "partial": True}), encoding="utf-8")
-    lines = (home / "samples.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-    (home / "samples.jsonl").write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")
-    run(folder, *COMPARE, "task=niah", f"action.baseline={first}", f"action.candidates=[{second}]")
-    made = comparison(folder)
-    name = next(one["name"] for one in made["runs"] if one["run_id"] == first)
-    assert f"{name} stopped before its end: lengths may be missing" in made["notes"]
-    assert made["candidates"][0]["decision"]["overall"]["n_pairs"] == len(lines) // 2
-
-
-def test_a_baseline_is_no_candidate_of_its_own(folder: Path) -> None:
-    first, second = ids(folder, "niah")
-    place = f"outputs/contextcliff/{first}"
-    asked = (f"action.baseline={first}", f"action.candidates=[{second},{place}]")
-    assert refused(folder, *asked) == f"error: action.candidates: {first} is the baseline itself; name other runs\n"
-
-
-NOWHERE = ("action.baseline=nowhere", "action.candidates=[old/glm]")
-NEITHER = ("action.baseline=old/glm", "action.candidates=[old]")
 
 
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (NOWHERE, "action.baseline: nowhere is not in outputs/contextcliff; give a run id"),
-        (NEITHER, "action.candidates: old is neither a run of ours nor one of Context-Tester"),
-        (("action.name=../up",), "action.name=../up: names a folder"),
-        (("action.margin=5",), "action.margin=5.0: is a fall of the mean score; give a number between 0 and 1"),
-        (("action.gate_on_unknown=true",), "action.gate_on_unknown=true: widens a gate that is off; add action.gate"),
+        ("action.name=../up", "action.name=../up: names a folder"),
+        ("action.margin=5", "action.margin=5: must be less than 1"),
+        ("action.gate_on_unknown=true", "action.gate_on_unknown=true: widens a gate that is off; add action.gate"),
     ],
 )
-def test_what_is_no_run_is_refused(folder: Path, asked: tuple[str, ...], told: str) -> None:
-    assert told in refused(folder, *asked)
+def test_a_setting_that_can_not_be_is_one_line(asked: str, told: str) -> None:
+    assert (line_of(*COMPARE, asked) or "").startswith(told)
 
 
-def test_no_store_is_opened(folder: Path) -> None:
-    (folder / "outputs" / "state.db").write_bytes(b"not a database")
-    run(folder, *COMPARE, "task=niah")
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One run of a good model, labelled `equal`, and then a sweep of that model and a bad one."""
+    folder = tmp_path_factory.mktemp("verdicts")
+    asked = (*NEEDLES, "task.lengths=[512,1024,2048]", "task.trials=4")
+    run(folder, *asked, "label=equal", "engine.cliff_tokens=9000")
+    run(folder, *asked, "engine.cliff_tokens=9000,700", "reporting.published=[nolima:gpt-4o]")
+    return folder
+
+
+def compared(folder: Path, *overrides: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    ended = contextcliff(*COMPARE, *overrides, cwd=folder)
+    assert ended.returncode == code, ended.stderr
+    return ended
+
+
+def test_without_runs_the_jobs_of_the_latest_sweep_are_taken_and_a_worse_one_closes_the_gate(sweep: Path) -> None:
+    ended = compared(sweep, "action.gate=true", code=3)
+    found = comparison(sweep)
+    assert [one["parameters"]["engine.cliff_tokens"] for one in found["runs"]] == ["9000", "700"]
+    assert found["baseline"] == found["runs"][0]["name"]
+    assert [one["verdict"] for one in found["candidates"]] == ["worse"]
+    assert ended.stderr.startswith("error: action.gate=true: against ")
+    assert " is worse, -" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert "is worse than" in " ".join(ended.stdout.split())
+
+
+def test_an_equal_candidate_opens_the_gate_and_the_wider_one_by_what_the_pairs_can_rule_out(sweep: Path) -> None:
+    asked = ("action.baseline='label=equal'", "action.candidates=['engine.cliff_tokens=9000']", "action.gate=true")
+    wider = "action.gate_on_unknown=true"
+    compared(sweep, *asked, "action.name=equal", "action.margin=0.1", wider)
+    (found,) = comparison(sweep, "equal")["candidates"]
+    assert (found["verdict"], found["decision"]["overall"]["mean"]) == ("not_worse", 0.0)
+    compared(sweep, *asked, "action.name=equal", "action.margin=0.01")
+    ended = compared(sweep, *asked, "action.name=equal", "action.margin=0.01", wider, code=3)
+    assert "may be worse, 0.0 points" in ended.stderr
+
+
+def test_runs_are_found_by_what_they_are(sweep: Path) -> None:
+    searches = "['engine.cliff_tokens=700','engine.cliff_tokens=9000']"
+    compared(sweep, "action.baseline='label=equal'", f"action.candidates={searches}", "action.name=found")
+    found = comparison(sweep, "found")
+    cliffs = [one["parameters"]["engine.cliff_tokens"] for one in found["runs"]]
+    assert (cliffs, found["runs"][0]["parameters"]["label"]) == (["9000", "700", "9000"], "equal")
+    assert found["candidates"][0]["verdict"] == "worse"
+    assert refused(sweep, "action.baseline='label=equal'", "action.candidates=['kv_policy=q2 task=niah']") == (
+        "action.candidates=kv_policy=q2 task=niah: matches no run of outputs/contextcliff; kv_policy there: f16, none; "
+        "task there: niah"
+    )
+    assert refused(sweep, "action.baseline='label=equal'", "action.candidates=['label=equal']") == (
+        "action.candidates=[label=equal]: finds the baseline alone; name other runs"
+    )
+
+
+def published(folder: Path, *overrides: str) -> tuple[str, dict[str, Any]]:
+    """What the console says, and `comparison.json`."""
+    return compared(folder, *overrides).stdout, comparison(folder)
+
+
+def test_published_figures_stand_in_every_table_and_are_decided_by_none(sweep: Path) -> None:
+    (sweep / "mine.csv").write_text("model,length,score,source\nOurs,4096,0.5,our page\n", encoding="utf-8")
+    console, data = published(sweep, "action.published=[ruler:gpt-4-1106-preview,mine.csv]")
+    place = sweep / "outputs" / "contextcliff" / "comparisons" / "comparison"
+    markdown, page = ((place / f"comparison.{end}").read_text("utf-8") for end in ("md", "html"))
+    assert re.search(r"published: Ours .*\n\(mine\)", console)
+    assert "PUBLISHED FIGURES (never tested against, never paired)" in console
+    assert "mine: score. our page" in console
+    assert [curve["model"] for curve in data["published"]] == ["GPT-4-1106-preview", "Ours"]
+    assert data["published"][1]["points"] == [{"tokens": 4096, "score": 0.5}]
+    assert data["published"][0]["effective_said"] == "64K"
+    assert "| published: Ours (mine) | - | not tested | 0.500 | 4,096 |" in markdown
+    assert "## Published figures" in markdown
+    assert "Nothing here is tested against them" in markdown
+    assert "published: GPT-4-1106-preview (RULER)" in page
+    _, plain = published(sweep)
+    assert [plain[key] for key in ("candidates", "runs")] == [data[key] for key in ("candidates", "runs")]
+    assert plain["published"] == []
+    _, of_reporting = published(sweep, "reporting.published=[nolima:gpt-4o]")
+    assert [curve["model"] for curve in of_reporting["published"]] == ["GPT-4o"]
+
+
+def test_a_run_keeps_what_was_drawn_behind_it_and_the_page_names_the_source(sweep: Path) -> None:
+    kept = [report for report in reports(sweep) if report["published"]]
+    assert [[curve["model"] for curve in report["published"]] for report in kept] == [["GPT-4o"]] * 2
+    text = (sweep / "outputs" / "contextcliff" / kept[0]["run_id"] / "report.md").read_text("utf-8")
+    assert "arXiv:2502.05167, https://github.com/adobe-research/NoLiMa" in text
+
+
+def test_a_published_table_that_is_not_there_is_one_line_and_sends_nothing(tmp_path: Path) -> None:
+    for key in ("action.published", "reporting.published"):
+        assert refused(tmp_path, f"{key}=[rulr]") == (
+            f"{key}=rulr: no published table has that name; choose one of babilong_qa1, mrcr_minimax, nolima, ruler, "
+            "ruler_minimax, or give a file of your own that ends in .csv or .yaml"
+        )
+    assert refused_line(tmp_path, *NEEDLES, "reporting.published=[mine.csv]") == (
+        "error: reporting.published=mine.csv: there is no such file; give the path of a CSV or YAML table\n"
+    )
+    assert not (tmp_path / "outputs").exists()
+
+
+@pytest.mark.slow
+def test_a_repeated_sweep_is_the_latest_one_again(sweep: Path) -> None:
+    asked = (*NEEDLES, "task.lengths=[512,1024,2048]", "task.trials=4")
+    run(sweep, *asked, "engine.cliff_tokens=700,9000")
+    compared(sweep)
+    assert [one["verdict"] for one in comparison(sweep)["candidates"]] == ["better"]

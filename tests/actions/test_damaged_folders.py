@@ -23,7 +23,7 @@ from contextcliff.reporting.run_folders import copy_run
 from contextcliff.reporting.run_names import read_dataset, read_parameters
 from contextcliff.reporting.stored_reports import UnreadableReport, read_report, stored_reports
 from contextcliff.reporting.stored_sweeps import read_rows, read_sweep
-from contextcliff.tracking.tracked_folder import tracked_of
+from contextcliff.tracking.mlflow import tracked_of
 from contextcliff.tracking.tracker import TrackingError
 from tests.commands import SIMULATED, contextcliff
 

@@ -76,8 +76,8 @@ def test_what_changes_a_judgement_is_another_rule(first: tuple[str, ...], second
 def test_every_key_of_a_task_asks_or_judges(task: str) -> None:
     invocation = built(f"task={task}")
     asked, judging = set(invocation.task.identity()), {key.removeprefix("task.") for key in rule(f"task={task}")}
-    keys = {field.name for field in fields(invocation.task)}  # type: ignore[arg-type]  # a settings class
-    assert keys - asked - judging == {"save_contexts", "like"} | (keys & set(invocation.task.idle))
+    keys = {field.name for field in fields(invocation.task)}
+    assert keys - asked - judging == {"save_contexts", "like"} | (keys & set(invocation.task.traits.idle))
     assert not keys & asked & judging
 
 

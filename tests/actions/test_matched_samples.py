@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.actions.matched_samples import match, samples_of, why_no_pairs
+from contextcliff.actions.compare import match, samples_of, why_no_pairs
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import Report
 from contextcliff.reporting.comparison.comparison import ComparedRun
@@ -66,23 +66,29 @@ def other(**changes: Any) -> Report:
     return replace(report, run=replace(report.run, **changes))
 
 
+def writing(**changes: Any) -> Report:
+    """A report whose cap is tested on healthy rounds."""
+    report = other(**changes)
+    cap = replace(report.analysis.safe_cap, quantity="healthy")
+    return replace(report, analysis=replace(report.analysis, safe_cap=cap))
+
+
 @pytest.mark.parametrize(
-    ("candidate", "why"),
+    ("baseline", "candidate", "here", "why"),
     [
-        (other(task="tracing"), "since they were not asked the same: task niah there and tracing here"),
-        (other(dataset="mine"), "since they were not asked the same: dataset essays there and mine here"),
-        (other(tokenizer="another"), "since they were not asked the same: tokenizer "),
-        (other(), "since no sample was asked in both"),
+        (other(), other(task="tracing"), "b", "since they were not asked the same: task niah there and tracing here"),
+        (other(), other(dataset="mine"), "b", "since they were not asked the same: dataset essays there and mine here"),
+        (other(), other(tokenizer="another"), "b", "since they were not asked the same: tokenizer "),
+        (writing(), other(), "a", "since they were not asked the same: caps of healthy there and score here"),
+        (other(), other(), "b", "since no sample was asked in both"),
+        (other(), other(), "a", "since all 1 samples of one id have other prompts"),
     ],
 )
-def test_two_runs_without_a_pair_say_what_differs(candidate: Report, why: str) -> None:
-    nothing = match(simulated(), candidate, there=by_id(sample("a")), here=by_id(sample("b")))
-    assert why_no_pairs(simulated(), candidate, nothing).startswith(why)
-
-
-def test_other_prompts_under_the_same_ids_are_told() -> None:
-    nothing = match(simulated(), simulated(), there=by_id(sample("a")), here=by_id(sample("a", prompt_sha256="x")))
-    assert why_no_pairs(simulated(), simulated(), nothing) == "since all 1 samples of one id have other prompts"
+def test_two_runs_without_a_pair_say_what_differs(baseline: Report, candidate: Report, here: str, why: str) -> None:
+    there, own = by_id(sample("a")), by_id(sample(here, prompt_sha256="x"))
+    nothing = match(baseline, candidate, there=there, here=own)
+    assert nothing.pairs == ()
+    assert why_no_pairs(baseline, candidate, nothing).startswith(why)
 
 
 LINE = {"sample_id": "a", "context_tokens": 512, "prompt_sha256": "x", "score": 1.0, "depth": 0.5, "output": "…"}
@@ -108,21 +114,12 @@ def test_a_broken_line_is_named_with_its_file_and_the_way_out(tmp_path: Path, li
     assert str(refused.value) == (
         f"action.baseline: {tmp_path / 'samples.jsonl'} line 2 is no sample; write it again with action=analyze"
     )
-
-
-def test_a_run_without_samples_is_named(tmp_path: Path) -> None:
+    (tmp_path / "samples.jsonl").unlink()
     with pytest.raises(ConfigError, match=r"samples.jsonl: No such file or directory; write it again with action=an"):
         list(stored_samples(tmp_path, asked="action.baseline"))
 
 
 ROUND = {**LINE, "figures": {"healthy": 0.0, "composite": 40.0}}
-
-
-def writing(**changes: Any) -> Report:
-    """A report whose cap is tested on healthy rounds."""
-    report = other(**changes)
-    cap = replace(report.analysis.safe_cap, quantity="healthy")
-    return replace(report, analysis=replace(report.analysis, safe_cap=cap))
 
 
 def compared(report: Report, folder: Path) -> ComparedRun:
@@ -149,11 +146,3 @@ def test_a_file_of_an_earlier_version_is_refused_where_it_does_not_say_what_is_h
         "action=analyze"
     )
     assert samples_of(compared(other(), tmp_path), asked="action.baseline")["a"].score == 1.0
-
-
-def test_runs_whose_caps_are_of_different_things_have_no_pairs() -> None:
-    found = match(writing(), other(), there=by_id(sample("a")), here=by_id(sample("a")))
-    assert found.pairs == ()
-    assert why_no_pairs(writing(), other(), found) == (
-        "since they were not asked the same: caps of healthy there and score here"
-    )

@@ -11,8 +11,8 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare_run import Prepared, PreparedSearch, deployment, planned_samples, prepare
-from contextcliff.actions.required_cap import impossible_cap
+from contextcliff.actions.ahead import impossible_cap
+from contextcliff.actions.prepare import Prepared, PreparedSearch, deployment, planned_samples, prepare
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.search import complete_blocks, follow
 from contextcliff.analysis.study import StudyFacts
@@ -62,7 +62,7 @@ async def answered(invocation: Invocation) -> tuple[Prepared, list[ScoredSample]
         prepared = prepare(invocation, invocation.identify(), own=session.tokenizer, served=session.served)
         if prepared.search is None:
             samples = [item.sample for item in prepared.planned if item.sample.is_ordinary]
-            return prepared, [right(sample, invocation.task.perfect_score) for sample in samples]
+            return prepared, [right(sample) for sample in samples]
         return prepared, await searched(invocation, prepared, prepared.search, session)
 
 
@@ -84,9 +84,9 @@ async def searched(
     return scored
 
 
-def right(sample: Sample, score: float) -> ScoredSample:
+def right(sample: Sample) -> ScoredSample:
     return ScoredSample(
-        sample=sample, prompt_sha256="", score=score, failure=None, prediction="", generation=None,
+        sample=sample, prompt_sha256="", score=1.0, failure=None, prediction="", generation=None,
         details={"healthy": 1.0},
     )  # fmt: skip
 
@@ -119,15 +119,15 @@ def gets_its_whole_range(*overrides: str) -> None:
     prepared, scored = asyncio.run(answered(invocation))
     facts = StudyFacts(
         max_context_tokens=prepared.run.facts.context_window,
-        designed_lengths=invocation.task.designed_lengths,
-        relative_by_default=invocation.task.relative_by_default,
+        designed_lengths=invocation.task.traits.designed_lengths,
+        relative_by_default=invocation.task.traits.relative_by_default,
         search=prepared.run.facts.search,
-        quantity=invocation.task.cap_quantity,
+        quantity=invocation.task.traits.cap_quantity,
     )
     analysed = analyse(study_of(scored, invocation.analysis, facts), ())
     assert analysed.safe_cap.censored, analysed.safe_cap.reason
     assert impossible_cap(invocation, prepared) is None
     assert analysed.safe_cap.tokens == analysed.bins[-1].clears_up_to
-    if invocation.task.is_searched:  # and with as few samples as the plan begins with
+    if invocation.task.traits.is_searched:  # and with as few samples as the plan begins with
         planned = [item.sample for item in prepared.planned if item.sample.is_ordinary]
         assert {sample.sample_id for sample in planned} == {item.sample.sample_id for item in scored}

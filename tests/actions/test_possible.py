@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare_run import Prepared, deployment, prepare
-from contextcliff.actions.required_cap import impossible_cap
+from contextcliff.actions.ahead import impossible_cap
+from contextcliff.actions.prepare import Prepared, deployment, prepare
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
@@ -98,10 +98,10 @@ async def _analysed(invocation: Invocation) -> Analysis:
     scored = [item for item in score_outcomes(invocation.task, outcomes, prepared.documents) if item.sample.is_ordinary]
     facts = StudyFacts(
         max_context_tokens=prepared.run.facts.context_window,
-        designed_lengths=invocation.task.designed_lengths,
-        relative_by_default=invocation.task.relative_by_default,
+        designed_lengths=invocation.task.traits.designed_lengths,
+        relative_by_default=invocation.task.traits.relative_by_default,
         search=prepared.run.facts.search,
-        quantity=invocation.task.cap_quantity,
+        quantity=invocation.task.traits.cap_quantity,
     )
     return analyse(study_of(scored, invocation.analysis, facts), ())
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from contextcliff.actions.annotate_run import annotate
-from contextcliff.actions.prepare_run import search_rule
+from contextcliff.actions.action import RunState
+from contextcliff.actions.annotate import annotate
+from contextcliff.actions.prepare import search_rule
+from contextcliff.actions.track import LiveTracking
 from contextcliff.analysis.walk import searched
 from contextcliff.execution.store import Store
 from contextcliff.records.search_record import Search
@@ -32,10 +34,12 @@ def search_of(folder: Path, *overrides: str) -> Search:
     (report,) = reports(folder)
     invocation = built(*overrides)
     with Store(folder / "outputs") as store:
-        annotated = annotate(invocation, report["run_id"], store)
-    plan = annotated.run.facts.search
+        live = LiveTracking(invocation=invocation)
+        state = RunState(invocation=invocation, store=store, run_id=report["run_id"], live=live)
+        annotate(state)
+    plan = state.stored.facts.search
     assert plan is not None
-    return searched(annotated.scored, plan, search_rule(invocation), usual=search_rule(invocation))[0]
+    return searched(state.scored, plan, search_rule(invocation), usual=search_rule(invocation))[0]
 
 
 def judged(report: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Recipe, Sample, Words, render
-from contextcliff.tasks.questions.squad_scoring import token_f1
+from contextcliff.tasks.questions.answers import token_f1
 
 FULL = KVPolicy(name="none")
 Q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from contextlib import suppress
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -15,20 +16,11 @@ from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution import merging
 from contextcliff.execution.database import COLUMNS
 from contextcliff.execution.merging import Merged, merge_store
-from contextcliff.execution.store import Fault, PlannedSample, Store, StoredRun
-from contextcliff.records.corpus import Document
-from contextcliff.records.report import RunFacts
-from tests.execution.test_store import edited
-from tests.execution.test_store_versions import put_back
-from tests.tasks.needles import build, niah, said
-
-SAMPLES = build(niah(lengths=[300, 600], depths=[0.0, 0.5], trials=2))
-PLANNED = tuple(
-    PlannedSample(sample=sample, prompt_sha256=f"sha-{i}", key=f"key-{i}") for i, sample in enumerate(SAMPLES)
-)
-FACTS = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", dataset="text")
-RUN = StoredRun(run_id="run-a", fingerprint="f", label="", facts=FACTS)
-TEXT = Document(document_id="d", title="a title", text="a text", language="en")
+from contextcliff.execution.store import Fault, Store
+from tests.execution.test_store import FACTS, PLANNED, RUN, TEXT, edited, kept
+from tests.execution.test_store_damage import NOBODY, OF_ROWS, WITHIN, Damage
+from tests.execution.test_store_versions import stored
+from tests.tasks.needles import said
 
 
 def rows(folder: Path) -> dict[str, list[tuple[object, ...]]]:
@@ -45,32 +37,19 @@ def merged(into: Path, *others: Path) -> list[Merged]:
         return [merge_store(store, other) for other in others]
 
 
-def kept(folder: Path, *numbers: int, run: StoredRun = RUN, answer: str = "9") -> Path:
-    """A store with a run that planned all samples and has the answers of some."""
-    with Store(folder) as store:
-        for number in numbers:
-            store.keep(PLANNED[number], said(answer))
-        store.begin(run, PLANNED)
-    return folder
-
-
 def changed(folder: Path, *statements: str) -> Path:
     edited(folder / "state.db", *statements)
     return folder
 
 
 def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_path: Path) -> None:
-    kept(tmp_path / "there", 0, 1)
-    with Store(tmp_path / "there") as store:
+    with Store(kept(tmp_path / "there", 0, 1)) as store:
         store.begin(RUN, PLANNED, [TEXT])
         store.keep_vectors({"v": [0.5, 0.25]})
-        store.record_fault("run-a", "s", Fault(kind="timeout", detail="late"))
-        store.add_wall_time("run-a", 2.5)
+        store.record_fault("run", "s", Fault(kind="timeout", detail="late"))
+        store.add_wall_time("run", 2.5)
     merged(tmp_path / "new" / "outputs", tmp_path / "there")
     assert rows(tmp_path / "new" / "outputs") == rows(tmp_path / "there")
-    with Store(tmp_path / "new" / "outputs") as store:
-        assert store.documents("run-a") == {"d": TEXT}
-        assert store.vectors(["v"]) == {"v": (0.5, 0.25)}
 
 
 @pytest.mark.parametrize("longer", ["here", "there"])
@@ -80,16 +59,16 @@ def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, 
             store.keep(PLANNED[0 if name == "here" else 1], said("9"))
             run = replace(RUN, facts=replace(FACTS, server=(name,)))
             store.begin(run, PLANNED[: 4 if name == longer else 2], [TEXT])
-            store.record_fault("run-a", "s", Fault(kind=name, detail=""))
+            store.record_fault("run", "s", Fault(kind=name, detail=""))
     merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
         store.verify()
-        stays = store.run("run-a")
+        stays = store.run("run")
         assert stays is not None
         assert stays.facts.server == (longer,)
-        assert store.schedule("run-a") == PLANNED[:4]
-        assert store.documents("run-a") == {"d": TEXT}
-        assert [fault.kind for _, fault in store.faults("run-a")] == [longer]
+        assert store.schedule("run") == PLANNED[:4]
+        assert store.documents("run") == {"d": TEXT}
+        assert [fault.kind for _, fault in store.faults("run")] == [longer]
         assert store.missing(PLANNED[:4]) == list(PLANNED[2:4])
 
 
@@ -99,13 +78,13 @@ def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path
         running.keep(PLANNED[0], said("9"))
         running.begin(RUN, PLANNED[:2])
         merged(tmp_path / "here", tmp_path / "there")
-        running.extend("run-a", PLANNED[2:4])
-        assert running.schedule("run-a") == PLANNED
+        running.extend("run", PLANNED[2:4])
+        assert running.schedule("run") == PLANNED
 
 
 def test_one_label_of_two_configurations_stays_the_label_of_both(tmp_path: Path) -> None:
     kept(tmp_path / "here", 0, run=replace(RUN, label="v2"))
-    kept(tmp_path / "there", 0, run=replace(RUN, run_id="run-b", fingerprint="g", label="v2"))
+    kept(tmp_path / "there", 0, run=replace(RUN, run_id="other", fingerprint="g", label="v2"))
     merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
         for fingerprint in ("f", "g"):
@@ -123,14 +102,21 @@ def test_a_store_that_a_process_writes_to_is_read_as_it_is(tmp_path: Path) -> No
         assert [one.new_generations for one in merged(tmp_path / "here", tmp_path / "there")] == [1]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_store_on_a_medium_that_cannot_be_written_is_read(tmp_path: Path) -> None:
+def test_a_store_in_a_folder_that_may_not_be_written_is_read(tmp_path: Path) -> None:
     kept(tmp_path / "there", 0)
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here").chmod(0o777)
     (tmp_path / "there").chmod(0o555)
-    try:
-        assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 1
-    finally:
-        (tmp_path / "there").chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    child = os.fork()
+    if child == 0:
+        with suppress(PermissionError):  # who is not root may not write as it is
+            os.setuid(NOBODY)
+        os._exit(merged(tmp_path / "here", tmp_path / "there")[0].new_generations)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    with Store(tmp_path / "here") as store:
+        assert store.generation("key-0") == said("9")
 
 
 def test_stores_that_are_gathered_in_any_order_and_again_give_the_same_answers(tmp_path: Path) -> None:
@@ -167,7 +153,7 @@ NOT_OURS = "is none of ContextCliff's stores (it has v); leave it out"
         ("PRAGMA user_version = 9", "was written by a newer ContextCliff (layout 9, this one knows 3); nothing was "
             "changed: take that version (pip install -U contextcliff), or give another output_dir"),
         ("UPDATE runs SET fingerprint = 'another'",
-            "its run run-a is another configuration than the one here; leave that store out"),
+            "its run run is another configuration than the one here; leave that store out"),
         ("CREATE VIEW v AS SELECT * FROM runs", NOT_OURS),
         ("CREATE TRIGGER v AFTER INSERT ON runs BEGIN DELETE FROM runs; END", NOT_OURS),
     ],
@@ -178,31 +164,22 @@ def test_a_store_that_does_not_go_with_this_one_is_refused(tmp_path: Path, state
 
 
 def test_a_store_from_before_versions_is_merged_and_left_as_it_is(tmp_path: Path) -> None:
-    put_back(kept(tmp_path / "there", 1) / "state.db", version=0)
-    with sqlite3.connect(tmp_path / "there" / "state.db") as store:
+    with sqlite3.connect(stored(tmp_path / "there", 0)) as store:
         store.executescript("DROP TABLE faults; DROP TABLE embeddings")
-    assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 1
+    assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 12
     with sqlite3.connect(tmp_path / "there" / "state.db") as store:
         assert store.execute("PRAGMA user_version").fetchone() == (0,)
 
 
-def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-    (tmp_path / "there" / "state.db").write_text("not a database, but somebody's notes", encoding="utf-8")
-    assert refused(tmp_path) == (
-        "there/state.db: is damaged, or no database (file is not a database); nothing of it was taken: mend it there "
-        "(sqlite3 FILE .recover), or leave it out"
-    )
-
-
-def test_a_store_whose_pages_are_overwritten_is_refused(tmp_path: Path) -> None:
-    file = kept(tmp_path / "there", *range(8)) / "state.db"
-    with sqlite3.connect(file) as store:
+@pytest.mark.parametrize(("damage", "told"), [WITHIN["no database"], WITHIN["overwritten pages"], OF_ROWS["answers"]])
+def test_a_damaged_store_is_refused(tmp_path: Path, damage: Damage, told: str) -> None:
+    with sqlite3.connect(kept(tmp_path / "there", *range(8)) / "state.db") as store:
         store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    data = bytearray(file.read_bytes())
-    data[4096:] = b"\x5a" * (len(data) - 4096)
-    file.write_bytes(bytes(data))
-    assert refused(tmp_path).startswith("there/state.db: is damaged, or no database (")
+    damage(tmp_path / "there" / "state.db")
+    line = refused(tmp_path)
+    assert line.startswith("there/state.db: is damaged, or no database (")
+    assert told in line
+    assert line.endswith("; nothing of it was taken: mend it there (sqlite3 FILE .recover), or leave it out")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +209,7 @@ def test_rows_that_no_run_of_ours_writes_are_refused(tmp_path: Path, statement: 
 def test_a_merge_that_breaks_off_leaves_nothing_and_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept(tmp_path / "there", 1, 2, run=replace(RUN, run_id="run-b"))
+    kept(tmp_path / "there", 1, 2, run=replace(RUN, run_id="other"))
     with monkeypatch.context() as patched:
         patched.setattr(merging, "seal_runs", lambda _: json.loads("no JSON"))
         refused(tmp_path)

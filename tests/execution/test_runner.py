@@ -9,16 +9,17 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from contextcliff.engines.engine import OnToken, Served
+from contextcliff.engines.engine import Engine, OnToken, Served
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import runner as runner_module
 from contextcliff.execution.budget import Budget, Meter
-from contextcliff.execution.runner import Runner, send_all, send_listed
-from contextcliff.execution.schedule import FixedSource
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.schedule import Listed
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.model import Price
 from contextcliff.models.sampling import Sampling
@@ -73,23 +74,27 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_module, "_exponential", lambda _: 0.0)
 
 
-def runner_of(session: Scripted, store: Store, *, concurrency: int, **others: Any) -> Runner:
+def no_limit() -> Meter:
+    return Meter(Budget(), Price(), sampling=Sampling())
+
+
+def runner_of(session: Scripted, store: Store, *, meter: Meter | None = None, **limits: Any) -> Runner:
+    engine = SimpleNamespace(**{"concurrency": 3, "max_retries": 2, "tokens_in_flight": None, **limits})
     return Runner(
         session=session,
+        engine=cast("Engine", engine),
         sampling=Sampling(),
         documents={TEXT.document_id: TEXT},
         store=store,
         run_id="run",
-        concurrency=concurrency,
-        **{"max_retries": 0, **others},
+        meter=meter or no_limit(),
     )
 
 
-def execute(session: Scripted, folder: Path, *, concurrency: int = 3, **others: Any) -> list[Outcome]:
+def execute(session: Scripted, folder: Path, **how: Any) -> list[Outcome]:
     async def all_of_it(store: Store) -> list[Outcome]:
-        runner = runner_of(session, store, concurrency=concurrency, **{"max_retries": 2, **others})
         outcomes = []
-        async for outcome in runner.execute(FixedSource(PLANNED)):
+        async for outcome in runner_of(session, store, **how).answers(Listed(PLANNED)):
             if outcome.generation is not None:
                 kept = Store(folder)  # another connection sees only what is durable
                 key = next(item.key for item in PLANNED if item.sample == outcome.sample)
@@ -122,44 +127,35 @@ def test_every_sample_is_answered_and_kept_before_it_is_handed_on(tmp_path: Path
     assert all(scored.score == 1.0 for scored in score_outcomes(TASK, outcomes))
 
 
-def test_an_answer_that_is_being_written_when_the_run_is_cancelled_is_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("busy", ["disk", "loop"])
+def test_answers_that_are_there_when_the_run_is_cancelled_are_kept_and_paid(busy: str, tmp_path: Path) -> None:
     disk_is_busy, disk_is_ready = threading.Event(), threading.Event()
 
     class Slow(Store):
         def keep(self, item: PlannedSample, generation: Generation) -> None:
             disk_is_busy.set()
-            disk_is_ready.wait()
+            if busy == "disk":
+                disk_is_ready.wait()
             super().keep(item, generation)
 
+    meter = Meter(Budget(tokens=1_000_000), Price(), sampling=Sampling())
+
     async def cancelled(store: Store) -> None:
-        runner = runner_of(Scripted(right), store, concurrency=len(PLANNED))
-        task = asyncio.ensure_future(anext(runner.execute(FixedSource(PLANNED))))
-        await asyncio.to_thread(disk_is_busy.wait)
+        session = Scripted(right)
+        runner = runner_of(session, store, concurrency=len(PLANNED), meter=meter)
+        task = asyncio.ensure_future(anext(runner.answers(Listed(PLANNED))))
+        if busy == "disk":
+            await asyncio.to_thread(disk_is_busy.wait)
+        else:
+            while session.under_way < 2:
+                await asyncio.sleep(0)
+            time.sleep(0.02)
         task.cancel()
         asyncio.get_running_loop().call_later(0.05, disk_is_ready.set)
         with pytest.raises(asyncio.CancelledError):
             await task
 
     with Slow(tmp_path) as store:
-        asyncio.run(cancelled(store))
-        assert not store.missing(PLANNED)
-
-
-def test_answers_that_came_while_the_loop_was_busy_are_kept_and_paid_when_the_run_is_cancelled(tmp_path: Path) -> None:
-    meter = Meter(Budget(tokens=1_000_000), Price(), sampling=Sampling())
-
-    async def cancelled(store: Store) -> None:
-        session = Scripted(right)
-        runner = runner_of(session, store, concurrency=len(PLANNED))
-        task = asyncio.ensure_future(send_listed(runner, PLANNED, meter, title="", shown=False))
-        while session.under_way < 2:
-            await asyncio.sleep(0)
-        time.sleep(0.02)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    with Store(tmp_path) as store:
         asyncio.run(cancelled(store))
         assert not store.missing(PLANNED)
     paid = sum(item.sample.built_tokens + 1 for item in PLANNED)
@@ -180,11 +176,7 @@ def test_tokens_in_flight_are_never_exceeded_except_by_one_request_alone(tmp_pat
 def test_a_budget_waits_for_what_is_under_way_to_take_less_than_its_worst(tmp_path: Path) -> None:
     worst = sum(item.sample.built_tokens + Sampling().generated_tokens for item in PLANNED)
     meter = Meter(Budget(tokens=worst - 2 * Sampling().generated_tokens), Price(), sampling=Sampling())
-    with Store(tmp_path) as store:
-        runner = runner_of(Scripted(right), store, concurrency=len(PLANNED))
-        outcomes: list[Outcome] = []
-        asyncio.run(send_listed(runner, PLANNED, meter, title="", shown=False, ended=outcomes.append))
-    assert len(outcomes) == len(PLANNED)
+    assert len(execute(Scripted(right), tmp_path, concurrency=len(PLANNED), meter=meter)) == len(PLANNED)
     assert not meter.ran_out
 
 
@@ -218,14 +210,6 @@ def test_a_fatal_fault_stops_the_run_after_no_more_requests_than_are_under_way(t
     assert sum(session.attempts.values()) <= 3
 
 
-def test_scores_do_not_depend_on_the_order_of_outcomes(tmp_path: Path) -> None:
-    outcomes = execute(Scripted(lambda *_: said(PLANNED[0].sample.answers[0])), tmp_path)
-    forward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes)}
-    backward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes[::-1])}
-    assert forward == backward
-    assert Counter(item.failure for item in forward.values()) == {None: 1, "wrong_needle": 11}
-
-
 def test_a_failed_request_is_not_repeated_when_the_minutes_are_over(tmp_path: Path) -> None:
     asked_at_s: list[float] = []
 
@@ -233,11 +217,8 @@ def test_a_failed_request_is_not_repeated_when_the_minutes_are_over(tmp_path: Pa
         asked_at_s.append(50.0 * len(asked_at_s))
         raise EngineFault("rate_limit", "slow down", retryable=True)
 
-    outcomes: list[Outcome] = []
     meter = Meter(Budget(minutes=2), Price(), sampling=Sampling(), clock=lambda: 50.0 * len(asked_at_s))
-    with Store(tmp_path) as store:
-        runner = runner_of(Scripted(busy), store, concurrency=1, max_retries=10, may_repeat=meter.may_repeat)
-        asyncio.run(send_all(runner, FixedSource(PLANNED), meter, ended=outcomes.append))
+    outcomes = execute(Scripted(busy), tmp_path, concurrency=1, max_retries=10, meter=meter)
     assert asked_at_s == [0.0, 50.0, 100.0]
     assert [outcome.unscored for outcome in outcomes] == ["rate_limit"]
     assert meter.ran_out

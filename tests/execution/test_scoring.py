@@ -12,7 +12,7 @@ from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits
 from tests.execution.planned_samples import planned, score_outcomes
 from tests.tasks.needles import TEXT, build, niah, said
 
@@ -20,12 +20,12 @@ SAMPLES = build(niah(lengths=[300], depths=[0.0, 1.0], trials=2))
 DOCUMENTS = {TEXT.document_id: TEXT}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Watching(Task):
     """Keeps what it was given to score."""
 
     name = "watching"
-    graded = True
+    traits = Traits(graded=True, embeds_texts=True)
     seen: list[tuple[str, ScoringContext]] = field(default_factory=list)
 
     def longest_context(self, context_budget: ContextBudget) -> int:
@@ -43,7 +43,7 @@ class Watching(Task):
 
 
 class Reading(Watching):
-    reads_documents = True
+    traits = Traits(graded=True, embeds_texts=True, reads_documents=True)
 
 
 def outcomes(*answers: str | None) -> list[Outcome]:

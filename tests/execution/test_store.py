@@ -21,15 +21,27 @@ from contextcliff.execution import database
 from contextcliff.execution.database import COLUMNS, insert, seal_runs
 from contextcliff.execution.store import Fault, PlannedSample, Respondent, Store, StoredRun
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.corpus import Document
 from contextcliff.records.report import RunFacts
 from tests.tasks.needles import build, niah, said
 
-SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5], trials=2))
+SAMPLES = build(niah(lengths=[300, 600], depths=[0.0, 0.5], trials=2))
 PLANNED = tuple(
     PlannedSample(sample=sample, prompt_sha256=f"sha-{i}", key=f"key-{i}") for i, sample in enumerate(SAMPLES)
 )
 FACTS = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", dataset="text")
 RUN = StoredRun(run_id="run", fingerprint="f", label="", facts=FACTS)
+TEXT = Document(document_id="d", title="a title", text="a text", language="en")
+
+
+def kept(folder: Path, *numbers: int, run: StoredRun = RUN, answer: str = "9") -> Path:
+    """A store with a run that planned all samples and has the answers of some."""
+    with Store(folder) as store:
+        store.begin(run, PLANNED)
+        for number in numbers:
+            store.keep(PLANNED[number], said(answer))
+        store.add_wall_time(run.run_id, 0.0)
+    return folder
 
 
 def edited(file: Path, *statements: str) -> None:
@@ -44,49 +56,29 @@ def edited(file: Path, *statements: str) -> None:
         seal_runs(connection)
 
 
-def test_what_was_kept_is_found_by_its_key(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
-    with Store(tmp_path) as again:
-        assert again.generation("key-0") == said("9")
-        assert again.generation("key-1") is None
-
-
-def test_nothing_is_written_before_the_first_generation(tmp_path: Path) -> None:
+def test_nothing_is_written_before_the_first_answer_and_all_of_it_with_that(tmp_path: Path) -> None:
     folder = tmp_path / "outputs"
     with Store(folder) as store:
-        store.begin(RUN, PLANNED)
-        store.record_fault("run", "x", Fault(kind="connect", detail="refused"))
+        store.begin(RUN, PLANNED, [TEXT])
+        for kind in ("timeout", "timeout", "connect"):
+            store.record_fault("run", "x", Fault(kind=kind, detail="refused"))
+        store.keep_vectors({"v": [0.5, 0.25]})
         store.add_wall_time("run", 1.0)
         assert not folder.exists()
-        assert store.run("run") is None
+        assert (store.run("run"), store.generation("key-0")) == (None, None)
         store.keep(PLANNED[0], said("9"))
-        assert store.run("run") == replace(RUN, wall_s=1.0)
-        assert [fault.kind for _, fault in store.faults("run")] == ["connect"]
-
-
-def test_the_schedule_comes_back_in_its_order(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
-        store.begin(RUN, PLANNED)
-        assert store.schedule("run") == PLANNED
-        store.begin(RUN, PLANNED[:2])
-        assert store.schedule("run") == PLANNED[:2]
-
-
-def test_faults_are_kept_with_the_last_one_at_the_end(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
-        for kind in ("timeout", "timeout", "server_error"):
-            store.record_fault("run", "s", Fault(kind=kind, detail=kind))
-        assert [fault.kind for _, fault in store.faults("run")] == ["timeout", "timeout", "server_error"]
-        assert dict(store.faults("run")) == {"s": Fault(kind="server_error", detail="server_error")}
+    with Store(folder) as again:
+        again.verify()
+        assert (again.generation("key-0"), again.missing(PLANNED)) == (said("9"), list(PLANNED[1:]))
+        assert (again.run("run"), again.schedule("run")) == (replace(RUN, wall_s=1.0), PLANNED)
+        assert (again.documents("run"), again.vectors(["v", "w"])) == ({"d": TEXT}, {"v": (0.5, 0.25)})
+        assert [fault.kind for _, fault in again.faults("run")] == ["timeout", "timeout", "connect"]
+        again.begin(RUN, PLANNED[:2])
+        assert (again.run("run"), again.schedule("run")) == (replace(RUN, wall_s=1.0), PLANNED[:2])
 
 
 def test_a_label_belongs_to_one_configuration(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
-        store.begin(replace(RUN, label="tuned"), PLANNED)
+    with Store(kept(tmp_path, 0, run=replace(RUN, label="tuned"))) as store:
         store.refuse_taken_label("tuned", fingerprint="f")
         store.refuse_taken_label("", fingerprint="g")
         with pytest.raises(ConfigError) as told:
@@ -96,20 +88,10 @@ def test_a_label_belongs_to_one_configuration(tmp_path: Path) -> None:
     )
 
 
-def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "state.db").write_text("not a database, but somebody's notes", encoding="utf-8")
-    with (
-        Store(tmp_path) as store,
-        pytest.raises(RunError, match=r"state.db: is damaged, or no database \(file"),
-    ):
-        store.generation("key-0")
-    assert "somebody's notes" in (tmp_path / "state.db").read_text(encoding="utf-8")
-
-
 def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "_BUSY_MS", 50)
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+    with Store(kept(tmp_path, 0)) as store:
+        assert store.generation("key-0") == said("9")
         with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as holder:
             holder.execute("BEGIN EXCLUSIVE")
             with pytest.raises(RunError, match="state.db: database is locked; another process holds it: wait"):
@@ -122,24 +104,20 @@ def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monk
 
 def test_the_query_of_the_readme_gives_questions_and_answers(tmp_path: Path) -> None:
     (query,) = re.findall(r'sqlite3 outputs/state.db "(.+)"', Path("README.md").read_text("utf-8"))
-    with Store(tmp_path) as store:
-        store.begin(RUN, PLANNED)
-        store.keep(PLANNED[0], said("9"))
-    with sqlite3.connect(tmp_path / "state.db") as connection:
+    with sqlite3.connect(kept(tmp_path, 0) / "state.db") as connection:
         assert connection.execute(query).fetchall() == [(SAMPLES[0].question, "9")]
 
 
 def test_answers_that_come_while_the_disk_is_busy_are_written_together(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+    with Store(kept(tmp_path, 0)) as store:
         done: list[str] = []
         store._connection().set_trace_callback(lambda sql: done.append(sql.split()[0]))
         with ThreadPoolExecutor() as threads, store._turn:
-            waiting = [threads.submit(store.keep, item, said("9")) for item in PLANNED[1:]]
+            waiting = [threads.submit(store.keep, item, said("9")) for item in PLANNED[1:4]]
             while len(store._waiting) < len(waiting):
                 time.sleep(0.001)
         assert done.count("COMMIT") == 1
-        assert not store.missing(PLANNED)
+        assert not store.missing(PLANNED[:4])
 
 
 @pytest.mark.parametrize("number", [float("inf"), float("nan")])
@@ -154,21 +132,17 @@ def test_a_number_that_is_not_finite_is_not_stored(tmp_path: Path, number: float
 
 def test_a_file_system_without_hard_links_has_a_store_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "link", mock.Mock(side_effect=PermissionError))
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
-    assert [path.name for path in tmp_path.iterdir()] == ["state.db"]
+    assert [path.name for path in kept(tmp_path, 0).iterdir()] == ["state.db"]
 
 
 def test_a_store_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:
         vars(database)["seal_runs"] = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # while it is made
-        with Store(tmp_path) as store:
-            store.keep(PLANNED[0], said("9"))
+        kept(tmp_path, 0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert not (tmp_path / "state.db").exists()
-    with Store(tmp_path) as store:
-        store.keep(PLANNED[0], said("9"))
+    with Store(kept(tmp_path, 0)) as store:
         store.verify()
 
 
@@ -197,26 +171,17 @@ def test_several_processes_write_to_one_fresh_store_at_once(tmp_path: Path) -> N
         assert connection.execute("SELECT count(*), count(DISTINCT key) FROM generations").fetchone() == (125, 125)
 
 
-def respondent(**changes: object) -> Respondent:
-    made = Respondent(identity={"engine": "e", "weights": "w", "kv": "none"}, sampling=Sampling(), label="")
-    return replace(made, **changes)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        respondent(identity={"engine": "e", "weights": "w", "kv": "q4_0"}),
-        respondent(identity={"engine": "e", "weights": "w2", "kv": "none"}),
-        respondent(sampling=Sampling(max_tokens=9)),
-        respondent(label="tuned"),
-    ],
+PLAIN = Respondent(identity={"engine": "e", "weights": "w", "kv": "none"}, sampling=Sampling(), label="")
+OTHERS = (
+    *(replace(PLAIN, identity={**PLAIN.identity, key: "another"}) for key in PLAIN.identity),
+    replace(PLAIN, sampling=Sampling(max_tokens=9)),
+    replace(PLAIN, sampling=Sampling(temperature=1.0)),
+    replace(PLAIN, label="tuned"),
 )
-def test_engine_weights_policy_sampling_and_label_enter_the_key(other: Respondent) -> None:
-    assert respondent().key(SAMPLES[0], "sha") != other.key(SAMPLES[0], "sha")
 
 
-def test_the_seed_enters_the_key_only_where_tokens_are_drawn() -> None:
+def test_who_answers_enters_the_key_and_the_seed_only_where_tokens_are_drawn() -> None:
     first, second = SAMPLES[:2]
-    assert respondent().key(first, "sha") == respondent().key(second, "sha")
-    drawing = respondent(sampling=Sampling(temperature=1.0))
-    assert drawing.key(first, "sha") != drawing.key(second, "sha")
+    assert len({each.key(first, "sha") for each in (PLAIN, *OTHERS)}) == 1 + len(OTHERS)
+    differing = [each for each in OTHERS if each.key(first, "sha") != each.key(second, "sha")]
+    assert [each.sampling.temperature for each in differing] == [1.0]

@@ -7,6 +7,8 @@ import random
 import shutil
 import sqlite3
 import subprocess
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,30 +16,40 @@ import pytest
 
 from contextcliff.errors import RunError
 from contextcliff.execution.database import explained
-from contextcliff.execution.store import Store
-from tests.execution.test_store import PLANNED, RUN, edited
-from tests.execution.test_store_versions import opened
+from contextcliff.execution.store import Fault, Store
+from tests.execution.test_store import PLANNED, RUN, TEXT, edited
 from tests.tasks.needles import said
 
 NOBODY = 65534
+Damage = Callable[[Path], object]
 
 
-def filled(folder: Path) -> Path:
-    """A database of some forty pages."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of some forty pages, with rows in every table."""
+    folder = tmp_path_factory.mktemp("made")
     with Store(folder) as store:
-        store.begin(RUN, PLANNED)
+        store.begin(RUN, PLANNED, [TEXT, replace(TEXT, document_id="e", text="another")])
+        store.keep_vectors({"v": [0.5], "w": [0.25]})
+        for item in PLANNED[:4]:
+            store.record_fault("run", item.sample.sample_id, Fault(kind="timeout", detail="late"))
         for number in range(200):
-            store.keep(
-                replace(PLANNED[0], prompt_sha256="s", key=f"k{number:03}"),
-                said(random.Random(number).randbytes(400).hex()),
-            )
+            text = said(random.Random(number).randbytes(400).hex())
+            store.keep(replace(PLANNED[0], prompt_sha256="s", key=f"k{number:03}"), text)
         for item in PLANNED:
             store.keep(item, said("9"))
+        store.add_wall_time("run", 1.0)
     return folder / "state.db"
 
 
-def read_all(folder: Path, *, verify: bool = False) -> None:
-    with Store(folder) as store:
+@pytest.fixture
+def file(made: Path, tmp_path: Path) -> Path:
+    shutil.copy(made, tmp_path / "state.db")
+    return tmp_path / "state.db"
+
+
+def read(file: Path, *, verify: bool = True) -> None:
+    with Store(file.parent) as store:
         if verify:
             store.verify()
         store.schedule("run")
@@ -45,21 +57,85 @@ def read_all(folder: Path, *, verify: bool = False) -> None:
             store.generation(f"k{number:03}")
 
 
-def damaged_line(folder: Path, *, verify: bool = False) -> str:
-    with pytest.raises(RunError) as told:
-        read_all(folder, verify=verify)
-    assert f"{folder}/state.db: is damaged, or no database (" in str(told.value)
-    assert "free the disk" not in str(told.value)
+def damaged_line(file: Path, *, verify: bool = True) -> str:
+    with pytest.raises(RunError, match=r"^[^\n]+/state.db: is damaged, or no database \(") as told:
+        read(file, verify=verify)
     return str(told.value)
 
 
-def test_overwritten_pages_are_told_as_damage_with_both_ways_out(tmp_path: Path) -> None:
-    file = filled(tmp_path)
+def overwritten(file: Path, first: int = 1, last: int = 12) -> None:
     data = bytearray(file.read_bytes())
-    data[4096 : 4096 * 12] = random.Random(0).randbytes(4096 * 11)
+    data[4096 * first : 4096 * last] = random.Random(0).randbytes(4096 * (last - first))
     file.write_bytes(data)
-    aside = f"{tmp_path}/damaged"
-    assert damaged_line(tmp_path) == (
+
+
+def by(statement: str) -> Damage:
+    """Rows that are changed by hand."""
+
+    def change(file: Path) -> None:
+        with closing(sqlite3.connect(file)) as connection, connection:
+            assert connection.execute(statement).rowcount != 0
+
+    return change
+
+
+def written(generation: str) -> Damage:
+    """A row that was written so."""
+    return lambda file: edited(file, f"UPDATE generations SET generation = {generation} WHERE key = 'k100'")
+
+
+def every_other(table: str) -> Damage:
+    places = f"SELECT rowid, row_number() OVER (ORDER BY rowid) AS place FROM {table}"
+    return by(f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM ({places}) WHERE place % 2 = 0)")
+
+
+NOT_READ, NOT_WRITTEN = "a row can't be read (ValidationError)", "is not as it was written"
+WITHIN: dict[str, tuple[Damage, str]] = {
+    "overwritten pages": (overwritten, "database"),
+    "cut to a third": (lambda file: os.truncate(file, file.stat().st_size // 3), "malformed)"),
+    "cut to nothing": (lambda file: os.truncate(file, 0), "(it is empty)"),
+    "no database": (lambda file: file.write_text("somebody's notes, and no database"), "(file is not a database)"),
+    **{
+        each: (written(each), NOT_READ)
+        for each in ("'{'", "json_object('text', 1)", "x'00'", "replace(generation, '1.0', '1e999')")
+    },
+}
+"""Told whenever the rows are read."""
+OF_ROWS = {
+    "a changed answer": (by("UPDATE generations SET generation = '{}' WHERE key = 'k101'"), NOT_WRITTEN),
+    "an answer of another": (
+        by("UPDATE generations SET generation = (SELECT generation FROM generations WHERE rowid = 1) WHERE rowid = 2"),
+        NOT_WRITTEN,
+    ),
+    "places of samples": (by("UPDATE run_samples SET position = -position - 1"), NOT_WRITTEN),
+    "a key of a sample": (by("UPDATE run_samples SET key = 'k001' WHERE rowid = 2"), NOT_WRITTEN),
+    "a wall time": (by("UPDATE runs SET wall_s = 1e999"), NOT_WRITTEN),
+    "kinds of faults": (by("UPDATE faults SET kind = 'connect'"), NOT_WRITTEN),
+    "a column": (by("ALTER TABLE run_samples RENAME COLUMN prompt_sha256 TO prompt"), "no such column: prompt_sha256"),
+    "a table": (by("ALTER TABLE generations RENAME TO generation"), "(a table is missing)"),
+    "the run": (by("DELETE FROM runs"), "(a run is missing)"),
+    "samples": (every_other("run_samples"), "the 8 samples of a run are not as they were written"),
+    "answers": (every_other("generations"), "of 8 answers are missing"),
+    "faults": (every_other("faults"), "(2 of 4 faults are missing)"),
+    "documents": (every_other("documents"), "(1 of 2 documents are missing)"),
+    "documents of a run": (every_other("run_documents"), "(1 of 2 documents are missing)"),
+    "embeddings": (every_other("embeddings"), "(1 of 2 embeddings are missing)"),
+}
+"""Told before an analysis."""
+
+
+@pytest.mark.parametrize("name", [*WITHIN, *OF_ROWS])
+def test_damage_is_told(file: Path, name: str) -> None:
+    damage, told = {**WITHIN, **OF_ROWS}[name]
+    damage(file)
+    for verify in (True, False) if name in WITHIN else (True,):
+        assert told in damaged_line(file, verify=verify)
+
+
+def test_damage_is_told_with_both_ways_out(file: Path) -> None:
+    overwritten(file)
+    aside = f"{file.parent}/damaged"
+    assert damaged_line(file, verify=False) == (
         f"{file}: is damaged, or no database (database disk image is malformed); move it aside (mkdir {aside} && "
         f"mv {file}* {aside}) and the same command begins anew; what can be read of it comes back by: "
         f"sqlite3 {aside}/state.db .dump | sed 's/^ROLLBACK/COMMIT/;/^PRAGMA user_version/d' | sqlite3 {file} "
@@ -67,82 +143,53 @@ def test_overwritten_pages_are_told_as_damage_with_both_ways_out(tmp_path: Path)
     )
 
 
-def test_a_file_that_lost_its_end_is_damaged(tmp_path: Path) -> None:
-    file = filled(tmp_path)
-    with file.open("r+b") as stream:
-        stream.truncate(file.stat().st_size // 3)
-    damaged_line(tmp_path)
-
-
-@pytest.mark.parametrize(
-    "generation", ["'{'", "json_object('text', 1)", "x'00'", "replace(generation, '1.0', '1e999')"]
-)
-def test_a_row_that_holds_something_else_is_damage_too(tmp_path: Path, generation: str) -> None:
-    file = filled(tmp_path)
-    changing = f"UPDATE generations SET generation = {generation} WHERE key = 'k100'"
-    edited(file, changing)
-    assert "a row can't be read (ValidationError)" in damaged_line(tmp_path)
-    with opened(file) as connection:
-        connection.execute(changing.replace("100", "101"))
-    assert "a row of generations is not as it was written" in damaged_line(tmp_path, verify=True)
-
-
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs the command line tool of SQLite")
-def test_the_ways_out_that_are_told_work(tmp_path: Path) -> None:
-    file = filled(tmp_path)
-    data = bytearray(file.read_bytes())
-    data[4096 * 20 : 4096 * 22] = bytes(8192)
-    file.write_bytes(data)
-    line = damaged_line(tmp_path)
-    moving = line.split("move it aside (")[1].split(") and the same")[0]
-    subprocess.run(moving, shell=True, check=True)
-    with Store(tmp_path) as store:
+def test_the_ways_out_that_are_told_work(file: Path) -> None:
+    overwritten(file, 20, 22)
+    line = damaged_line(file, verify=False)
+    subprocess.run(line.split("move it aside (")[1].split(") and the same")[0], shell=True, check=True)
+    with Store(file.parent) as store:
         assert store.generation("k000") is None
     saving = line.split("comes back by: ")[1].split(" (perhaps")[0]
     subprocess.run(saving, shell=True, check=True, capture_output=True)
-    with Store(tmp_path) as store:
+    with Store(file.parent) as store:
         found = [store.generation(f"k{number:03}") for number in range(200)]
         store.verify()
     assert 150 <= sum(generation is not None for generation in found) < 200
 
 
-def test_a_full_database_says_to_free_space(tmp_path: Path) -> None:
-    filled(tmp_path)
-    with Store(tmp_path) as store:
+def test_a_full_database_says_to_free_space(file: Path) -> None:
+    with Store(file.parent) as store:
         connection = store._connection()
         connection.execute(f"PRAGMA max_page_count = {connection.execute('PRAGMA page_count').fetchone()[0]}")
         with pytest.raises(RunError) as told:
             store.keep(replace(PLANNED[0], prompt_sha256="s", key="new"), said("x" * 10**6))
     assert str(told.value) == (
-        f"{tmp_path}/state.db: database or disk is full; free space on its disk and run the same command again; what "
-        "was answered is kept"
+        f"{file}: database or disk is full; free space on its disk and run the same command again; what was answered "
+        "is kept"
     )
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody who may not write")
-def test_a_database_that_may_not_be_written_says_to_allow_it(tmp_path: Path) -> None:
-    filled(tmp_path)
-    told = tmp_path.with_name("told")
-    for folder in (tmp_path, *tmp_path.parents[:2]):
+def test_a_database_that_may_not_be_written_says_to_allow_it(file: Path) -> None:
+    told = file.with_name("told")
+    for folder in (file.parent, *file.parents[1:3]):
         folder.chmod(0o755)
-    told.touch()
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            with told.open("w") as stream:
+    with told.open("w") as stream:
+        child = os.fork()
+        if child == 0:
+            try:
                 os.setuid(NOBODY)
-                try:
-                    with Store(tmp_path) as store:
-                        store.keep(PLANNED[0], said("8"))
-                except RunError as error:
-                    stream.write(str(error))
-                    code = 0
-        finally:
-            os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+                with Store(file.parent) as store:
+                    store.keep(PLANNED[0], said("8"))
+            except RunError as error:
+                stream.write(str(error))
+                stream.flush()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
     line = told.read_text(encoding="utf-8")
-    assert line.startswith(f"{tmp_path}/state.db: ")
+    assert line.startswith(f"{file}: ")
     assert line.endswith(
         "; allow writing to it and to its folder, or give another output_dir, and run the same command again; what was "
         "answered is kept"

@@ -16,7 +16,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.needles.babilong import LONGEST_COURSE, Babilong, course, story
-from contextcliff.tasks.needles.niah_semantic import names
+from contextcliff.tasks.needles.planting import word_file
 from contextcliff.tasks.task import ScoringContext
 from tests.tasks import made_tasks
 from tests.tasks.made_tasks import shipped
@@ -193,8 +193,8 @@ REFUSED = {
     "task.locations=3": "task.locations=3: must be greater than or equal to 5",
     "task.things=40": "task.things=40: at most 29 can be drawn; lower it",
     "task.moves=[]": "task.moves=[]: must not be empty",
-    "task.takes=['{name} waits']": "task.takes[0]='{name} waits': {thing} must stand in it",
-    "task.before_question='Where?'": "task.before_question='Where?': {thing} and {place} must stand in it",
+    "task.takes=['{name} waits']": "task.takes[0]={name} waits: {thing} must stand in it",
+    "task.before_question='Where?'": "task.before_question=Where?: {thing} and {place} must stand in it",
 }
 
 
@@ -203,7 +203,9 @@ def test_a_wrong_key_is_one_line() -> None:
 
 
 def test_a_text_that_holds_the_names_is_refused_in_one_line() -> None:
-    everybody = Document(document_id="all", title="all", text=f"{' '.join(names())}. " + TEXT.text, language="en")
+    everybody = Document(
+        document_id="all", title="all", text=f"{' '.join(word_file('names.json'))}. " + TEXT.text, language="en"
+    )
     with pytest.raises(ConfigError) as refused:
         babilong(1, haystacks=1).build(materials(everybody))
     assert str(refused.value) == (

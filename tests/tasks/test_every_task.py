@@ -35,7 +35,7 @@ def shipped(option: str) -> tuple[Task, Materials, dict[str, Document]]:
     """A task at few lengths and depths, with its dataset, and the documents of this."""
     invocation = compositions.built(*compositions.without_hub(option), "engine=simulated")
     task = changed(invocation.task, **{**SMALL, **LONGER.get(option, {})})
-    corpus = invocation.dataset.corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.texts)
+    corpus = invocation.dataset.corpus(tokens=task.text_tokens(ROOM), seed=0, count=task.traits.texts)
     materials = Materials(
         corpus=corpus, tokenizer=WordTokenizer(), context_budget=ROOM, seed=0, text_identity="text", bins=2
     )
@@ -44,8 +44,8 @@ def shipped(option: str) -> tuple[Task, Materials, dict[str, Document]]:
 
 def changed(task: Task, **values: Any) -> Task:
     """The task with other values of the keys that it has."""
-    known = {field.name for field in fields(task)}  # type: ignore[arg-type]  # a settings class
-    return replace(task, **{key: value for key, value in values.items() if key in known})  # type: ignore[type-var]
+    known = {field.name for field in fields(task)}
+    return replace(task, **{key: value for key, value in values.items() if key in known})
 
 
 @cache
@@ -97,7 +97,7 @@ def test_a_perfect_answer_scores_1_and_a_wrong_or_empty_one_0_with_a_tag(option:
             return known(found.value), found.failure
 
         assert score(" \n") == score("") == (0.0, "empty")
-        if task.has_references:
+        if task.traits.has_references:
             assert score(sample.reference.reply or "; ".join(sample.answers)) == (1.0, None)
             value, tag = score("xyzzy plugh")
             assert value == 0.0

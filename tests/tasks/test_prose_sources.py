@@ -12,7 +12,7 @@ from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
-from contextcliff.tasks.prose_sources import one_text, several_texts, unused_notes
+from contextcliff.tasks.task import one_text, several_texts, unused_notes
 from tests.compositions import line_of
 from tests.tasks.needles import TEXT
 

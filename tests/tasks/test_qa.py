@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,8 +13,7 @@ from hypothesis import strategies as st
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Words, render
-from contextcliff.tasks.questions.length_bins import draw
-from contextcliff.tasks.questions.qa import Qa
+from contextcliff.tasks.questions.qa import Qa, draw
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.make import known
@@ -155,7 +155,7 @@ def test_bins_ascend_hold_every_length_once_and_never_split_equal_ones(
         for i in range(len(sizes))
         for j in range(2)
     ]
-    found = draw(
+    found, _ = draw(
         questions,
         {f"d{i}": size for i, size in enumerate(sizes)},
         bins=bins,
@@ -164,14 +164,14 @@ def test_bins_ascend_hold_every_length_once_and_never_split_equal_ones(
         min_samples=min_samples,
         seed=1,
     )
-    assert 1 <= len(found.bins) <= bins
-    for earlier, later in zip(found.bins, found.bins[1:], strict=False):
-        assert earlier.max_tokens < later.min_tokens
-    assert sum(part.available for part in found.bins) == len(questions)
-    for part in found.bins:
-        assert len(part.questions) == min(per_bin, part.available)
-        assert part.documents == min(part.all_documents, len(part.questions))
-        assert len(found.bins) == 1 or part.available >= min_samples
+    audits = [audit for audit, _ in found]
+    assert 1 <= len(audits) <= bins
+    assert all(earlier.max_tokens < later.min_tokens for earlier, later in pairwise(audits))
+    assert sum(audit.questions for audit in audits) == len(questions)
+    for audit, drawn in found:
+        assert len(drawn) == audit.drawn_questions == min(per_bin, audit.questions)
+        assert audit.drawn_documents == min(audit.documents, len(drawn))
+        assert len(found) == 1 or audit.questions >= min_samples
 
 
 def test_a_thin_bin_is_merged_and_a_starved_one_named() -> None:

@@ -33,7 +33,7 @@ OF_ONE_KEY = r"One of the secret numbers of ({key}) is ({value})\."
 def blocks_of(option: str) -> tuple[Any, Any, dict[str, Document]]:
     """A task as it is shipped with its data set, its blocks, and the documents."""
     invocation = compositions.built(f"task={option}")
-    task: Any = replace(invocation.task, lengths=(LONGEST,))  # type: ignore[type-var]
+    task: Any = replace(invocation.task, lengths=(LONGEST,))  # type: ignore[call-arg]
     corpus = invocation.dataset.corpus(tokens=task.text_tokens(ROOM), seed=0)
     materials = Materials(
         corpus=corpus,
@@ -206,4 +206,4 @@ def test_whether_hedging_is_allowed_is_a_rule_of_judging_and_no_part_of_what_is_
     for option in ("niah_multikey", "ruler_niah_multikey_1"):
         allowed, wrong = (shipped(option, hedging=hedging) for hedging in ("allowed", "wrong"))
         assert (allowed.identity(), allowed.asked()) == (wrong.identity(), wrong.asked())
-        assert "hedging" not in {*allowed.idle, *wrong.idle}  # what is idle is no part of the rule either
+        assert "hedging" not in {*allowed.traits.idle, *wrong.traits.idle}  # what is idle is no part of the rule either

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from typing import Any
 
 from contextcliff.findings.answer_measures import TAGS
-from contextcliff.tasks.answer_texts import is_refusal
-from contextcliff.tasks.questions.answer_format import Format, parse_answer
-from contextcliff.tasks.questions.contained import contains_reference
-from contextcliff.tasks.questions.taxonomy import Failure, classify, content_words, context_words_of
+from contextcliff.tasks.questions.answers import Format, contains_reference, parse_answer
+from contextcliff.tasks.questions.taxonomy import classify, content_words, context_words_of
+from contextcliff.tasks.values import is_refusal
 
 TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
@@ -20,7 +18,7 @@ RAMBLING = (
 )
 
 
-def tag_of(
+def failure_of(
     reply: str,
     *,
     references: tuple[str, ...] = ("the engineer Otto Lindqvist",),
@@ -30,11 +28,11 @@ def tag_of(
     kind: str = "short",
     question: str = "Who built the lighthouse of Skerrow?",
     evidence_present: bool = True,
-) -> Failure:
-    parsed = parse_answer(reply, format=format, whole=kind == "summary")
+) -> tuple[str, bool]:
+    answer = parse_answer(reply, format=format, whole=kind == "summary")
     return classify(
         reply,
-        parsed=parsed,
+        answer=answer,
         question=question,
         references=references,
         context_words=context_words_of(context),
@@ -42,8 +40,12 @@ def tag_of(
         format=format,
         question_kind=kind,
         evidence_present=evidence_present,
-        contains_reference=contains_reference(parsed.answer or "", references, question=question),
+        contains_reference=contains_reference(answer or "", references, question=question),
     )
+
+
+def tag_of(reply: str, **values: Any) -> str:
+    return failure_of(reply, **values)[0]
 
 
 def test_the_first_tag_of_the_order_that_holds() -> None:
@@ -83,7 +85,7 @@ def test_the_first_tag_of_the_order_that_holds() -> None:
         ("the lighthouse of Skerrow", "plain", "stop"): "wrong",  # says nothing that the question doesn't
     }
     assert {
-        (reply, format, finish_reason): tag_of(reply, format=format, finish_reason=finish_reason).tag
+        (reply, format, finish_reason): tag_of(reply, format=format, finish_reason=finish_reason)
         for reply, format, finish_reason in expected
     } == expected
 
@@ -100,49 +102,37 @@ def test_the_order_decides_where_several_hold() -> None:
         "partial": tag_of("Otto Lindqvist, keeper"),
         "wrong": tag_of("Marit"),
     }
-    assert [failure.tag for failure in several.values()] == list(several) == list(TAGS)
-
-
-@given(
-    reply=st.text(max_size=40)
-    | st.lists(st.sampled_from([*TEXT.split(), "Brunel", "unknown", "{", "}"]), max_size=30).map(" ".join),
-    format=st.sampled_from(["plain", "json"]),
-    kind=st.sampled_from(["short", "choice", "summary"]),
-)
-def test_every_reply_has_exactly_one_tag(reply: str, format: Format, kind: str) -> None:
-    failure = tag_of(reply, format=format, kind=kind)
-    assert failure.tag in TAGS
-    assert not failure.false_refusal or failure.tag in ("refusal", "schema")
+    assert list(several.values()) == list(several) == list(TAGS)
 
 
 def test_a_refusal_is_false_where_the_evidence_was_there() -> None:
-    assert tag_of("I don't know.") == Failure(tag="refusal", false_refusal=True)
-    assert tag_of("I don't know.", evidence_present=False) == Failure(tag="refusal", false_refusal=False)
-    assert tag_of("I'm sorry, it isn't mentioned.", format="json") == Failure(tag="schema", false_refusal=True)
-    assert tag_of("Marit", format="json") == Failure(tag="schema", false_refusal=False)
+    assert failure_of("I don't know.") == ("refusal", True)
+    assert failure_of("I don't know.", evidence_present=False) == ("refusal", False)
+    assert failure_of("I'm sorry, it isn't mentioned.", format="json") == ("schema", True)
+    assert failure_of("Marit", format="json") == ("schema", False)
 
 
 def test_what_a_reference_says_too_is_no_refusal() -> None:
-    assert tag_of("His name is unknown", references=("unknown",)).tag != "refusal"
-    assert tag_of("Unknown to Otto", references=("His name is unknown",), context="").tag == "wrong"
+    assert tag_of("His name is unknown", references=("unknown",)) != "refusal"
+    assert tag_of("Unknown to Otto", references=("His name is unknown",), context="") == "wrong"
 
 
 def test_a_long_summary_may_tell_of_what_was_not_given() -> None:
     story = "Marit lit the lamp. The keeper was not given any rest. " * 8
-    assert tag_of(story, references=(story,), kind="summary").tag == "wrong"
-    assert tag_of("The text does not mention it.", references=(story,), kind="summary").tag == "refusal"
+    assert tag_of(story, references=(story,), kind="summary") == "wrong"
+    assert tag_of("The text does not mention it.", references=(story,), kind="summary") == "refusal"
 
 
 def test_words_of_a_reference_are_never_invented_and_an_unknown_text_accuses_nobody() -> None:
-    assert tag_of("a Swede", references=("a man from Sweden, a Swede by birth",)).tag == "wrong"
-    assert tag_of("Brunel").tag == "hallucination"
-    assert tag_of("Brunel", context="").tag == "wrong"
+    assert tag_of("a Swede", references=("a man from Sweden, a Swede by birth",)) == "wrong"
+    assert tag_of("Brunel") == "hallucination"
+    assert tag_of("Brunel", context="") == "wrong"
 
 
 def test_a_choice_is_never_partly_right_nor_a_summary_right_in_too_many_words() -> None:
-    assert tag_of("Otto Lindqvist", kind="choice").tag == "wrong"
-    assert tag_of("It was the engineer Otto Lindqvist", kind="choice").tag == "wrong"
-    assert tag_of("It was the engineer Otto Lindqvist", kind="summary").tag == "wrong"
+    assert tag_of("Otto Lindqvist", kind="choice") == "wrong"
+    assert tag_of("It was the engineer Otto Lindqvist", kind="choice") == "wrong"
+    assert tag_of("It was the engineer Otto Lindqvist", kind="summary") == "wrong"
 
 
 def test_content_words_of_any_script() -> None:
@@ -163,7 +153,7 @@ def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:
     story = "ジョバンニは銀河鉄道に乗った。犬がいた。"
     asked = "誰が乗りましたか"
     tags = {
-        answer: tag_of(answer, references=("ジョバンニ",), context=story, question=asked).tag
+        answer: tag_of(answer, references=("ジョバンニ",), context=story, question=asked)
         for answer in ("銀河鉄道", "犬", "猫", "織田信長", "ジョバンニは", "ジョバンニではない")
     }
     assert tags == {
@@ -172,54 +162,23 @@ def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:
     }  # fmt: skip
 
 
-def test_a_refusal_in_six_languages() -> None:
-    answers = (
-        "I'm sorry, I can't help.",
-        "The passage doesn’t mention it.",
-        "Das weiß ich leider nicht.",
-        "Es tut mir leid.",
-        "Das wird im Text nicht erwähnt.",
-        "Der Text enthält keine Angaben dazu.",
-        "Aus dem Text geht das nicht hervor.",
-        "Ich kann die Frage nicht beantworten.",
-        "Je ne sais pas.",
-        "Désolé, je ne trouve pas.",
-        "Ce n'est pas mentionné dans le texte.",
-        "Le texte ne précise pas son nom.",
-        "Aucune information",
-        "Lo siento, no puedo responder.",
-        "No lo sé",
-        "No se menciona en el texto.",
-        "El texto no especifica su nombre.",
-        "desconocido",
-        "わかりません。",
-        "申し訳ありませんが、お答えできません。",
-        "本文には記載されていません。",
-        "本文には書かれていない",
-        "その情報はありません",
-        "不明",
-        "我不知道",
-        "抱歉,我无法回答。",
-        "文中没有提到。",
-        "無法從文中確定",
-        "原文未提及",
-    )
-    assert [answer for answer in answers if not is_refusal(answer)] == []
+REFUSALS = """
+I'm sorry, I can't help. | The passage doesn’t mention it. | Das weiß ich leider nicht. | Es tut mir leid.
+Das wird im Text nicht erwähnt. | Der Text enthält keine Angaben dazu. | Aus dem Text geht das nicht hervor.
+Ich kann die Frage nicht beantworten. | Je ne sais pas. | Désolé, je ne trouve pas.
+Ce n'est pas mentionné dans le texte. | Le texte ne précise pas son nom. | Aucune information
+Lo siento, no puedo responder. | No lo sé | No se menciona en el texto. | El texto no especifica su nombre.
+desconocido | わかりません。 | 申し訳ありませんが、お答えできません。 | 本文には記載されていません。
+本文には書かれていない | その情報はありません | 不明 | 我不知道 | 抱歉,我无法回答。 | 文中没有提到。
+無法從文中確定 | 原文未提及
+"""
+NONE = """
+Otto Lindqvist | He knew nothing of it | Er war nicht zu Hause | ein Bekannter | Il ne voulait pas partir
+No, se fue a Madrid | nosotros | 行方不明になった人 | 彼は答えた | 他不知道真相 | 没有钱 | 信息中心
+"""
 
 
-def test_an_answer_that_only_looks_like_one() -> None:
-    answers = (
-        "Otto Lindqvist",
-        "He knew nothing of it",
-        "Er war nicht zu Hause",
-        "ein Bekannter",
-        "Il ne voulait pas partir",
-        "No, se fue a Madrid",
-        "nosotros",
-        "行方不明になった人",
-        "彼は答えた",
-        "他不知道真相",
-        "没有钱",
-        "信息中心",
-    )
-    assert [answer for answer in answers if is_refusal(answer)] == []
+def test_a_refusal_in_six_languages_and_an_answer_that_only_looks_like_one() -> None:
+    for texts, expected in ((REFUSALS, True), (NONE, False)):
+        answers = [answer.strip() for line in texts.strip().splitlines() for answer in line.split("|")]
+        assert {answer: is_refusal(answer) for answer in answers} == dict.fromkeys(answers, expected)

@@ -11,12 +11,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.records.sample import Sample, Words
-from contextcliff.tasks.lists.common_words import english_words
-from contextcliff.tasks.lists.frequent_words import zeta_shares
-from contextcliff.tasks.lists.word_list import score_named
-from contextcliff.text.tokenizers import WordTokenizer
+from contextcliff.tasks.lists import english_words, score_named, zeta_shares
 from tests.tasks.made_tasks import materials, shipped
-from tests.tasks.needles import prompt
+from tests.tasks.needles import said
 
 LISTS = ("ruler_cwe", "ruler_fwe")
 ZETA_2 = 1.6449340668482264
@@ -73,15 +70,6 @@ def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int,
     assert not counts.keys() & set(re.findall(r"\w+", before + after))
 
 
-@settings(max_examples=25)
-@given(length=st.integers(700, 9_000), seed=st.integers(0, 1_000), option=st.sampled_from(LISTS))
-def test_a_prompt_is_as_long_as_it_is_asked_to_be(length: int, seed: int, option: str) -> None:
-    (sample,) = built(option, length, seed=seed)
-    counted = WordTokenizer().count_prompt(prompt(sample))
-    assert counted == sample.built_tokens <= length
-    assert length - counted <= max(16, 0.01 * length)
-
-
 def test_the_worked_example_of_common_words_is_that_of_the_paper_and_can_be_left_out() -> None:
     for length, words, common, other in ((1_024, 20, 3, 1), (4_096, 40, 10, 3)):
         (sample,) = built("ruler_cwe", length)
@@ -135,7 +123,7 @@ WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide c
     ],
 )
 def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value: float, failure: str | None) -> None:
-    score = score_named(answer, wanted=WANTED, listed=LISTED, cut_off=False)
+    score = score_named(said(answer), wanted=WANTED, listed=LISTED)
     assert score.value == pytest.approx(value)
     assert score.failure == failure
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import tiktoken
 
-from contextcliff.actions.prepare_run import prepare
+from contextcliff.actions.prepare import prepare
 from contextcliff.analysis.notes import notes_of_control_tokens
 from contextcliff.engines.engine import Served
 from contextcliff.engines.openai.http import ApiKey

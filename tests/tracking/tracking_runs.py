@@ -1,32 +1,41 @@
-"""A small finished run to hand to a tracker, and an upload that a spawned process can call."""
+"""A small finished run to hand to a tracker, what MLflow has of it, and an upload that a spawned process can call."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from contextcliff.records.report import Report
 from contextcliff.tracking.mlflow import MLflowTracker
+from contextcliff.tracking.place import TrackingUri
 from contextcliff.tracking.tracker import Tracked
 from tests.simulated_reports import Law, edited, simulated
 
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+    from mlflow.tracking import MlflowClient
+
 LENGTHS = (512, 1024, 4096)
 LAW = Law(lengths=LENGTHS, right=(20, 20, 8), with_findings=True)
+RUN_ID = "qwen-niah-f16-1a2b"
 
 
-def report(run_id: str = "qwen-niah-f16-1a2b", **changes: object) -> Report:
+def report(run_id: str = RUN_ID, **changes: object) -> Report:
     """A report with every finding of a needle task; `changes` are fields of the run or the analysis, or findings."""
     return edited(simulated(LAW), **{"run_id": run_id, "model": "qwen", "kv_policy": "none", **changes})
 
 
-def tracked(folder: Path, made: Report | None = None, **changes: object) -> Tracked:
-    """The run with its result files, written to `folder`."""
+def tracked(folder: Path, made: Report | None = None, *, name: str = "", **changes: object) -> Tracked:
+    """The run with its result files, written below `folder`."""
+    whole = made or report()
+    folder = folder / (name or whole.run.run_id)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name in ("report.json", "report.md", "samples.jsonl", "manifest.json", "figures/curve.png"):
         (folder / name).write_text(f'{{"content": "{name}"}}', encoding="utf-8")
-    whole = Tracked(
-        report=made or report(),
+    run = Tracked(
+        report=whole,
         folder=folder,
         parameters={"model.name": "qwen", "task.lengths": "[512, 1024, 4096]"},
         samples=[
@@ -40,7 +49,35 @@ def tracked(folder: Path, made: Report | None = None, **changes: object) -> Trac
             },
         ],
     )
-    return replace(whole, **changes)  # type: ignore[arg-type]  # as above
+    return replace(run, **changes)  # type: ignore[arg-type]  # as above
+
+
+def client_of(tracker: MLflowTracker) -> MlflowClient:
+    from mlflow.tracking import MlflowClient
+
+    # MLflow creates its tables with the first client, and the run's thread may be about to do the same.
+    with TrackingUri(tracker.uri).ready():
+        return MlflowClient(tracking_uri=tracker.uri)
+
+
+def experiment_of(tracker: MLflowTracker) -> str:
+    experiment = client_of(tracker).get_experiment_by_name(tracker.experiment)
+    assert experiment is not None
+    return str(experiment.experiment_id)
+
+
+def runs_of(tracker: MLflowTracker, **which: Any) -> list[Run]:
+    """The earliest first."""
+    order = ["attributes.start_time ASC"]
+    return list(client_of(tracker).search_runs([experiment_of(tracker)], order_by=order, **which))
+
+
+def states_of(tracker: MLflowTracker) -> list[str]:
+    return [run.info.status for run in runs_of(tracker)]
+
+
+def points(tracker: MLflowTracker, run: Run, key: str) -> list[tuple[int, float]]:
+    return [(each.step, each.value) for each in client_of(tracker).get_metric_history(run.info.run_id, key)]
 
 
 def upload_at_once(uri: str, folder: str, number: int, barrier: Barrier) -> None:

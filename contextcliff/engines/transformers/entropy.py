@@ -17,7 +17,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from contextcliff.engines.transformers.eviction import attention_modules
+from contextcliff.engines.transformers.cache import attention_modules
 
 _MEASURED = "sdpa_with_entropy"
 _METER = "_contextcliff_entropy"

@@ -1,4 +1,4 @@
-"""Loading a model and its tokenizer with transformers, from a GGUF file or from a folder in the hub's layout.
+"""Weights of the hub or of a folder, and loading a model with its tokenizer from them or from a GGUF file.
 
 Imports neither torch nor transformers before `require` has looked for them: they come with the extra `hf`.
 """
@@ -6,25 +6,32 @@ Imports neither torch nor transformers before `require` has looked for them: the
 from __future__ import annotations
 
 import gc
+import hashlib
 import importlib.util
+import json
 import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from contextcliff.errors import ConfigError, RunError
-from contextcliff.hub import cause
+from contextcliff.errors import ConfigError, RunError, UnfetchedWeights
+from contextcliff.hub import cause, quiet_the_hub, reach_the_hub, transport_errors
 from contextcliff.models.gguf_header import Value, read_header, tensor_names
 from contextcliff.models.model import Rope
 from contextcliff.models.trained_positions import of_config, of_gguf
+from contextcliff.models.weights import ends_of
+from contextcliff.records.kv_cache import GIB
 from contextcliff.records.positions import Positions
 
 WAY_OUT = 'pip install "contextcliff[hf]"'
 _ALWAYS = ("torch", "accelerate")
-_FREQUENCIES = "rope_freqs.weight"
-_ADDS_BEGINNING = "tokenizer.ggml.add_bos_token"
+_CONFIG = "config.json"
+_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
+_FETCHED = ("*.json", "*.safetensors", "tokenizer*", "*.model", "*.jinja", "*.txt")
+_CODE = ("*.py",)
+_OTHER_WEIGHTS = "give a folder that holds the model with model.hub=FOLDER, or take engine.weights=gguf"
 
 
 def require(engine: str, *further: str) -> None:
@@ -34,13 +41,107 @@ def require(engine: str, *further: str) -> None:
     once. On two busy cores threads that spin took 3.4 s for a token of the embedded model, and these 0.15 to 0.5 s.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    absent = _absent((*_ALWAYS, *further))
+    absent = [package for package in (*_ALWAYS, *further) if importlib.util.find_spec(package) is None]
     if absent:
         raise ConfigError(f"engine={engine}: needs {', '.join(absent)}; run `{WAY_OUT}`")
 
 
-def _absent(packages: Collection[str]) -> list[str]:
-    return [package for package in packages if importlib.util.find_spec(package) is None]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HubWeights:
+    """A model in the hub's own format. `runs_code` fetches the repository's Python files too."""
+
+    name: str
+    """`owner/name` on the hub, or a folder."""
+    runs_code: bool = False
+
+    @property
+    def identity(self) -> str:
+        """The repository's name, as for GGUF files of the hub; of a folder a digest of its files.
+
+        That is SHA-256 of the configuration, and of name, size, first and last MiB of each file of weights.
+        """
+        folder = Path(self.name)
+        if not folder.is_dir():
+            return f"hub:{self.name}"
+        digest = hashlib.sha256()
+        for file in [folder / _CONFIG, *_weights_of(folder)]:
+            try:
+                digest.update(f"{file.name} {file.stat().st_size}\n".encode())
+                for end in ends_of(file):
+                    digest.update(end)
+            except OSError as error:
+                why = f"{file.name} can't be read ({error.strerror})"
+                raise ConfigError(f"model.hub={folder}: {why}; {_OTHER_WEIGHTS}") from error
+        return f"folder:{digest.hexdigest()[:32]}"
+
+    def folder_at_hand(self) -> Path | None:
+        """The folder with the weights, be it in the hub's cache; None if they are not on this machine."""
+        if Path(self.name).is_dir():
+            return Path(self.name)
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+
+        try:
+            config = try_to_load_from_cache(self.name, _CONFIG)
+        except HFValidationError as error:
+            raise ConfigError(
+                f"model.hub={self.name}: is neither a folder nor the name of a hub repository; {_OTHER_WEIGHTS}"
+            ) from error
+        folder = Path(config).parent if isinstance(config, str) else None
+        return folder if folder is not None and _weights_of(folder) else None
+
+    def has_chat_template(self) -> bool | None:
+        """Whether its tokenizer has a chat template; None if the files are not here."""
+        folder = self.folder_at_hand()
+        if folder is None:
+            return None
+        if (folder / "chat_template.jinja").is_file():
+            return True
+        try:
+            return bool(json.loads((folder / "tokenizer_config.json").read_bytes()).get("chat_template"))
+        except (OSError, ValueError, AttributeError):  # loading the tokenizer reports what is wrong with it
+            return False
+
+    def fetch(self) -> Path:
+        """The folder with the weights, downloaded where they are not here.
+
+        Raises `ConfigError` where there is no such repository, and `RunError` where the download fails.
+        """
+        folder = self.folder_at_hand()
+        if folder is not None:
+            if not _weights_of(folder):
+                raise ConfigError(f"model.hub={self.name}: the folder holds no *.safetensors; {_OTHER_WEIGHTS}")
+            return folder
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import RepositoryNotFoundError
+
+        quiet_the_hub()
+        try:
+            reach_the_hub(self.name, _CONFIG)
+            return Path(snapshot_download(self.name, allow_patterns=[*_FETCHED, *(_CODE if self.runs_code else ())]))
+        except RepositoryNotFoundError as error:
+            why = f"no such repository ({cause(error)})"
+            raise ConfigError(f"model.hub={self.name}: {why}; {_OTHER_WEIGHTS}") from error
+        except Exception as error:
+            if isinstance(error, (RunError, *transport_errors())):
+                raise UnfetchedWeights(f"model.hub={self.name}: can't be fetched ({cause(error)})") from error
+            raise
+
+    def remote_gib(self) -> float | None:
+        """Size in GiB of the repository's weights; None if the hub does not say."""
+        from huggingface_hub import HfApi
+
+        quiet_the_hub()
+        try:
+            siblings = HfApi().model_info(self.name, files_metadata=True, timeout=5.0).siblings or []
+        except transport_errors():
+            return None
+        sizes = [each.size for each in siblings if each.rfilename.endswith(".safetensors")]
+        return sum(size or 0 for size in sizes) / GIB if sizes else None
+
+
+def _weights_of(folder: Path) -> list[Path]:
+    return sorted(file for pattern in _WEIGHTS for file in folder.glob(pattern))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +169,7 @@ class Loaded:
 
     @property
     def window(self) -> int | None:
-        """Most tokens by its configuration; None where that says nothing."""
+        """Most tokens by its configuration; None if that says nothing."""
         window = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         return window if isinstance(window, int) and window > 0 else None
 
@@ -110,7 +211,7 @@ def load(weights: Path, setup: Setup) -> Loaded:
             attn_implementation=setup.attention,
             **given,
         )
-        if header.get(_ADDS_BEGINNING) is False:
+        if header.get("tokenizer.ggml.add_bos_token") is False:
             _add_no_beginning(tokenizer)
         return Loaded(model=model.to(setup.device).eval(), tokenizer=tokenizer, positions=positions)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError) as error:
@@ -123,6 +224,21 @@ def load(weights: Path, setup: Setup) -> Loaded:
         ) from error
 
 
+def usable_device(device: str) -> str:
+    """The device to compute on. Raises `ConfigError` for one that is not here."""
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        found = torch.device(device)
+    except RuntimeError as error:
+        raise ConfigError(f"engine.device={device}: no such device; give cpu, cuda or cuda:0") from error
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(f"engine.device={device}: torch sees {torch.cuda.device_count()} GPUs here; give cpu or auto")
+    return device
+
+
 def free_memory() -> None:
     """Give the memory that nothing holds any more back to the device."""
     import torch
@@ -132,11 +248,22 @@ def free_memory() -> None:
         torch.cuda.empty_cache()
 
 
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an allocation failed, on a GPU or in the machine's memory."""
+    import torch
+
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    return isinstance(error, RuntimeError) and any(
+        words in str(error) for words in ("can't allocate memory", "not enough memory", "out of memory")
+    )
+
+
 def _checked_header(weights: Path) -> Mapping[str, Value]:
     """The header of a GGUF file. Raises `ConfigError` where it scales positions in ways that transformers ignores."""
     header = read_header(weights)
     scaling = header.get(f"{header.get('general.architecture')}.rope.scaling.type", "none")
-    if scaling != "none" or _FREQUENCIES in tensor_names(weights):
+    if scaling != "none" or "rope_freqs.weight" in tensor_names(weights):
         raise ConfigError(
             f"model.gguf: {weights.name} scales its positions, which transformers does not read from a GGUF file; take "
             "engine.weights=hub, or engine=llamacpp"

@@ -106,8 +106,6 @@ class ReadingRequest:
     remeasure: bool
     """Whether answers that the other tool kept are measured by our rules."""
     confidence: float
-    fetch: Callable[[str], Path]
-    """The folder of a run by a tracker's id."""
 
 
 class ComparisonPart:

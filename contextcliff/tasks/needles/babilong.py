@@ -8,12 +8,9 @@ order matters. Scored 1 where the first sentence of the answer names the right p
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -21,14 +18,12 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import Count, NonNegativeInt, settings
-from contextcliff.tasks.grid import Depths, filled, require_fields
-from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.niah_semantic import names
-from contextcliff.tasks.needles.planter import Planted, SampleSite
-from contextcliff.tasks.needles.planting import PlantingTask
-from contextcliff.tasks.needles.values import score_value
+from contextcliff.settings import Count, Int, NonNegativeInt, settings
+from contextcliff.tasks.grid import Depths, filled, naming
+from contextcliff.tasks.needles.haystack import Fact, fact
+from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, word_file
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.tasks.values import score_value
 from contextcliff.text.value_forms import WORD
 
 Kind = Literal["move", "take", "drop"]
@@ -52,7 +47,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Course:
-    """What the asked-for person does, in order; `support` are the events that the answer follows from."""
+    """What happens, in order; `support` are the events that the answer follows from."""
 
     events: tuple[Event, ...]
     support: tuple[int, ...]
@@ -63,62 +58,39 @@ class Course:
     """Of three facts: the place that the thing was in after the answer."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Story:
-    """All that happens, in order; `support` and `told_by` are positions in `events`."""
-
-    events: tuple[Event, ...]
-    support: tuple[int, ...]
-    told_by: int
-    course: Course
-
-
 def course(facts: Facts, person: str, thing: str, places: Sequence[str], rng: random.Random) -> Course:
-    """A course whose question takes so many supporting facts.
+    """What the asked-for person does, so that the question takes so many supporting facts.
 
     1: where the person is: two or three moves, and the last one tells. 2: where the thing is: with the person,
     who took it and moved on, or where the person put it down and left it. 3: where the thing was before a place
     that it was carried to.
     """
-    return _COURSES[facts](person, thing, places, rng)
 
+    def moves(count: int) -> list[Event]:
+        return [Event(kind="move", person=person, place=place) for place in rng.sample(places, count)]
 
-def _where_is_the_person(person: str, thing: str, places: Sequence[str], rng: random.Random) -> Course:  # noqa: ARG001
-    moves = _moves(person, rng.sample(places, rng.choice((2, 3))))
-    last = len(moves) - 1
-    return Course(events=moves, support=(last,), answer=moves[last].place, told_by=last)
-
-
-def _where_is_the_thing(person: str, thing: str, places: Sequence[str], rng: random.Random) -> Course:
-    take = Event(kind="take", person=person, thing=thing)
-    if rng.random() < 0.5:
-        first, *rest = _moves(person, rng.sample(places, rng.choice((2, 3))))
+    take, drop = Event(kind="take", person=person, thing=thing), Event(kind="drop", person=person, thing=thing)
+    if facts == 1:
+        events = moves(rng.choice((2, 3)))
+        last = len(events) - 1
+        return Course(events=tuple(events), support=(last,), answer=events[last].place, told_by=last)
+    if facts == 2 and rng.random() < 0.5:
+        first, *rest = moves(rng.choice((2, 3)))
         last = len(rest) + 1
         return Course(events=(first, take, *rest), support=(1, last), answer=rest[-1].place, told_by=last)
-    first, there, away = _moves(person, rng.sample(places, 3))
-    drop = Event(kind="drop", person=person, thing=thing)
-    return Course(events=(first, take, there, drop, away), support=(2, 3), answer=there.place, told_by=2)
-
-
-def _where_was_the_thing(person: str, thing: str, places: Sequence[str], rng: random.Random) -> Course:
-    take = Event(kind="take", person=person, thing=thing)
-    first, *rest = _moves(person, rng.sample(places, rng.choice((4, 5))))
-    events = (first, take, *rest)
-    then = rng.randrange(3, len(events))  # from the second place that it was carried to
+    if facts == 2:
+        first, there, away = moves(3)
+        return Course(events=(first, take, there, drop, away), support=(2, 3), answer=there.place, told_by=2)
+    first, *rest = moves(rng.choice((4, 5)))
+    told = (first, take, *rest)
+    then = rng.randrange(3, len(told))  # from the second place that it was carried to
     return Course(
-        events=events,
+        events=told,
         support=(1, then - 1, then),
-        answer=events[then - 1].place,
+        answer=told[then - 1].place,
         told_by=then - 1,
-        before=events[then].place,
+        before=told[then].place,
     )
-
-
-_COURSES = {1: _where_is_the_person, 2: _where_is_the_thing, 3: _where_was_the_thing}
-
-
-def _moves(person: str, places: Sequence[str]) -> tuple[Event, ...]:
-    return tuple(Event(kind="move", person=person, place=place) for place in places)
 
 
 def story(
@@ -129,18 +101,13 @@ def story(
     things: Sequence[str],
     statements: int,
     rng: random.Random,
-) -> Story:
+) -> Course:
     """The course among what other people do, `statements` events in all. `things` are what others may carry."""
     turns = sorted(rng.sample(range(statements), len(own.events)))
-    crowd = _Crowd(people=others, places=places, things=things)
-    mine = iter(own.events)
+    crowd, mine = _Crowd(people=others, places=places, things=things), iter(own.events)
     events = tuple(next(mine) if turn in turns else crowd.next(rng) for turn in range(statements))
-    return Story(
-        events=events,
-        support=tuple(turns[position] for position in own.support),
-        told_by=turns[own.told_by],
-        course=own,
-    )
+    support = tuple(turns[position] for position in own.support)
+    return replace(own, events=events, support=support, told_by=turns[own.told_by])
 
 
 @dataclass(kw_only=True, slots=True)
@@ -183,8 +150,8 @@ class _Crowd:
         return Event(kind=kind, person=person, thing=thing)
 
 
-_HANDLED = ("{name}", "{thing}")
-Templates = Annotated[tuple[str, ...], Field(min_length=1)]
+Moves = Annotated[tuple[Annotated[str, naming("{name}", "{place}")], ...], Field(min_length=1)]
+Handles = Annotated[tuple[Annotated[str, naming("{name}", "{thing}")], ...], Field(min_length=1)]
 
 
 @settings
@@ -193,66 +160,56 @@ class Babilong(Depths, PlantingTask):
 
     name = "babilong"
 
-    facts: Literal[1, 2, 3]
+    facts: Facts
     """Supporting facts."""
     statements: Count
     """All facts in the text, the supporting ones included."""
-    people: Annotated[int, Field(ge=2, le=20)]
-    locations: Annotated[int, Field(ge=FEWEST_PLACES, le=20)]
+    people: Annotated[Int, Field(ge=2, le=20)]
+    locations: Annotated[Int, Field(ge=FEWEST_PLACES, le=20)]
     """Places that people go to."""
     things: NonNegativeInt
     """Things that other people carry about; of one fact nothing is carried."""
-    moves: Templates
-    """What is said of somebody who goes somewhere; each names `{name}` and `{place}`."""
-    takes: Templates
-    """Each names `{name}` and `{thing}`."""
-    drops: Templates
-    """Each names `{name}` and `{thing}`."""
-    person_question: str
-    """Of one fact; names `{name}`."""
-    thing_question: str
-    """Of two facts; names `{thing}`."""
-    before_question: str
-    """Of three facts; names `{thing}` and `{place}`."""
+    moves: Moves
+    """What is said of somebody who goes somewhere."""
+    takes: Handles
+    drops: Handles
+    person_question: Annotated[str, naming("{name}")]
+    """Of one fact."""
+    thing_question: Annotated[str, naming("{thing}")]
+    """Of two facts."""
+    before_question: Annotated[str, naming("{thing}", "{place}")]
+    """Of three facts."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for key, fields in (("moves", ("{name}", "{place}")), ("takes", _HANDLED), ("drops", _HANDLED)):
-            for position, template in enumerate(getattr(self, key)):
-                require_fields(f"task.{key}[{position}]", template, fields)
-        require_fields("task.person_question", self.person_question, ("{name}",))
-        require_fields("task.thing_question", self.thing_question, ("{thing}",))
-        require_fields("task.before_question", self.before_question, ("{thing}", "{place}"))
         longest = LONGEST_COURSE[self.facts]
         if self.statements < longest:
             raise ValueError(
                 f"task.statements={self.statements}: an answer by task.facts={self.facts} takes up to {longest} of "
                 f"them; give {longest} or more"
             )
-        most = len(_words("things")) // 2
+        most = len(word_file("world.json")["things"]) // 2
         if self.things > most:
             raise ValueError(f"task.things={self.things}: at most {most} can be drawn; lower it")
 
     def plant(self, site: SampleSite) -> Planted:
         """A story, in its order: the fact that names the answer at the depth, the others before and after it."""
-        rng = site.rng()
-        asked, *others = self._drawn("people", names(), self.people, site, rng)
-        places = self._drawn("locations", _words("places"), self.locations, site, rng)
+        rng, depth = site.rng, site.depth or 0.0
+        asked, *others = self._drawn("people", word_file("names.json"), self.people, site)
+        places = self._drawn("locations", word_file("world.json")["places"], self.locations, site)
         carried = 0 if self.facts == 1 else self.things
-        thing, *things = self._drawn("things", _words("things"), 1 + carried, site, rng)
+        thing, *things = self._drawn("things", word_file("world.json")["things"], 1 + carried, site)
         own = course(self.facts, asked, thing, places, rng)
         told = story(own, others=others, places=places, things=things, statements=self.statements, rng=rng)
-        depths = _depths(told, site.depth or 0.0, rng)
+        before = sorted(rng.uniform(0.0, depth) for _ in told.events[: told.told_by])
+        after = sorted(rng.uniform(depth, 1.0) for _ in told.events[told.told_by + 1 :])
         question = {
             1: filled(self.person_question, name=asked),
             2: filled(self.thing_question, thing=thing),
             3: filled(self.before_question, thing=thing, place=own.before),
         }[self.facts]
         return Planted(
-            facts=tuple(
-                Fact(text=self._sentence(event, rng), depth=depth)
-                for event, depth in zip(told.events, depths, strict=True)
-            ),
+            facts=[self._said(event, at, rng) for event, at in zip(told.events, [*before, depth, *after], strict=True)],
             evidence=told.support,
             question=question,
             answers=(own.answer,),
@@ -262,20 +219,11 @@ class Babilong(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where the first sentence names the right place and no other; a place of the question counts for nothing."""
-        text = generation.text.strip()
-        first = text.partition(".")[0]
-        return score_value(
-            first,
-            expected=sample.answers[0],
-            form=WORD,
-            distractors=sample.reference.distractors,
-            foreign=context.foreign_answers,
-            cut_off=generation.finish_reason == "length" and first == text,
-        )
+        first, end, _ = generation.text.strip().partition(".")
+        reason = "stop" if end else generation.finish_reason
+        return score_value(sample, replace(generation, text=first, finish_reason=reason), context, WORD)
 
-    def _drawn(
-        self, key: str, words: Sequence[str], count: int, site: SampleSite, rng: random.Random
-    ) -> tuple[str, ...]:
+    def _drawn(self, key: str, words: Sequence[str], count: int, site: SampleSite) -> list[str]:
         """Words that the text does not hold, in either case."""
         free = [word for word in words if not site.holds(word) and not site.holds(word.capitalize())]
         if len(free) < count:
@@ -283,21 +231,8 @@ class Babilong(Depths, PlantingTask):
                 f"task.{key}={count}: only {len(free)} of {len(words)} words for them do not occur in the text; lower "
                 "it, or take another dataset"
             )
-        return tuple(rng.sample(free, count))
+        return site.rng.sample(free, count)
 
-    def _sentence(self, event: Event, rng: random.Random) -> str:
+    def _said(self, event: Event, depth: float, rng: random.Random) -> Fact:
         templates = {"move": self.moves, "take": self.takes, "drop": self.drops}[event.kind]
-        return as_sentence(filled(rng.choice(templates), name=event.person, place=event.place, thing=event.thing))
-
-
-def _depths(told: Story, depth: float, rng: random.Random) -> list[float]:
-    """Ascending depths: that of the event that names the answer, and the others anywhere before and after it."""
-    before = sorted(rng.uniform(0.0, depth) for _ in told.events[: told.told_by])
-    after = sorted(rng.uniform(depth, 1.0) for _ in told.events[told.told_by + 1 :])
-    return [*before, depth, *after]
-
-
-@cache
-def _words(kind: str) -> tuple[str, ...]:
-    text = files("contextcliff.tasks").joinpath("needles", "world.json").read_text(encoding="utf-8")
-    return tuple(json.loads(text)[kind])
+        return fact(rng.choice(templates), depth, name=event.person, place=event.place, thing=event.thing)

@@ -6,14 +6,16 @@ begin anywhere and a finite text is gone round.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cached_property, lru_cache
 from operator import itemgetter
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
-from contextcliff.records.sample import Passage, Prompt, Recipe, Words
+from contextcliff.records.sample import Passage, Recipe, Words, render
+from contextcliff.tasks.fit import too_short
+from contextcliff.tasks.grid import filled
 from contextcliff.text.seams import Seams, seams_of
 from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
 from contextcliff.text.tokens import TokenisedText, Tokenizer, is_wide, token_counts, tokenise
@@ -44,36 +46,45 @@ class Fact:
     depth: float
 
 
+def fact(template: str, depth: float | None, **values: str) -> Fact:
+    """A sentence of a template with its full stop, at a depth; at the start of the text where there is none."""
+    text = filled(template, **values)
+    return Fact(text=text if text.endswith(ENDS) else f"{text}.", depth=depth or 0.0)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hidden:
     """A recipe with its facts in place. `token_places` are the tokens of the text before each fact, in their order."""
 
     recipe: Recipe
     built_tokens: int
-    token_places: tuple[int, ...]
-    off: float = 0.0
+    token_places: Sequence[int]
+    off: float
     """The most that a fact stands from its depth, as a share of the text: sentences begin where they do."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Haystack:
     """A document, tokenised once as far as it is needed, with its sentence starts."""
 
     document: Document
     text: TokenisedText
-    boundaries: tuple[int, ...]
     tokenizer: Tokenizer
-    seams: Callable[[], Seams]
-    """What needles and questions add, wherever they stand; counted when it is first asked for."""
-    starts: tuple[int, ...]
+    starts: tuple[int, ...] = (0,)
     """Where contexts may begin: at the start of the text, or at its sentences."""
-    is_exact: bool
+    is_exact: bool = True
     """Whether tokens between two places are those of the text alone. Some servers only count, and offsets are then
     estimates."""
 
-    def end_for(self, context_tokens: int, *, start: int = 0) -> int:
-        """A character beyond which no prompt of this length from `start` on reaches."""
-        return self.text.end_for(start, context_tokens)
+    @cached_property
+    def boundaries(self) -> tuple[int, ...]:
+        """Where sentences of the text begin."""
+        return sentence_starts(self.text.text, language=self.document.language)
+
+    @cached_property
+    def seams(self) -> Seams:
+        """What needles and questions add, wherever they stand."""
+        return seams_of(self.text.text, self.boundaries, self.tokenizer)
 
     def hide(
         self,
@@ -92,18 +103,14 @@ class Haystack:
         `after`: prompts that differ in their question alone then share their text. Raises `ConfigError` where the
         frame and the facts leave no room for text, and where the text is too short.
         """
-        pieces = [_spaced(fact.text) for fact in facts]
-        seams = self.seams()
-        each, behind = seams.count(between=pieces, behind=(after, *cut_for))
+        pieces = [each.text if is_wide(each.text[-1]) else f"{each.text} " for each in facts]
+        added, behind = self.seams.count(between=pieces, behind=(after, *cut_for))
         most, longest = max(zip(behind, (after, *cut_for), strict=True), key=itemgetter(0))
-        reserved, added = seams.before(before) + most, sum(each)
+        reserved = self.seams.before(before) + most
         room = context_tokens - reserved - SEAM_TOKENS
-        budget = room - added
+        budget = room - sum(added)
         if budget < 1:
-            raise ConfigError(
-                f"task.lengths: {context_tokens:,} is too short: template, question and needle alone take "
-                f"{context_tokens - budget:,} tokens; ask for longer ones"
-            )
+            raise too_short(context_tokens, context_tokens - budget)
         if budget > self.tokens_of_text:
             raise ConfigError(
                 f"task.lengths: {context_tokens:,} tokens need {budget:,} tokens of text, and the dataset has "
@@ -111,28 +118,24 @@ class Haystack:
                 "dataset=synthetic"
             )
         reach = self.text.end_for(start, budget)
-        places = [self._place(fact.depth, start, reach) for fact in facts]
+        places = [self._place(each.depth, start, reach) for each in facts]
         inserted: dict[int, str] = {}
-        for place, piece in sorted(zip(places, pieces, strict=True), key=lambda item: item[0]):
+        for place, piece in sorted(zip(places, pieces, strict=True), key=itemgetter(0)):
             inserted[place] = inserted.get(place, "") + piece
         if len(facts) > _FEW_FACTS:
-            added = seams.added(inserted)
-            budget = room - added
+            budget = room - self.seams.added(inserted)
         end = max([self.text.end_for(start, budget), *places])
-        built = reserved + added + self.text.tokens_between(start, end)
+        built = context_tokens - SEAM_TOKENS - budget + self.text.tokens_between(start, end)
         if start and not self.is_exact:
             end, built = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
+        off = (abs(at / held - each.depth) for each, at in zip(facts, token_places, strict=True) if held)
         return Hidden(
             recipe=Recipe(user=(_words(before), *self._with(inserted, start, end), _words(after))),
             built_tokens=built - most + behind[0],
-            token_places=tuple(token_places),
-            off=max(
-                (abs(place / held - fact.depth) for fact, place in zip(facts, token_places, strict=True)), default=0.0
-            )
-            if held
-            else 0.0,
+            token_places=token_places,
+            off=max(off, default=0.0),
         )
 
     @property
@@ -158,12 +161,9 @@ class Haystack:
         last = max(inserted, default=start)
 
         def beyond(end: int) -> int:
-            pieces = self._with(inserted, start, end)
-            text = "".join(
-                piece.text if isinstance(piece, Words) else self.document.text[piece.start : piece.end]
-                for piece in pieces
-            )
-            return self.tokenizer.count_prompt(Prompt(user=f"{before}{text}{after}")) - context_tokens
+            recipe = Recipe(user=(_words(before), *self._with(inserted, start, end), _words(after)))
+            prompt = render(recipe, {self.document.document_id: self.document})
+            return self.tokenizer.count_prompt(prompt) - context_tokens
 
         off = beyond(end)
         if off < -_ROUGHLY_TOKENS:
@@ -178,8 +178,9 @@ class Haystack:
 
     def _place(self, depth: float, start: int, reach: int) -> int:
         """The sentence start nearest to a depth of the text from `start` to `reach`."""
-        place = nearest_start(self.boundaries, self._character_at(depth, start, reach), before=reach)
-        return max(start, place)
+        index = self.text.tokens_between(0, start) + round(depth * self.text.tokens_between(start, reach))
+        at = reach if index >= self.text.tokens else min(reach, self.text.starts[index])
+        return max(start, nearest_start(self.boundaries, at, before=reach))
 
     def _with(self, inserted: dict[int, str], start: int, end: int) -> tuple[Words | Passage, ...]:
         pieces: list[Words | Passage] = []
@@ -201,10 +202,6 @@ class Haystack:
         after = (Passage(document_id=name, start=0, end=end - again),) if end > again else ()
         return (*before, seam, *after)
 
-    def _character_at(self, depth: float, start: int, end: int) -> int:
-        index = self.text.tokens_between(0, start) + round(depth * self.text.tokens_between(start, end))
-        return end if index >= self.text.tokens else min(end, self.text.starts[index])
-
 
 def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
     """Tokenise a whole document, so that contexts of up to `tokens` tokens can begin at any of its sentences.
@@ -220,13 +217,8 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
         tokenised = tokenise(f"{text}{_ROUND}{text[:again]}", tokenizer, longest_word=longest)
         if again < len(text) and tokenised.tokens_between(len(text), len(tokenised.text)) < tokens:
             tokenised = tokenise(f"{text}{_ROUND}{text}", tokenizer, longest_word=longest)
-    return _haystack(
-        document,
-        tokenised,
-        tokenizer,
-        starts=tuple(begins),
-        is_exact=_is_exact(tokenised, begins, text, tokenizer),
-    )
+    is_exact = _is_exact(tokenised, begins, text, tokenizer)
+    return Haystack(document=document, text=tokenised, tokenizer=tokenizer, starts=begins, is_exact=is_exact)
 
 
 def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
@@ -236,27 +228,7 @@ def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystac
     tokenised = tokenise(text, tokenizer, longest_word=longest)
     if tokenised.tokens < tokens and len(text) < len(document.text):
         tokenised = tokenise(document.text, tokenizer, longest_word=longest)
-    return _haystack(document, tokenised, tokenizer)
-
-
-def _haystack(
-    document: Document,
-    text: TokenisedText,
-    tokenizer: Tokenizer,
-    *,
-    starts: tuple[int, ...] = (0,),
-    is_exact: bool = True,
-) -> Haystack:
-    boundaries = sentence_starts(text.text, language=document.language)
-    return Haystack(
-        document=document,
-        text=text,
-        boundaries=boundaries,
-        tokenizer=tokenizer,
-        seams=cache(partial(seams_of, text.text, boundaries, tokenizer)),
-        starts=starts,
-        is_exact=is_exact,
-    )
+    return Haystack(document=document, text=tokenised, tokenizer=tokenizer)
 
 
 def _is_exact(text: TokenisedText, begins: Sequence[int], document: str, tokenizer: Tokenizer) -> bool:
@@ -277,16 +249,6 @@ def _is_exact(text: TokenisedText, begins: Sequence[int], document: str, tokeniz
 def _words(text: str) -> Words:
     """One object for all samples that begin or end alike."""
     return Words(text=text)
-
-
-def as_sentence(text: str) -> str:
-    """A statement with its full stop."""
-    return text if text.endswith(ENDS) else f"{text}."
-
-
-def _spaced(sentence: str) -> str:
-    """A sentence with the space that its script sets before the next one."""
-    return sentence if is_wide(sentence[-1]) else f"{sentence} "
 
 
 def _characters_for(tokens: int, text: str, tokenizer: Tokenizer) -> int:

@@ -16,14 +16,11 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import settings
-from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.grid import Depths, filled, require_fields
-from contextcliff.tasks.needles.drawing import KeyKind, ValueKind, draw_pairs, room_for
-from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.planter import Planted, SampleSite
-from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import tag_without_value
+from contextcliff.tasks.grid import Depths, filled
+from contextcliff.tasks.needles.haystack import fact
+from contextcliff.tasks.needles.planting import KeyKind, Planted, PlantingTask, SampleSite, ValueKind, room_for
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.tasks.values import score_value, stands_in, tag_without_value
 from contextcliff.text.value_forms import FORMS
 
 
@@ -49,13 +46,14 @@ class Needle:
     """Whether what is right does not stand in the text: a translation, a sum, the name of what is described."""
 
     def __post_init__(self) -> None:
+        named = {"text": ("{city}", "{number}"), "question": ("{city}",)}
         for key, words in (("text", self.text), ("question", self.question)):
             if not words.strip():
                 raise ValueError(f"task.needle.{key}: must not be empty")
-        if self.kind == "dynamic":
-            require_fields("task.needle.text", self.text, ("{city}", "{number}"))
-            require_fields("task.needle.question", self.question, ("{city}",))
-        else:
+            missing = [name for name in named[key] if name not in words]
+            if missing and self.kind == "dynamic":
+                raise ValueError(f"task.needle.{key}={words}: {' and '.join(missing)} must stand in it")
+        if self.kind == "static":
             self._check_static()
 
     @property
@@ -100,45 +98,28 @@ class Niah(Depths, PlantingTask):
 
     def plant(self, site: SampleSite) -> Planted:
         """One sentence at the depth."""
-        return _PLANT[self.needle.kind](self.needle, site)
+        needle = self.needle
+        if needle.kind == "static":
+            hidden, question, answers = fact(needle.text.strip(), site.depth), needle.question, needle.accepted
+        else:
+            [(city, value)] = site.pairs(count=1, key=needle.key, value=needle.value)
+            hidden = fact(needle.text, site.depth, city=city, number=value)
+            question, answers = filled(needle.question, city=city), (value,)
+        return Planted(facts=(hidden,), evidence=(0,), question=question, answers=answers)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where what was hidden stands in the answer."""
         if self.needle.kind == "static":
-            return score_static(generation.text, self.needle, cut_off=generation.finish_reason == "length")
-        return score_planted(sample, generation, context, FORMS[self.needle.value])
+            return score_static(generation, self.needle)
+        return score_value(sample, generation, context, FORMS[self.needle.value])
 
 
-def _plant_dynamic(needle: Needle, site: SampleSite) -> Planted:
-    ((city, value),), redrawn = draw_pairs(site, site.rng(), count=1, key=needle.key, value=needle.value)
-    text = as_sentence(filled(needle.text, city=city, number=value))
-    return Planted(
-        facts=(Fact(text=text, depth=site.depth or 0.0),),
-        evidence=(0,),
-        question=filled(needle.question, city=city),
-        answers=(value,),
-        redrawn=redrawn,
-    )
-
-
-def _plant_static(needle: Needle, site: SampleSite) -> Planted:
-    return Planted(
-        facts=(Fact(text=as_sentence(needle.text.strip()), depth=site.depth or 0.0),),
-        evidence=(0,),
-        question=needle.question,
-        answers=needle.accepted,
-    )
-
-
-_PLANT = {"dynamic": _plant_dynamic, "static": _plant_static}
-
-
-def score_static(answer: str, needle: Needle, *, cut_off: bool) -> Score:
+def score_static(generation: Generation, needle: Needle) -> Score:
     """1 where all that a static needle's answer has to hold stands there."""
-    text = answer.strip()
+    text = generation.text.strip()
     if all(stands_in(words, text) for words in needle.accepted):
         return Score(value=1.0, prediction=" ".join(needle.accepted), failure=None)
-    return Score(value=0.0, prediction=text, failure=tag_without_value(text, cut_off=cut_off))
+    return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
 
 
 def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:

@@ -10,7 +10,7 @@ of all needles (multi-query), or the only one that they have (multi-value, `one_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,15 +18,12 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Count, settings
-from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.grid import Depths, filled, require_fields
-from contextcliff.tasks.needles.drawing import MOST_CITIES, KeyKind, ValueKind, draw_pairs
-from contextcliff.tasks.needles.haystack import Fact, as_sentence
+from contextcliff.tasks.grid import Depths, filled, naming
+from contextcliff.tasks.needles.haystack import fact
 from contextcliff.tasks.needles.niah import refuse_hidden_elsewhere
-from contextcliff.tasks.needles.planter import Planted, SampleSite
-from contextcliff.tasks.needles.planting import PlantingTask
-from contextcliff.tasks.needles.values import score_share
+from contextcliff.tasks.needles.planting import MOST_CITIES, KeyKind, Planted, PlantingTask, SampleSite, ValueKind
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.tasks.values import score_share, stands_in
 from contextcliff.text.value_forms import FORMS, NUMBER
 
 
@@ -51,8 +48,7 @@ class NiahMulti(Depths, PlantingTask):
 
     needles: tuple[StaticNeedle, ...] = ()
     count: Count
-    template: str
-    """Names `{city}` and `{number}`."""
+    template: Annotated[str, naming("{city}", "{number}")]
     question: str = Field(min_length=1)
     """May name `{cities}`: the keys of the needles that were drawn."""
     key: KeyKind = "city"
@@ -66,7 +62,6 @@ class NiahMulti(Depths, PlantingTask):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_fields("task.template", self.template, ("{city}", "{number}"))
         for position, needle in enumerate(self.needles):
             name = f"task.needles[{position}]"
             if not needle.answer.strip():
@@ -103,40 +98,29 @@ class NiahMulti(Depths, PlantingTask):
 
     def plant(self, site: SampleSite) -> Planted:
         """The first at the depth, the rest evenly after it; or all of them anywhere."""
-        rng = site.rng()
-        keys: tuple[str, ...] = ()
-        drawn, redrawn = self.needles, 0
-        if not drawn:
-            pairs, redrawn = draw_pairs(site, rng, count=self.count, key=self.key, value=self.value)
-            named = [(pairs[0][0] if self.one_key else key, value) for key, value in pairs]
-            keys = tuple(dict.fromkeys(key for key, _ in named))
-            drawn = tuple(
-                StaticNeedle(text=filled(self.template, city=key, number=value), answer=value) for key, value in named
-            )
+        hidden, keys = [(needle.text, needle.answer) for needle in self.needles], [""]
+        if not hidden:
+            pairs = site.pairs(count=self.count, key=self.key, value=self.value)
+            keys = [pairs[0][0] if self.one_key else key for key, _ in pairs]
+            hidden = [
+                (filled(self.template, city=key, number=value), value)
+                for key, (_, value) in zip(keys, pairs, strict=True)
+            ]
         start = site.depth or 0.0
-        step = (1.0 - start) / len(drawn)
-        even = [start + step * position for position in range(len(drawn))]
-        depths = [rng.random() for _ in drawn] if self.goes_anywhere else even
+        step = (1.0 - start) / len(hidden)
+        depths = [site.rng.random() if self.goes_anywhere else start + step * place for place in range(len(hidden))]
         return Planted(
-            facts=tuple(
-                Fact(text=as_sentence(needle.text), depth=depth) for needle, depth in zip(drawn, depths, strict=True)
-            ),
-            evidence=tuple(range(len(drawn))),
-            question=filled(self.question, cities=", ".join(keys)),
-            answers=tuple(needle.answer for needle in drawn),
-            metadata={"needles": len(drawn)},
-            redrawn=redrawn,
+            facts=[fact(text, depth) for (text, _), depth in zip(hidden, depths, strict=True)],
+            evidence=range(len(hidden)),
+            question=filled(self.question, cities=", ".join(dict.fromkeys(keys))),
+            answers=tuple(answer for _, answer in hidden),
+            metadata={"needles": len(hidden)},
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the needles that the answer names; the prediction lists which."""
         said = frozenset(NUMBER.found(generation.text))
-        return score_share(
-            generation.text,
-            expected=sample.answers,
-            stands=lambda wanted, text: wanted in said or stands_in(wanted, text),
-            cut_off=generation.finish_reason == "length",
-        )
+        return score_share(sample, generation, lambda wanted, text: wanted in said or stands_in(wanted, text))
 
 
 def _stands_in(answer: str, text: str) -> bool:

@@ -7,20 +7,18 @@ is this project's own. Scored 1 where the person asked for is named, and none of
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import NonNegativeInt, settings
-from contextcliff.tasks.grid import Depths, filled
-from contextcliff.tasks.needles.haystack import Fact
-from contextcliff.tasks.needles.planter import Planted, SampleSite
-from contextcliff.tasks.needles.planting import PlantingTask, score_planted
+from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.needles.haystack import fact
+from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, word_file
 from contextcliff.tasks.task import ScoringContext
+from contextcliff.tasks.values import score_value
 from contextcliff.text.value_forms import WORD
 
 
@@ -60,25 +58,25 @@ class NiahSemantic(Depths, PlantingTask):
 
     def plant(self, site: SampleSite) -> Planted:
         """A needle of the set with a name of its own, and its distractors."""
-        rng = site.rng()
+        rng = site.rng
         chosen = rng.choice([item for item in needle_set() if not self.topics or item.topic in self.topics])
         others = rng.sample(
             [item for item in needle_set() if item.topic == chosen.topic and item.id != chosen.id], self.distractors
         )
-        free = [name for name in names() if not site.holds(name)]
+        names: list[str] = word_file("names.json")
+        free = [name for name in names if not site.holds(name)]
         if len(free) <= self.distractors:
             raise ConfigError(
-                f"task.distractors={self.distractors}: only {len(free)} of {len(names())} names do not occur in the "
+                f"task.distractors={self.distractors}: only {len(free)} of {len(names)} names do not occur in the "
                 "text; lower it, or take another dataset"
             )
         called = rng.sample(free, 1 + self.distractors)
-        depths = [site.depth or 0.0, *((position + 0.5) / max(1, len(others)) for position in range(len(others)))]
-        facts = tuple(
-            Fact(text=filled(item.needle, name=name), depth=depth)
-            for item, name, depth in zip([chosen, *others], called, depths, strict=True)
-        )
+        depths = [site.depth, *((position + 0.5) / len(others) for position in range(len(others)))]
         return Planted(
-            facts=facts,
+            facts=[
+                fact(item.needle, depth, name=name)
+                for item, name, depth in zip([chosen, *others], called, depths, strict=True)
+            ],
             evidence=(0,),
             question=chosen.question,
             answers=(called[0],),
@@ -88,20 +86,10 @@ class NiahSemantic(Depths, PlantingTask):
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where the right name stands in the answer, and no distractor's."""
-        return score_planted(sample, generation, context, WORD)
+        return score_value(sample, generation, context, WORD)
 
 
 @cache
 def needle_set() -> tuple[SemanticNeedle, ...]:
     """The whole set."""
-    return tuple(SemanticNeedle(**item) for item in json.loads(_read("semantic.json")))
-
-
-@cache
-def names() -> tuple[str, ...]:
-    """First names to fill in."""
-    return tuple(json.loads(_read("names.json")))
-
-
-def _read(file: str) -> str:
-    return files("contextcliff.tasks").joinpath("needles", file).read_text(encoding="utf-8")
+    return tuple(SemanticNeedle(**item) for item in word_file("semantic.json"))

@@ -7,36 +7,123 @@ evidence alone (its score is the ceiling) or over the bare haystack at the short
 
 from __future__ import annotations
 
+import json
+import random
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from operator import attrgetter
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, settings
-from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
-from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Haystack, prepare, prepare_fresh
-from contextcliff.tasks.needles.planter import Planted, Planter, SampleSite
-from contextcliff.tasks.needles.values import score_value
-from contextcliff.tasks.prose_sources import several_texts
-from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, configured
-from contextcliff.text.value_forms import ValueForm
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, control_of, sample_at
+from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Fact, Haystack, Hidden, prepare, prepare_fresh
+from contextcliff.tasks.task import (
+    ContextBudget,
+    Maker,
+    Materials,
+    Traits,
+    configured,
+    several_texts,
+    unused_notes,
+)
+from contextcliff.text.tokens import TokenisedText
+from contextcliff.text.value_forms import FORMS, UUID, WORD, ValueForm
 
 _CHARACTERS_PER_TOKEN = 8
 """As an endless text counts them, with a margin."""
-_MISPLACED = 0.2
-"""Of the text, where one depth is asked for, or none."""
+_UUID_ANSWER_TOKENS = 128
+"""Of one UUID, where the answer repeats a key that is one too; as many as RULER gives."""
+
+KeyKind = Literal["city", "word", "uuid"]
+ValueKind = Literal["number", "uuid", "word"]
+
+
+@cache
+def word_file(name: str) -> Any:
+    """What a JSON file of this folder holds."""
+    return json.loads(files("contextcliff.tasks.needles").joinpath(name).read_text(encoding="utf-8"))
+
+
+CITIES: Sequence[str] = word_file("cities.json")
+MOST_CITIES = len(CITIES) // 2
+"""Needles of one context: beyond it too few cities are left for a text that names some itself."""
+KEYS: Mapping[str, Callable[[random.Random], str]] = {
+    "city": lambda rng: rng.choice(CITIES),
+    "word": WORD.draw,
+    "uuid": UUID.draw,
+}
+
+
+def room_for(value: ValueKind) -> int | None:
+    """Tokens of an answer with one value; None: what the sampling gives is enough."""
+    return _UUID_ANSWER_TOKENS if value == "uuid" else None
+
+
+@dataclass(kw_only=True, slots=True)
+class SampleSite:
+    """Where a sample stands: the text from `start` on, of which no prompt of its length reaches beyond `end`."""
+
+    depth: float | None
+    trial: int
+    rng: random.Random
+    """Draws for this sample; the same for all depths of a trial that share their context."""
+    text: TokenisedText
+    start: int
+    end: int
+    redrawn: int = 0
+    """Pairs that the text held already."""
+
+    def holds(self, words: str) -> bool:
+        """Whether the text of a prompt of this length holds these words already."""
+        return self.text.text.find(words, self.start, self.end) >= 0
+
+    def distinct(self, form: ValueForm, *, count: int) -> list[str]:
+        """Different values of a form that the text does not hold."""
+        drawn: list[str] = []
+        while len(drawn) < count:
+            value = form.draw(self.rng)
+            if value not in drawn and not self.holds(value):
+                drawn.append(value)
+        return drawn
+
+    def pairs(self, *, count: int, key: KeyKind, value: ValueKind) -> list[tuple[str, str]]:
+        """Different keys with different values that the text does not hold."""
+        drawn: dict[str, str] = {}
+        while len(drawn) < count:
+            name, hidden = KEYS[key](self.rng), FORMS[value].draw(self.rng)
+            if self.holds(name) or self.holds(hidden):
+                self.redrawn += 1
+            elif name not in drawn and hidden not in drawn.values():
+                drawn[name] = hidden
+        return list(drawn.items())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planted:
+    """What one sample hides and asks. `evidence` are the positions in `facts` that the answer needs."""
+
+    facts: Sequence[Fact]
+    evidence: Sequence[int]
+    question: str
+    answers: tuple[str, ...]
+    distractors: tuple[str, ...] = ()
+    metadata: Mapping[str, str | int | float] = field(default_factory=dict)
+    context: str = ""
+    """Names the context where several samples ask of the same one."""
+    context_questions: tuple[str, ...] = ()
+    """All questions of that context: it is cut for the longest, so that it is the same for each."""
 
 
 @settings
 class PlantingTask(DesignedLengths):
     """A grid of lengths and places over `haystacks` stretches of text, with `trials` samples a cell."""
 
-    takes_any_prose = True
     inert: ClassVar[Mapping[str, object]] = {}
     """Options, by their key in the task, with the value that changes nothing: with it they are left out of what a
     sample is."""
@@ -56,23 +143,12 @@ class PlantingTask(DesignedLengths):
                 f"trial has its own; give {self.trials_in_block} or more, fresh, or 1"
             )
 
-    @property
-    def trials_in_block(self) -> int:
-        """One where there are several haystacks and no depths: a block is then a sample of a haystack."""
-        return 1 if self.texts > 1 and self.places == (None,) else super().trials_in_block
+    @abstractmethod
+    def plant(self, site: SampleSite) -> Planted:
+        """Draw what one sample hides and asks."""
 
-    @property
-    def begins_anywhere(self) -> bool:
-        return self.haystacks == "fresh"
-
-    @property
-    def texts(self) -> int:
-        return 1 if self.haystacks == "fresh" else self.haystacks
-
-    def text_tokens(self, context_budget: ContextBudget) -> int:
-        """The longest length; where contexts begin anywhere, what of an endless text they can begin in too."""
-        extra = FRESH_CHARACTERS // _CHARACTERS_PER_TOKEN if self.haystacks == "fresh" else 0
-        return super().text_tokens(context_budget) + extra
+    def check_text(self, text: str) -> None:
+        """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""
 
     @property
     def shares_context(self) -> bool:
@@ -80,32 +156,32 @@ class PlantingTask(DesignedLengths):
         return False
 
     @property
-    def more_samples(self) -> str:
-        """More haystacks too, where those that there are hold back what more samples of each can show."""
-        if self.texts == 1:
-            return super().more_samples
-        return f"raise {self.count_key} and task.haystacks, or take task.haystacks=fresh"
-
-    @property
-    def idle(self) -> tuple[str, ...]:
-        unused = (key for key, value in self.inert.items() if attrgetter(key)(self) == value)
-        return (*super().idle, *(key.rpartition(".")[2] for key in unused))
+    def traits(self) -> Traits:
+        traits, unused = super().traits, [key for key, value in self.inert.items() if attrgetter(key)(self) == value]
+        more = f"{traits.more_samples} and task.haystacks, or take task.haystacks=fresh"
+        return replace(
+            traits,
+            texts=self.texts,
+            takes_any_prose=True,
+            begins_anywhere=self.haystacks == "fresh",
+            more_samples=traits.more_samples if self.texts == 1 else more,
+            idle=(*traits.idle, *(key.rpartition(".")[2] for key in unused)),
+        )
 
     def asked(self) -> Mapping[str, object]:
         """What of the configuration determines a single sample."""
-        return configured(self, but=(*WHICH_SAMPLES, *self.not_asked, *self.idle))
+        asked = configured(self, but=(*WHICH_SAMPLES, *self.traits.not_asked, *self.traits.idle))
+        return {**asked, "depths": list(self.places)} if self.shares_context else asked
 
-    def check_text(self, text: str) -> None:
-        """Raise `ConfigError` for a text that gives the answer by itself, where no other draw can help."""
+    @property
+    def texts(self) -> int:
+        """Haystacks that samples go round; 1 where they begin anywhere."""
+        return 1 if self.haystacks == "fresh" else self.haystacks
 
-    @abstractmethod
-    def plant(self, site: SampleSite) -> Planted:
-        """Draw what one sample hides and asks; pure."""
-
-    def haystack_of(self, depth: float | None, trial: int) -> int:
-        """Which haystack a sample is cut from: the trials of a depth go round, from where the depth starts them."""
-        first = 0 if self.trials == "auto" else seed_of("haystack", depth)
-        return (first + trial) % self.texts
+    @property
+    def trials_in_block(self) -> int:
+        """One where there are several haystacks and no depths: a block is then a sample of a haystack."""
+        return 1 if self.texts > 1 and self.places == (None,) else super().trials_in_block
 
     @property
     def block_evidence(self) -> int:
@@ -117,6 +193,11 @@ class PlantingTask(DesignedLengths):
         """A trial for each haystack, where there are several: one that comes again is no further evidence."""
         most = super().most_blocks
         return min(most, self.texts // self.trials_in_block) if self.texts > 1 else most
+
+    def text_tokens(self, context_budget: ContextBudget) -> int:
+        """The longest length; where contexts begin anywhere, what of an endless text they can begin in too."""
+        extra = FRESH_CHARACTERS // _CHARACTERS_PER_TOKEN if self.haystacks == "fresh" else 0
+        return super().text_tokens(context_budget) + extra
 
     def text_holds(self, materials: Materials) -> int | None:
         texts = self._texts(materials)
@@ -143,42 +224,152 @@ class PlantingTask(DesignedLengths):
         )
 
     def _haystacks(self, texts: Sequence[Document], materials: Materials) -> tuple[Haystack, ...]:
-        longest = max(self.lengths_in(materials.context_budget))
-        ready = prepare_fresh if self.haystacks == "fresh" else prepare
+        longest, fresh = max(self.lengths_in(materials.context_budget)), self.haystacks == "fresh"
+        ready = prepare_fresh if fresh else prepare
         haystacks = tuple(ready(document, tokens=longest, tokenizer=materials.tokenizer) for document in texts)
         for haystack in haystacks:
-            self.check_text(
-                haystack.text.text if self.haystacks == "fresh" else haystack.text.text[: haystack.end_for(longest)]
-            )
+            text = haystack.text
+            self.check_text(text.text if fresh else text.text[: text.end_for(0, longest)])
         return haystacks
 
     def _texts(self, materials: Materials) -> tuple[Document, ...]:
         count = len(materials.corpus.documents) if self.haystacks == "fresh" else self.haystacks
         return several_texts(materials.corpus, task=self.name, count=count)
 
-    def misplaced(self) -> float:
-        """From how far on a needle stands at another depth than its own, as a share of the text.
 
-        That is the distance between two depths that are asked for.
-        """
-        depths = sorted({depth for depth in self.places if depth is not None})
-        return min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Planter(Maker):
+    """Makes the samples of one task over its haystacks, and keeps what is to be said of them."""
+
+    task: PlantingTask
+    materials: Materials
+    haystacks: Sequence[Haystack]
+    asked: str
+    filler: Sequence[Haystack] = ()
+    """Of generated prose, for the lengths that `haystacks` are too short for; none: they are long enough."""
+    redrawn: dict[str, int] = field(default_factory=dict)
+    """Draws that the text held already, of each sample."""
+    off: dict[str, float] = field(default_factory=dict)
+    """How far the needle of each sample stands from its depth, as a share of the text."""
+    from_filler: dict[str, int] = field(default_factory=dict)
+    """The lengths of the samples that are of generated prose."""
+
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+        task = self.task
+        context = (self.materials.seed, task.name, self.asked, self.materials.text_identity, context_tokens)
+        coordinates = (*context, depth, trial)
+        seed = seed_of(*context, trial) if task.shares_context else seed_of(*coordinates)
+        haystacks = self.filler if self.filler and task.held(self.haystacks) < context_tokens else self.haystacks
+        if task.haystacks == "fresh":
+            haystack, start = _fresh(haystacks, seed_of("start", seed), context_tokens)
+        else:
+            row = None if task.shares_context else depth
+            first = 0 if task.trials == "auto" else seed_of("haystack", row)
+            haystack, start = haystacks[(first + trial) % task.texts], 0
+        site = SampleSite(
+            depth=depth,
+            trial=trial,
+            rng=random.Random(seed),
+            text=haystack.text,
+            start=start,
+            end=haystack.text.end_for(start, context_tokens),
+        )
+        planted = task.plant(site)
+        hidden = haystack.hide(
+            planted.facts,
+            context_tokens=context_tokens,
+            before=self._before,
+            after=self._after(planted.question),
+            cut_for=[self._after(question) for question in planted.context_questions],
+            start=start,
+        )
+        several = task.haystacks != "fresh" and len(self.haystacks) > 1
+        sample = sample_at(
+            task,
+            coordinates,
+            context_tokens=context_tokens,
+            depth=depth,
+            trial=trial,
+            built_tokens=hidden.built_tokens,
+            document_id=haystack.document.document_id,
+            question=planted.question,
+            answers=planted.answers,
+            recipe=hidden.recipe,
+            cluster=haystack.document.document_id if several else planted.context,
+            metadata={**planted.metadata, **_distances(planted, hidden)},
+            answer_tokens=task.answer_tokens(context_tokens),
+        )
+        if planted.distractors:
+            sample = replace(sample, reference=Reference(distractors=planted.distractors))
+        self.redrawn[sample.sample_id], self.off[sample.sample_id] = site.redrawn, hidden.off
+        if haystacks is self.filler:
+            self.from_filler[sample.sample_id] = context_tokens
+        yield sample
+        if task.controls:
+            yield from self._controls(sample, planted, haystack, start)
+
+    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, start: int) -> Iterator[Sample]:
+        before, after = Words(text=self._before), self._after(planted.question)
+        evidence = " ".join(planted.facts[position].text for position in planted.evidence)
+        alone = Recipe(user=(before, Words(text=evidence), Words(text=after)))
+        shortest = min(self.task.lengths_in(self.materials.context_budget))
+        bare = haystack.hide((), context_tokens=shortest, before=before.text, after=after, start=start)
+        count = self.materials.tokenizer.count_prompt(render(alone, {}))
+        yield self._control(sample, "ceiling", alone, count)
+        yield self._control(sample, "floor", bare.recipe, bare.built_tokens)
+
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
+        pieces = [
+            piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end]
+            for piece in recipe.user
+        ]
+        return control_of(sample, kind, (kind, self.materials.text_identity, pieces), recipe=recipe, tokens=tokens)
+
+    @property
+    def _before(self) -> str:
+        return f"{self.task.instruction}\n\n"
+
+    def _after(self, question: str) -> str:
+        return f"\n\n{question} {self.task.answer_format}".rstrip()
+
+    def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
+        """Unused texts, generated prose, needles that were drawn again, and those far from their depth."""
+        made = self.off.keys() & sample_ids
+        notes = [*unused_notes(self.materials.corpus, count=len(self.haystacks))]
+        if generated := made & self.from_filler.keys():
+            shortest, held = min(self.from_filler[name] for name in generated), self.task.held(self.haystacks)
+            notes.append(f"the text holds {held:,} tokens: from {shortest:,} on the prompts are of generated prose")
+        redrawn = sum(self.redrawn[name] for name in made)
+        if redrawn:
+            one = "1 needle was drawn again, since the text held its words already"
+            more = f"{redrawn:,} needles were drawn again, since the text held their words already"
+            notes.append(one if redrawn == 1 else more)
+        misplaced = self.task.misplaced
+        far = [self.off[name] for name in made if self.off[name] > misplaced]
+        if far:
+            notes.append(
+                f"{len(far):,} of {len(made):,} samples have a needle more than {misplaced:.2g} of the text from its "
+                f"depth (the farthest {max(far):.2f}), since needles go in where a sentence begins and few begin "
+                "there; take another text, or longer contexts"
+            )
+        return tuple(notes)
 
 
-def score_planted(
-    sample: Sample, generation: Generation, context: ScoringContext, form: ValueForm, *, may_hedge: bool = False
-) -> Score:
-    """1 where the one value that was asked for stands in the answer, and none of the context's others.
+def _fresh(haystacks: Sequence[Haystack], drawn: int, context_tokens: int) -> tuple[Haystack, int]:
+    """A text that is long enough, and a sentence of it: each sentence is as likely as any other."""
+    enough = [each for each in haystacks if each.tokens_of_text >= context_tokens]
+    pool = enough or [max(haystacks, key=lambda each: each.tokens_of_text)]
+    position = drawn % sum(len(each.starts) for each in pool)
+    for haystack in pool:
+        if position < len(haystack.starts):
+            break
+        position -= len(haystack.starts)
+    return haystack, haystack.starts[position]
 
-    With `may_hedge` the others may stand beside it.
-    """
-    return score_value(
-        generation.text,
-        expected=sample.answers[0],
-        form=form,
-        distractors=sample.reference.distractors,
-        foreign=context.foreign_answers,
-        cut_off=generation.finish_reason == "length",
-        question=sample.question,
-        may_hedge=may_hedge,
-    )
+
+def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:
+    """How far apart in the text neighbouring pieces of evidence stand on average, in tokens."""
+    places = sorted(hidden.token_places[position] for position in planted.evidence)
+    if len(places) < 2:
+        return {}
+    return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}

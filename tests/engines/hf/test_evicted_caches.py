@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 from typing import Any
 
 import pytest
-from omegaconf import OmegaConf
 
-from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
-from tests.engines.hf.made_model import answers, asked, made_folder, plain_generate, with_session
+from tests.engines.hf.made_model import SHIPPED, answers, asked, made_folder, plain_generate, shipped, with_session
 
 pytestmark = pytest.mark.torch
 
@@ -22,42 +19,28 @@ TEXT = "The lamp stood in the window until the ferry came back over the water. "
 PROMPTS = [asked(TEXT[: 200 * n], f"What came back, number {n}?") for n in range(1, 5)]
 
 
-@cache
-def shipped(name: str) -> dict[str, Any]:
-    values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "kv_policy" / f"{name}.yaml"))
-    values.pop("_target_")
-    return dict(values)
-
-
-EVICTIONS = sorted(
-    file.stem for file in (conf_dir() / "kv_policy").glob("*.yaml") if shipped(file.stem)["press"] is not None
-)
-
-
-def policy(name: str, budget: float, **changes: Any) -> KVPolicy:
-    return KVPolicy(**{**shipped(name), "budget": budget, **changes})
+EVICTIONS = [name for name in SHIPPED if shipped(name).press is not None]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVICTIONS)
 def test_every_shipped_press_keeps_all_of_it_at_budget_one(name: str) -> None:
-    assert [each.text for each in answers(PROMPTS, policy=policy(name, 1.0))] == plain_generate(PROMPTS)
+    assert [each.text for each in answers(PROMPTS, policy=shipped(name, budget=1.0))] == plain_generate(PROMPTS)
 
 
 @pytest.mark.parametrize("name", EVICTIONS)
-@pytest.mark.parametrize("budget", [0.5, pytest.param(0.2, marks=pytest.mark.slow)])
-def test_every_shipped_press_keeps_its_share_of_the_context(name: str, budget: float) -> None:
+def test_every_shipped_press_keeps_its_share_of_the_context(name: str) -> None:
     sample, prompt = PROMPTS[-1]
 
     async def use(session: Any) -> tuple[Any, int]:
         generation = await session.generate(sample, prompt, Sampling(max_tokens=4))
         return session.served.cache, generation.prompt_tokens
 
-    cache, whole = with_session(use, policy=policy(name, budget))
+    cache, whole = with_session(use, policy=shipped(name, budget=0.2))
     assert cache.tokens == len("<|user|>" + prompt.user) - len("\n\n" + sample.question)
     assert whole > cache.tokens
     all_of_it = 3 * 2 * 2 * 64 * 4  # layers, keys and values, KV heads, head size, bytes of a number
-    assert cache.bytes_per_token == pytest.approx(budget * all_of_it, rel=0.02)
+    assert cache.bytes_per_token == pytest.approx(0.2 * all_of_it, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +48,8 @@ def test_every_shipped_press_keeps_its_share_of_the_context(name: str, budget: f
 )
 def test_a_kept_context_gives_the_answer_of_a_fresh_one(name: str) -> None:
     prompts = [asked(TEXT, "What came back?"), asked(TEXT, "Who came, and from where did they come?"), PROMPTS[0]]
-    warm = answers(prompts, policy=policy(name, 0.5))
-    cold = answers(prompts, policy=policy(name, 0.5), prefix_cache=False)
+    warm = answers(prompts, policy=shipped(name, budget=0.5))
+    cold = answers(prompts, policy=shipped(name, budget=0.5), prefix_cache=False)
     assert [each.text for each in warm] == [each.text for each in cold]
     assert [each.cached_tokens for each in warm] == [0, len("<|user|>Read this.\n\n" + TEXT.rstrip()), 0]
     assert [each.cached_tokens for each in cold] == [0, 0, 0]
@@ -82,7 +65,7 @@ def compressed(name: str, prompts: list[Any], **changes: Any) -> list[int]:
             tokens.append(session.served.cache.tokens)
         return tokens
 
-    return with_session(use, policy=policy(name, 0.5, **changes), prefix_cache=False)
+    return with_session(use, policy=shipped(name, budget=0.5, **changes), prefix_cache=False)
 
 
 def test_an_eviction_reads_the_question_only_where_it_is_to() -> None:
@@ -107,13 +90,13 @@ def test_positions_of_the_question_go_on_from_the_whole_context() -> None:
         await session.generate(sample, prompt, Sampling(max_tokens=5))
         return seen
 
-    seen = with_session(use, policy=policy("streaming_llm", 0.2))
+    seen = with_session(use, policy=shipped("streaming_llm", budget=0.2))
     assert seen == list(range(len(seen)))
 
 
 def test_a_context_that_is_shorter_than_the_presss_window_is_kept() -> None:
     short = asked("It is 5.", "What?", before="")
-    (answer,) = answers([short], policy=policy("snapkv", 0.2))
+    (answer,) = answers([short], policy=shipped("snapkv", budget=0.2))
     assert answer.text == plain_generate([short])[0]
 
 
@@ -139,7 +122,7 @@ def test_a_press_that_cannot_be_had_is_one_line(press: str, arguments: dict[str,
 
 def test_a_kvpress_that_lacks_a_package_of_its_own_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "kvpress", None)  # its import fails
-    monkeypatch.setattr("contextcliff.engines.transformers.loading._absent", lambda _: [])  # though it is installed
+    monkeypatch.setattr("contextcliff.engines.transformers.engine.require", lambda *_: None)  # though it is installed
     with pytest.raises(ConfigError, match=r"kv_policy.press=KnormPress: kvpress can't be loaded .*pip install"):
         answers(PROMPTS[:1], policy=KVPolicy(name="own", press="KnormPress", budget=0.5))
 
@@ -147,17 +130,15 @@ def test_a_kvpress_that_lacks_a_package_of_its_own_is_one_line(monkeypatch: pyte
 def test_a_press_that_the_architecture_lacks_is_refused_before_anything_is_asked() -> None:
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from contextcliff.engines.transformers.eviction import check, eviction
+    from contextcliff.engines.transformers.cache import check, press_of
 
     config = AutoConfig.for_model(
         "gpt2", n_layer=2, n_head=2, n_embd=32, vocab_size=64, n_positions=1024, bos_token_id=0, eos_token_id=0
     )
     model = AutoModelForCausalLM.from_config(config)
-    own = policy("snapkv", 0.5)
-    press = eviction(own)
-    assert press is not None
+    own = shipped("snapkv", budget=0.5)
     with pytest.raises(ConfigError) as raised:
-        check(press, model, own)
+        check(press_of(own), model, own)
     assert str(raised.value).startswith("kv_policy.press=SnapKVPress: does not work on this model (gpt2: ")
 
 

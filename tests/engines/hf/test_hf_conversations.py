@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.engines.transformers.prompts import prompt_tokens
+from contextcliff.engines.transformers.decoding import prompt_tokens
 from contextcliff.records.sample import Passage, Prompt, Recipe, Sample, SentTurn, Turn, Words
 from contextcliff.text.tokenizers import hub_tokenizer
 from contextcliff.text.tokens import plain_text

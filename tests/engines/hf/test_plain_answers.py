@@ -145,22 +145,13 @@ def test_positions_are_scaled_as_the_model_asks(rope: Rope, parameters: dict[str
     model = Model(name="made", hub=made_folder(), rope=rope)
 
     async def use(session: Any) -> tuple[dict[str, Any], str]:
+        assert session.served.positions == Positions(trained_tokens=4096, source="config")  # before the scaling
         generation = await session.generate(*PROMPTS[0], Sampling(max_tokens=12))
         return dict(session.decoder.loaded.model.config.rope_parameters), generation.text
 
     applied, text = with_session(use, model=model)
     assert {name: applied[name] for name in parameters} == parameters
     assert (text == plain_generate(PROMPTS[:1])[0]) == (rope.type == "none")
-
-
-@pytest.mark.parametrize("rope", [Rope(), Rope(type="linear", scale=2), Rope(type="yarn", scale=4)])
-def test_the_trained_positions_are_those_before_the_scaling(rope: Rope) -> None:
-    async def use(session: Any) -> Positions:
-        found: Positions = session.served.positions
-        return found
-
-    model = Model(name="made", hub=made_folder(window=4096), rope=rope)
-    assert with_session(use, model=model) == Positions(trained_tokens=4096, source="config")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +170,7 @@ def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
     from transformers import PreTrainedTokenizerFast
 
     from contextcliff.engines.transformers.decoding import Answer
-    from contextcliff.engines.transformers.hf_session import _Growing
+    from contextcliff.engines.transformers.engine import Waiting
 
     signs = ["</s>", "[THINK]", "[/THINK]", "[PAD]", "<think>", "</think>", "7", "42"]
     made = Tokenizer(models.WordLevel({sign: number for number, sign in enumerate(signs)}, unk_token="</s>"))
@@ -187,13 +178,14 @@ def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=made, eos_token="</s>", additional_special_tokens=["[THINK]", "[/THINK]", "[PAD]"]
     )
-    written: list[str] = []
-    growing = _Growing(
-        tokenizer=HubTokenizer(name="made", tokenizer=tokenizer, template_arguments={}), emit=written.append
+    sample, prompt = PROMPTS[0]
+    waiting = Waiting(
+        sample=sample,
+        prompt=prompt,
+        sampling=Sampling(),
+        tokenizer=HubTokenizer(name="made", tokenizer=tokenizer, template_arguments={}),
+        emit=lambda _: None,
+        may_go_on=lambda: True,
     )
-    reply = growing.end(
-        Answer(
-            tokens=tuple(map(signs.index, tokens)), ended=ended, cached_tokens=0, ttft_s=0.0, latency_s=0.0, entropy=()
-        )
-    )
+    reply = waiting.end(Answer(tokens=tuple(map(signs.index, tokens)), ended=ended, ttft_s=0.0, latency_s=0.0))
     assert (reply.answer, reply.reasoning) == (answer, reasoning)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from contextcliff.engines.transformers.hf_engine import Transformers
+from contextcliff.engines.transformers.engine import Transformers
+from contextcliff.engines.transformers.loading import usable_device
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
@@ -110,9 +111,9 @@ def test_a_format_of_other_engines_is_refused() -> None:
 def test_a_device_that_is_not_here_is_one_line() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra hf")
     with pytest.raises(ConfigError) as raised:
-        Transformers(device="cuda:99")._device()
+        usable_device("cuda:99")
     assert str(raised.value) == (
         f"engine.device=cuda:99: torch sees {torch.cuda.device_count()} GPUs here; give cpu or auto"
     )
     with pytest.raises(ConfigError, match="engine.device=warp: no such device"):
-        Transformers(device="warp")._device()
+        usable_device("warp")

@@ -1,0 +1,406 @@
+"""What a run has ahead of it: what is stored, what is left to ask, and what is said before that is sent."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.prepare import Prepared, PreparedSearch, planned_block
+from contextcliff.analysis.search import BlockKey, BlockScores, block_key, block_scores, follow, perfect_path
+from contextcliff.annotation.ask_annotators import judge_meter, requests_ahead
+from contextcliff.errors import tell
+from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
+from contextcliff.execution.schedule import shared_tokens
+from contextcliff.execution.scoring import Scorer, recall
+from contextcliff.execution.store import PlannedSample, Store
+from contextcliff.findings.phrases import duration
+from contextcliff.models.model import Price, dollars
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Outcome
+from contextcliff.records.sample import Sample
+
+if TYPE_CHECKING:
+    from contextcliff.analysis.forecast import BestCase
+
+REQUIRE = "analysis.require_cap"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ahead:
+    """What is left of a run, and what that takes of its budget."""
+
+    invocation: Invocation
+    prepared: Prepared
+    meter: Meter
+    search: SearchAhead | None
+    missing: Sequence[PlannedSample]
+    """What is not stored; of a search, what a perfect model would be asked."""
+    judging: Cost
+    """Most that the judge of these answers takes yet."""
+
+    @classmethod
+    def of(cls, invocation: Invocation, identity: Identity, prepared: Prepared, store: Store, meter: Meter) -> Ahead:
+        """By what the store has."""
+        search, planned, judging = None, prepared.planned, NOTHING
+        if prepared.search is not None:
+            search = search_ahead(invocation, identity, prepared, prepared.search, store)
+            planned = search.planned
+        if (judge := invocation.judge) is not None:
+            asked = requests_ahead(judge, planned, store, run_id=identity.run_id, sampling=invocation.sampling)
+            judging = judge_meter(judge, invocation.budget).worst(asked)
+        missing = store.missing(planned) if search is None else search.least
+        return cls(
+            invocation=invocation, prepared=prepared, meter=meter, search=search, missing=missing, judging=judging
+        )
+
+    @property
+    def least(self) -> Cost:
+        return self.meter.worst(self.missing) + self.judging
+
+    @property
+    def most(self) -> Cost:
+        """A search can ask more than is planned."""
+        if self.search is None:
+            return self.least
+        most, known = self.search.most, self.invocation.model.price.is_known
+        tokens = round(most.prompt_tokens) + round(most.completion_tokens)
+        cost = Cost(tokens=tokens, usd=most.worst_usd if known else None)
+        return cost + self.judging.times(self.search.share(most))
+
+    def announce(self) -> None:
+        """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line.
+
+        Before that, that no cap will come, or not the required one; the plan says it too.
+        """
+        invocation, limit_usd = self.invocation, self.meter.limit_usd
+        impossible, tested = impossible_cap(invocation, self.prepared), tested_quantity(invocation)
+        for beforehand in (
+            impossible if impossible is None or tested is None else f"{impossible} ({tested})",
+            unreachable_cap(invocation, self.prepared),
+        ):
+            if beforehand is not None:
+                tell(f"warning: {beforehand}")
+        lengths = sorted({item.sample.context_tokens for item in self.prepared.planned if item.sample.is_ordinary})
+        if invocation.task.traits.designed_lengths and invocation.place is None:
+            tell(f"lengths: {', '.join(f'{length:,}' for length in lengths)} tokens")
+        least, most, usd = self.least, self.most, ""
+        if least.usd is not None and most.usd is not None:
+            usd = f", {_between(dollars(least.usd, at_most=True), dollars(most.usd, at_most=True))}"
+            if limit_usd is not None and not invocation.budget.is_set and most.usd > limit_usd:
+                usd = f"{usd}; at most {dollars(limit_usd)} are spent (budget.usd=none: all)"
+        span = "" if invocation.place is None else f"{lengths[0]:,} to {lengths[-1]:,} tokens: "
+        n = len(self.missing)
+        n_most = n if self.search is None else round(self.search.most.samples + self.search.most.controls)
+        samples, tokens = _between(f"{n:,}", f"{n_most:,}"), _between(f"{least.tokens:,}", f"{most.tokens:,}")
+        tell(f"{span}{samples} requests, {tokens} tokens{usd}")
+
+    def agreed(self) -> bool:
+        """Ask for consent to a paid run at a terminal. A budget is consent, and so is a run without a terminal."""
+        worst = self.most.within(self.meter.limit_usd)
+        if not worst.usd or self.invocation.budget.is_set or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return True
+        usd = dollars(worst.usd, at_most=True)
+        sys.stderr.write(f"This run can cost {usd} ({worst.tokens:,} tokens). Go on? [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    def minutes(self) -> Callable[[Outcome], str | None]:
+        """Says how long it may take by the rate of the first answers, as soon as these are there."""
+        began_s, tokens, answers = time.monotonic(), 0, 0
+        bounds = [cost.within(self.meter.limit_usd).tokens for cost in (self.least, self.most)]
+
+        def ended(outcome: Outcome) -> str | None:
+            nonlocal tokens, answers
+            if outcome.generation is None or answers == _FIRST_ANSWERS:
+                return None
+            answers += 1
+            tokens += outcome.generation.prompt_tokens + outcome.generation.completion_tokens
+            if answers < _FIRST_ANSWERS:
+                return None
+            rate = tokens / max(1e-6, time.monotonic() - began_s)
+            low, high = (duration(bound / rate) for bound in bounds)
+            return f"by the rate of the first answers it takes {_between(low, high)}"
+
+        return ended
+
+
+_FIRST_ANSWERS = 10
+"""By so many the rate is known."""
+
+
+def _between(low: str, high: str) -> str:
+    return high if low == high else f"{low.removesuffix(' USD')} to {high}"
+
+
+def impossible_cap(invocation: Invocation, prepared: Prepared) -> str | None:
+    """A sentence if even a perfect model would get no cap of the whole range; None if one would."""
+    best = best_case_of(invocation, prepared)
+    if best.is_enough:
+        return None
+    needed = best.needed()
+    if best.is_baseline_alone:
+        way_out = "ask for more lengths, or take analysis.relative_to_baseline=false"
+    elif needed is None:
+        way_out = "no number of samples could; lower analysis.threshold"
+    elif best.has_shared_draws:
+        way_out = (
+            "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
+            "more; with a temperature above 0 and no sampling.seed each is a draw of its own"
+        )
+    else:
+        way_out = f"at least {needed} are needed; {invocation.task.traits.more_samples}"
+    return f"{best.shortfall()}; {way_out}"
+
+
+def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
+    """A sentence if no possible answers could give the required cap; None if some could, or none is required."""
+    required = invocation.analysis.require_cap
+    if required is None:
+        return None
+    best = best_case_of(invocation, prepared).sequence.cap_tokens
+    if best is not None and best >= required:
+        return None
+    most = "no cap at all" if best is None else f"a cap of {best:,} tokens at most"
+    way_out = (
+        f"ask for prompts of {required:,} tokens or more (task.lengths)"
+        if invocation.task.traits.designed_lengths
+        else f"take documents of {required:,} tokens or more"
+    )
+    return f"{REQUIRE}={required}: the best possible answers would give {most}; {way_out}, or require less"
+
+
+def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
+    """What a perfect model would show with the samples that are planned."""
+    from contextcliff.analysis.forecast import SearchToJudge, best_case
+
+    task, search = invocation.task, prepared.search
+    return best_case(
+        [item.sample for item in prepared.planned if item.sample.is_ordinary],
+        invocation.analysis,
+        designed_lengths=task.traits.designed_lengths,
+        relative_by_default=task.traits.relative_by_default,
+        quantity=task.traits.cap_quantity,
+        search=None if search is None else SearchToJudge(plan=search.plan, rule=search.rule),
+    )
+
+
+def tested_quantity(invocation: Invocation) -> str | None:
+    """What the cap is tested on, if that is not the score: said before the first sentence that names it."""
+    if invocation.task.traits.cap_quantity == "score":
+        return None
+    from contextcliff.findings.answer import healthy_round
+
+    return f"the cap is tested on {healthy_round()}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """Numbers to send; fractions where they are expectations."""
+
+    samples: float
+    controls: float
+    prompt_tokens: float
+    cached_tokens: float
+    """The part of `prompt_tokens` that a prefix cache can save."""
+    completion_tokens: float
+    usd: float
+    """With what a prefix cache can save; 0 if no price is known."""
+    worst_usd: float
+    """The same if no cache saves any."""
+
+    @property
+    def computed_tokens(self) -> float:
+        """Prompt tokens that are left to compute."""
+        return self.prompt_tokens - self.cached_tokens
+
+    def __add__(self, other: Load) -> Load:
+        return Load(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
+
+
+_COUNTS = ("samples", "controls", "prompt_tokens", "cached_tokens", "completion_tokens")
+_FIELDS = (*_COUNTS, "usd", "worst_usd")
+
+
+def load_of(planned: Iterable[PlannedSample], sampling: Sampling, price: Price) -> Load:
+    """That of samples and controls which are sent in this order."""
+    samples = [item.sample for item in planned]
+    ordinary = sum(sample.is_ordinary for sample in samples)
+    cached = shared_tokens(samples)
+    answers = [answer_tokens([sample], sampling) for sample in samples]
+    sizes = list(zip((sample.built_tokens for sample in samples), cached, answers, strict=True))
+    return Load(
+        samples=ordinary,
+        controls=len(samples) - ordinary,
+        prompt_tokens=sum(sample.built_tokens for sample in samples),
+        cached_tokens=sum(cached),
+        completion_tokens=sum(answers),
+        usd=sum(_usd(price, prompt, saved, answer) for prompt, saved, answer in sizes),
+        worst_usd=sum(_usd(price, prompt, 0, answer) for prompt, _, answer in sizes),
+    )
+
+
+def _usd(price: Price, prompt: float, cached: float, completion: float) -> float:
+    return price.of(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion) or 0.0
+
+
+def load_of_blocks(
+    blocks: Mapping[int, float], built: Sequence[PlannedSample], *, block: int, sampling: Sampling, price: Price
+) -> Load:
+    """That of so many blocks of `block` samples at each length.
+
+    `built` are whole blocks of some lengths. A block of a length between two of them takes what lies between theirs,
+    and all of it costs what the longest prompt of the length does.
+    """
+    import numpy as np
+
+    at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
+    for item, asked in sorted(_with_what_they_go(built), key=lambda each: each[0].sample.block or 0):
+        at_length[asked.context_tokens].append(item)
+    lengths = sorted(at_length)
+    loads = [load_of(at_length[length], sampling, price) for length in lengths]
+    each = {name: [getattr(load, name) * block / load.samples for load in loads] for name in _COUNTS}
+    longest = [max(item.sample.built_tokens for item in at_length[length]) for length in lengths]
+    total = Load(**dict.fromkeys(_FIELDS, 0.0))
+    for length, count in blocks.items():
+        counts = {name: float(np.interp(length, lengths, each[name])) for name in _COUNTS}
+        rates = price.at(float(np.interp(length, lengths, longest)))
+        _, _, prompt, cached, completion = counts.values()
+        usd, worst = (_usd(rates, prompt, saved, completion) for saved in (cached, 0.0))
+        one = {**counts, "usd": usd, "worst_usd": worst}
+        total += Load(**{name: count * value for name, value in one.items()})
+    return total
+
+
+def _with_what_they_go(planned: Sequence[PlannedSample]) -> list[tuple[PlannedSample, Sample]]:
+    """Each with its own sample, and a control with one that it is a control of: it can be shorter than that."""
+    controlled = {control: item.sample for item in planned for control in item.sample.controls}
+    return [(item, controlled.get(item.sample.sample_id, item.sample)) for item in planned]
+
+
+SCORE = 0.98
+"""True score of the model whose search is expected where nothing else is known of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchAhead:
+    """The rest of a search. Loads count what is not stored; half a block that is stored counts as none."""
+
+    invocation: Invocation
+    prepared: Prepared
+    search: PreparedSearch
+    known: Mapping[BlockKey, BlockScores]
+    """The blocks that are answered, as far as the search would use them."""
+    stored: int
+    """Samples that are answered, among those that the search wants first."""
+    planned: tuple[PlannedSample, ...]
+    """The whole search of a perfect model, and what it replays, what is stored included, in the order of sending."""
+    least: tuple[PlannedSample, ...]
+    """The part of it that is not stored."""
+    replayed: Mapping[int, int]
+    """By length, blocks that are not stored whole and are asked anyway, to stay paired with another run."""
+
+    def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load]:
+        """Samples at each length, and their load, to expect of a model with these true scores."""
+        from contextcliff.analysis.forecast import expected_blocks  # imported late, since it loads numpy
+
+        blocks = expected_blocks(self.search.plan, self.search.rule, score_at, self.known)
+        beside = self._beside(blocks)
+        both = {length: blocks.get(length, 0.0) + beside.get(length, 0.0) for length in {**blocks, **beside}}
+        return {length: count * self.search.plan.block for length, count in both.items()}, self._load(blocks)
+
+    def tokens_left(self, known: Mapping[BlockKey, BlockScores]) -> int:
+        """Prompt tokens to expect beyond these blocks, if the true score is `SCORE` at every length that is open."""
+        _, load = replace(self, known=known).expected(lambda _: SCORE)
+        return round(load.prompt_tokens)
+
+    @property
+    def most(self) -> Load:
+        """The worst case."""
+        from contextcliff.analysis.forecast import most_blocks
+
+        return self._load(most_blocks(self.search.plan, self.search.rule, self.known))
+
+    def share(self, load: Load) -> float:
+        """The samples of a search with this load, and what is stored, as a multiple of those of a perfect model."""
+        return (self.stored + load.samples) / sum(item.sample.is_ordinary for item in self.planned)
+
+    def _beside(self, blocks: Mapping[int, float]) -> Mapping[int, float]:
+        """At each length the replayed blocks that these do not cover: both begin with the first of the length."""
+        left = {length: count - blocks.get(length, 0.0) for length, count in self.replayed.items()}
+        return {length: count for length, count in left.items() if count > 0.0}
+
+    def _load(self, blocks: Mapping[int, float]) -> Load:
+        """That of the blocks of the search, and of those that are replayed beside them, which go without controls."""
+        built, block, sampling = self.prepared.planned, self.search.plan.block, self.invocation.sampling
+        price = self.invocation.model.price
+        own = load_of_blocks(blocks, built, block=block, sampling=sampling, price=price)
+        beside = self._beside(blocks)
+        if not beside:
+            return own
+        ordinary = [item for item in built if item.sample.is_ordinary]
+        return own + load_of_blocks(beside, ordinary, block=block, sampling=sampling, price=price)
+
+
+def search_ahead(
+    invocation: Invocation, identity: Identity, prepared: Prepared, search: PreparedSearch, store: Store
+) -> SearchAhead:
+    """Follow the stored answers as far as they go, and build what a perfect model would be asked beyond them."""
+    built: defaultdict[BlockKey, list[PlannedSample]] = defaultdict(list)
+    for item, asked in _with_what_they_go(prepared.planned):
+        if (of_block := block_key(asked)) is not None:
+            built[of_block].append(item)
+
+    def samples_of(*keys: BlockKey) -> list[PlannedSample]:
+        for key in keys:
+            if key not in built:
+                built[key] = list(planned_block(prepared, search, identity, key))
+        return list({item.sample.sample_id: item for key in keys for item in built[key]}.values())
+
+    def ordinary(*keys: BlockKey) -> list[PlannedSample]:
+        return [item for item in samples_of(*keys) if item.sample.is_ordinary]
+
+    scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
+    known: dict[BlockKey, BlockScores] = {}
+    stored = 0
+    while wanted := follow(search.plan, search.rule, known).wanted:
+        missing = {item.key for item in store.missing(samples_of(*wanted))}
+        stored += sum(item.key not in missing for item in ordinary(*wanted))
+        if missing:
+            break
+        for key in wanted:
+            known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary(key))])
+    _, keys = perfect_path(search.plan, search.rule, known)
+    beside = [key for key in search.replayed if key not in known and key not in keys]
+    planned = (*samples_of(*known, *keys), *ordinary(*beside))
+    least = tuple(store.missing(planned))
+    missing = {item.key for item in least}
+    partly = [key for key in search.replayed if not missing.isdisjoint(item.key for item in ordinary(key))]
+    return SearchAhead(
+        invocation=invocation,
+        prepared=prepared,
+        search=search,
+        known=known,
+        stored=stored + sum(item.key not in missing for item in ordinary(*beside)),
+        planned=planned,
+        least=least,
+        replayed=Counter(key.context_tokens for key in partly),
+    )
+
+
+def refuse_beyond(
+    meter: Meter, missing: Sequence[PlannedSample], ahead: SearchAhead | None, *, beside: Cost = NOTHING
+) -> None:
+    """Raise `OverBudgetError` where the run, and what goes `beside` it, could take more than the budget.
+
+    A search may stop at its budget: it is refused only where not even a perfect model would come to its end.
+    """
+    if ahead is None:
+        meter.refuse_beyond(missing, beside=beside)
+    else:
+        replays = ", with what it replays," if ahead.replayed else ""
+        meter.refuse_beyond(ahead.least, beside=beside, what=f"even the search of a model without a mistake{replays}")

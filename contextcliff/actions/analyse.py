@@ -1,0 +1,180 @@
+"""The fourth stage of a run: what its answers say, what they took, and how many there are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.like import replayed_blocks
+from contextcliff.analysis.search import block_key
+from contextcliff.errors import RunError
+from contextcliff.execution.budget import paid_for
+from contextcliff.execution.runner import way_out
+from contextcliff.models.model import Price
+from contextcliff.models.trained_positions import positions_of
+from contextcliff.records.generation import NOT_SENT, Generation, Outcome, ScoredSample
+from contextcliff.records.kv_cache import AS_STARTED, CacheFacts, DeviceMemory
+from contextcliff.records.report import Counts, JudgeUsage, Usage
+
+if TYPE_CHECKING:
+    from contextcliff.analysis.study import StudyFacts
+
+
+def analyse(run: RunState) -> None:
+    """Analyse the annotated answers of a run: the cap, and every finding.
+
+    Raises `RunError` where no sample was answered.
+    """
+    from contextcliff.analysis.analyse import analyse as findings_of
+    from contextcliff.analysis.analyse import study_of
+    from contextcliff.analysis.notes import notes_of_control_tokens
+    from contextcliff.findings.finding import findings_with
+
+    require_an_answer(run.outcomes)
+    study = study_of(run.scored, run.invocation.analysis, _study_facts(run), controls=run.controls)
+    run.counted = study.scored
+    run.replayed = _replayed(run)
+    run.controls = _without_those_of(run.replayed, run)
+    analysis, stored = findings_of(study, findings_with(run.invocation.task.traits.findings)), run.stored.facts
+    marks = notes_of_control_tokens(stored.control_tokens, kept=stored.keeps_control_tokens)
+    run.analysis = replace(analysis, notes=(*analysis.notes, *marks))
+    run.counts = _counts(run)
+    run.usage = _usage(run)
+
+
+def require_an_answer(outcomes: Sequence[Outcome]) -> None:
+    """Raise `RunError` where no ordinary sample was answered: how often each fault came, the commonest, a way out."""
+    asked = [outcome for outcome in outcomes if outcome.sample.is_ordinary]
+    details = {outcome.unscored: outcome.detail for outcome in asked if outcome.unscored is not None}
+    if any(outcome.unscored is None for outcome in asked):
+        return
+    kinds = Counter(outcome.unscored for outcome in asked).most_common()
+    faults = ", ".join(f"{kind} {count}" for kind, count in kinds)
+    commonest = next((kind for kind, _ in kinds if kind is not None and kind != NOT_SENT), None)
+    said = "nothing was sent" if commonest is None else f"{details[commonest]}; {way_out(commonest)}"
+    again = "; the same command goes on" if any(outcome.generation is None for outcome in asked) else ""
+    raise RunError(f"none of {len(asked)} samples was answered ({faults}): {said}{again}")
+
+
+def _study_facts(run: RunState) -> StudyFacts:
+    from contextcliff.analysis.study import StudyFacts
+
+    facts, invocation, judge = run.stored.facts, run.invocation, run.invocation.judge
+    return StudyFacts(
+        max_context_tokens=facts.context_window,
+        designed_lengths=invocation.task.traits.designed_lengths,
+        relative_by_default=invocation.task.traits.relative_by_default,
+        task=invocation.task,
+        judge=None if judge is None else facts.judge,
+        judge_right_from=0 if judge is None else judge.right_from,
+        judge_decides=invocation.task.traits.is_judged,
+        metrics=invocation.task.metrics_of(item.sample for item in run.scored),
+        embedder=facts.embedder,
+        audit=facts.audit,
+        begins_anywhere=invocation.task.traits.begins_anywhere,
+        search=facts.search,
+        quantity=invocation.task.traits.cap_quantity,
+        draws_anew=invocation.sampling.draws_anew,
+        cache=_cache(invocation, facts.cache),
+        # The key may be given after the run, whose other keys of RoPE are the same.
+        positions=positions_of(invocation.model.rope, facts.positions),
+        own_tokenizer=facts.own_tokenizer,
+    )
+
+
+def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | None:
+    """As stored, with the memory that this invocation gives the model, and with what an earlier version did not say."""
+    if stored is None:
+        return None
+    given = invocation.model.memory_gib
+    return replace(
+        stored,
+        device=stored.device if given is None else DeviceMemory(name="", gib=given),
+        as_started=invocation.shown_policy == AS_STARTED,
+    )
+
+
+def _replayed(run: RunState) -> tuple[ScoredSample, ...]:
+    """The samples of replayed blocks that have an outcome and are not among those that count."""
+    blocks = frozenset(replayed_blocks(run.stored.facts.replay))
+    counted = {item.sample.sample_id for item in run.counted}
+    return tuple(
+        item
+        for item in run.scored
+        if block_key(item.sample) in blocks and item.sample.sample_id not in counted and item.failure != NOT_SENT
+    )
+
+
+def _without_those_of(replayed: Sequence[ScoredSample], run: RunState) -> tuple[ScoredSample, ...]:
+    """The controls but those that only replayed samples name; such are not asked, and may be stored all the same."""
+    apart = {item.sample.sample_id for item in replayed}
+    named = {name for item in replayed for name in item.sample.controls}
+    others = {name for item in run.scored if item.sample.sample_id not in apart for name in item.sample.controls}
+    return tuple(item for item in run.controls if item.sample.sample_id not in named - others)
+
+
+def _counts(run: RunState) -> Counts:
+    """Of a search, what its decisions rest on."""
+    completed = sum(item.score is not None for item in run.counted)
+    scored, replayed = (sum(item.score is not None for item in each) for each in (run.scored, run.replayed))
+    return Counts(
+        planned=len(run.counted),
+        completed=completed,
+        reused=completed if run.reused is None else min(run.reused, completed),
+        unscored=len(run.counted) - completed,
+        controls=len(run.controls),
+        pilot=sum(item.sample.pilot for item in run.planned),
+        ahead=scored - completed - replayed,
+        replayed=len(run.replayed),
+        errors=run.errors,
+    )
+
+
+def _usage(run: RunState) -> Usage:
+    """Each generation counts once, whichever samples it answers.
+
+    The judge's tokens stay apart: they are other tokens than the model's, and a run with a judge is compared with one
+    without. Dollars add up.
+    """
+    pairs = zip(run.planned, run.outcomes, strict=True)
+    generations = {item.key: outcome.generation for item, outcome in pairs if outcome.generation is not None}
+    prompt, cached, completion, usd = _took(generations.values(), run.invocation.model.price)
+    judged, judge = None, run.invocation.judge
+    if run.ratings is not None and judge is not None:
+        replies = run.ratings.replies
+        of_judge = _took(replies, judge.model.price)
+        judged = JudgeUsage(
+            requests=len(replies),
+            prompt_tokens=of_judge[0],
+            cached_tokens=of_judge[1],
+            computed_prompt_tokens=of_judge[0] - of_judge[1],
+            completion_tokens=of_judge[2],
+            usd=of_judge[3],
+        )
+    known = [dollars for dollars in (usd, None if judged is None else judged.usd) if dollars is not None]
+    return Usage(
+        prompt_tokens=prompt,
+        cached_tokens=cached,
+        computed_prompt_tokens=prompt - cached,
+        completion_tokens=completion,
+        usd=sum(known) if known else None,
+        wall_s=round(run.stored.wall_s, 3),
+        judge=judged,
+    )
+
+
+def price_left_out(*, judge: bool) -> str:
+    """A note that the cost covers only one of the two models. `judge` is whether the judge's is missing."""
+    if judge:
+        return "the cost leaves the judge out: give judge.model.price.input and judge.model.price.output"
+    return "the cost is the judge's alone: give model.price.input and model.price.output"
+
+
+def _took(each: Collection[Generation], price: Price) -> tuple[int, int, int, float | None]:
+    prompt = sum(generation.prompt_tokens for generation in each)
+    cached = sum(generation.cached_tokens or 0 for generation in each)
+    completion = sum(generation.completion_tokens for generation in each)
+    return prompt, cached, completion, paid_for(each, price)

@@ -1,0 +1,223 @@
+"""`task.like`: a run asks what another's decisions rest on as well, so that the two stay paired.
+
+A search stops when its own decisions are made. Two searches over the same prompts therefore share those that both came
+to, and whether there is a pair depends on the answers. A run that replays the other's blocks has a pair for each
+sample that counted there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.prepare import Prepared, planned_block
+from contextcliff.analysis.search import BlockKey
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.execution.store import PlannedSample, StoredRun
+from contextcliff.records.report import RunRecord
+from contextcliff.records.search_record import Replay
+from contextcliff.reporting.data_files import StoredSample, stored_samples
+from contextcliff.text.tokenizers import WordTokenizer
+
+KEY = "task.like"
+FIRST = "first"
+"""The value that names the first job of a sweep."""
+_SEARCH_ENDS = ("max_trials", "resolution")
+"""Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
+_MOST_KEYS = 3
+_EMPTY = "''"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Baseline:
+    """A run to stay paired with, read from its folder."""
+
+    run: RunRecord
+    configuration: Mapping[str, str]
+    """Dotted key to value."""
+    asked: tuple[StoredSample, ...]
+    """The samples that its `samples.jsonl` has: what its decisions rest on, and what it replayed itself."""
+
+
+def read_baseline(invocation: Invocation) -> Baseline | None:
+    """The run that an invocation stays paired with; None if it names none, or is that run itself.
+
+    Raises `ConfigError` for a name that is no run, for files that can't be read, and for a run of another task.
+    Raises `RunError` where the first job of the sweep left none.
+    """
+    # Imported late, since reading reports loads numpy and more.
+    from contextcliff.reporting.run_names import read_parameters
+    from contextcliff.reporting.stored_reports import MANIFEST_NAME, REPORT_NAME, read_run, run_folder
+
+    name = invocation.like
+    if name is None:
+        return None
+    if name == FIRST:
+        raise ConfigError(
+            f"{KEY}={FIRST}: names the first job of a sweep, and this is none; give a run id of this experiment or a "
+            "run's folder, or leave it out"
+        )
+    if not name:
+        raise RunError(
+            f"{KEY}={FIRST}: the first job of this sweep left no run to stay paired with; see why it failed, or run "
+            f"without {KEY}"
+        )
+    chooses = invocation.task.traits.chooses_by_answers
+    if chooses:
+        raise ConfigError(
+            f"{KEY}={name}: {chooses} asks what its own pilot points to; two runs ask the same with task.pilot=0"
+        )
+    folder = run_folder(name, invocation.experiment)
+    if folder is None:
+        raise ConfigError(
+            f"{KEY}={name}: is no run: neither a folder with a {REPORT_NAME} nor a run id in {invocation.experiment}; "
+            f"give one of these, or {FIRST} in a sweep"
+        )
+    baseline = Baseline(
+        run=read_run(folder, key=KEY).run,
+        configuration=read_parameters(folder / MANIFEST_NAME),
+        asked=tuple(stored_samples(folder, asked=f"{KEY}={name}")),
+    )
+    if baseline.run.run_id == invocation.identify().run_id:
+        return None
+    _require_the_same_task(baseline, invocation, name)
+    return baseline
+
+
+def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str) -> None:
+    task, here = invocation.task, invocation.parameters
+    targets = [each.get("task._target_", "").rpartition(".")[2] for each in (baseline.configuration, here)]
+    if all(targets) and targets[0] != targets[1]:
+        raise ConfigError(
+            f"{KEY}={name}: is a run of another task: task={baseline.run.task} there and {invocation.task_name} here; "
+            "give the same task"
+        )
+    # The option itself, `task`, may be another one with the same keys.
+    apart = {"", *task.traits.not_asked, *task.traits.idle, *_SEARCH_ENDS}
+    differing = [
+        each
+        for each in different_keys(baseline.configuration, invocation, "task")
+        if apart.isdisjoint(each.partition("=")[0].partition(".")[2].split("."))
+    ]
+    if differing:
+        raise ConfigError(f"{KEY}={name}: asks something else: {listed(differing)}; give the same")
+
+
+def different_keys(configuration: Mapping[str, str], invocation: Invocation, *prefixes: str) -> tuple[str, ...]:
+    """`KEY=VALUE there and VALUE here` for each key below these prefixes that both configurations tell otherwise.
+
+    `configuration` is that of a stored run, dotted key to value. The names of classes are left out, since an earlier
+    version may have had them elsewhere.
+    """
+    here = invocation.parameters
+    return tuple(
+        f"{key}={there or _EMPTY} there and {here[key] or _EMPTY} here"
+        for key, there in configuration.items()
+        if here.get(key, there) != there
+        and not key.endswith("_target_")
+        and any(key == each or key.startswith(f"{each}.") for each in prefixes)
+    )
+
+
+def listed(differences: Sequence[str]) -> str:
+    """The first of them."""
+    more = len(differences) - _MOST_KEYS
+    return ", ".join(differences[:_MOST_KEYS]) + (f" and {more} more" if more > 0 else "")
+
+
+def with_replay(invocation: Invocation, identity: Identity, prepared: Prepared, baseline: Baseline | None) -> Prepared:
+    """The run with the blocks that it asks to stay paired with `baseline`; one without a search asks the same anyway.
+
+    Raises `ConfigError` where a prompt of the baseline is another one here, and says what differs. A plan that counts
+    tokens by an estimate can't tell.
+    """
+    if baseline is None:
+        return prepared
+    search = prepared.search
+    if search is None:
+        _require_the_same_prompts(invocation, prepared, baseline, prepared.planned)
+        return prepared
+    asked = Counter(sample.context_tokens for sample in baseline.asked)
+    longest, most = max(asked, default=0), search.plan.lengths[-1]
+    if longest > most:
+        raise ConfigError(
+            f"{KEY}={baseline.run.run_id}: asked {longest:,} tokens, and the longest length here is {most:,}; give the "
+            "same lengths in tokens with task.lengths"
+        )
+    record = Replay(
+        run_id=baseline.run.run_id,
+        blocks={length: math.ceil(asked[length] / search.plan.block) for length in sorted(asked)},
+        partial=baseline.run.partial,
+    )
+    keys = replayed_blocks(record)
+    built = (item for key in keys for item in planned_block(prepared, search, identity, key))
+    _require_the_same_prompts(invocation, prepared, baseline, built)
+    return replace(
+        prepared,
+        search=replace(search, replayed=keys),
+        run=replace(prepared.run, facts=replace(prepared.run.facts, replay=record)),
+    )
+
+
+def replayed_blocks(record: Replay | None) -> tuple[BlockKey, ...]:
+    """The blocks of a replay in their order."""
+    blocks = {} if record is None else record.blocks
+    return tuple(
+        BlockKey(context_tokens=length, index=index) for length, count in blocks.items() for index in range(count)
+    )
+
+
+def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
+    """What a plan says of the samples that are asked to stay paired."""
+    record = prepared.run.facts.replay
+    if record is not None and prepared.search is not None:
+        count = sum(record.blocks.values()) * prepared.search.plan.block
+        return (
+            f"{KEY}: the decisions of {record.run_id} rest on {count:,} samples; the figures count those of them that "
+            "are not stored and that this run would not ask by itself",
+        )
+    if invocation.like == "":
+        return (f"{KEY}={FIRST}: the first job has not run yet, and what it will ask is not counted here",)
+    return ()
+
+
+def require_replayed(baseline: Baseline | None, run: StoredRun) -> None:
+    """Raise `ConfigError` where a stored search did not ask what `baseline` rests on: an analysis asks nothing."""
+    if baseline is None or run.facts.search is None:
+        return
+    replay = run.facts.replay
+    if replay is None or replay.run_id != baseline.run.run_id:
+        others = "no other run's samples" if replay is None else f"those of {replay.run_id}"
+        raise ConfigError(
+            f"{KEY}={baseline.run.run_id}: the stored run {run.run_id} asked {others}; run it again with this {KEY} "
+            "(action=run), or leave it out"
+        )
+
+
+def _require_the_same_prompts(
+    invocation: Invocation, prepared: Prepared, baseline: Baseline, built: Iterable[PlannedSample]
+) -> None:
+    there, tokenizer = baseline.run.tokenizer, prepared.run.facts.tokenizer
+    if isinstance(prepared.materials.tokenizer, WordTokenizer) and tokenizer != there:
+        return  # the plan of a run whose tokenizer is not at hand
+    here = {item.sample.sample_id: item.prompt_sha256 for item in built}
+    others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
+    if not others:
+        return
+    # What the prompts are made of, where that differs; else what can decide how many there are.
+    recorded = baseline.configuration
+    why = different_keys(recorded, invocation, "seed", "dataset", "tokenizer")
+    if tokenizer != there:
+        why += (f"the tokenizer {there} there and {tokenizer} here",)
+    why = why or different_keys(
+        recorded, invocation, "model.context_window", "sampling.max_tokens", "analysis.bins", "analysis.binning"
+    )
+    way_out = (
+        f": {listed(why)}; give the same, or take another run" if why else "; run that one again with this version"
+    )
+    raise ConfigError(
+        f"{KEY}={baseline.run.run_id}: {others:,} of its {len(baseline.asked):,} prompts are other ones here{way_out}"
+    )

@@ -1,0 +1,277 @@
+"""The second stage of a run: what is prepared and not stored yet is sent, and every answer kept."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from statistics import fmean
+
+from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.ahead import Ahead, SearchAhead, refuse_beyond
+from contextcliff.actions.like import read_baseline, with_replay
+from contextcliff.actions.prepare import Prepared, deployment, planned_block, prepare, stored_before
+from contextcliff.annotation.ask_annotators import check_embedder
+from contextcliff.engines.engine import Served
+from contextcliff.execution.budget import Meter
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.schedule import Listed
+from contextcliff.execution.scoring import Scorer, outcome_of, recall
+from contextcliff.execution.search_source import SearchSource
+from contextcliff.execution.signals import Stoppable
+from contextcliff.execution.store import PlannedSample, StoredRun
+from contextcliff.records.generation import Outcome
+from contextcliff.records.sample import Sample
+from contextcliff.records.search_record import LengthStanding
+from contextcliff.reporting.progress import Progress, progress_of
+from contextcliff.tasks.task import Task
+
+_FORECAST_EVERY_S = 1.0
+"""What changes faster can't be read."""
+_Watcher = Callable[[Outcome], str | None]
+"""Hears of each outcome, and may say something of it."""
+
+
+async def send(run: RunState) -> None:
+    """Prepare the samples with the open engine, and send what the store has no answer to.
+
+    Raises `OverBudgetError` before anything is sent.
+    """
+    invocation, store, identity = run.invocation, run.store, run.invocation.identify()
+    meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
+    async with invocation.engine.open(deployment(invocation)) as session:
+        prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+        prepared = run.prepared = with_replay(invocation, identity, prepared, read_baseline(invocation))
+        ahead = Ahead.of(invocation, identity, prepared, store, meter)
+        refuse_beyond(meter, ahead.missing, ahead.search, beside=ahead.judging)
+        if ahead.missing and invocation.reporting.progress:
+            ahead.announce()
+        if not ahead.agreed():
+            run.stop = "declined"
+            return
+        if ahead.missing:
+            if invocation.embedder is not None:
+                check_embedder(invocation.embedder)
+            run.live.begin()
+        before = store.run(run.run_id)
+        scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
+        search = search_of(run, prepared, scorer)
+        watchers = list(_watchers(run, prepared, ahead, scorer))
+        runner = Runner(
+            session=session,
+            engine=invocation.engine,
+            sampling=invocation.sampling,
+            documents=prepared.documents,
+            store=store,
+            run_id=run.run_id,
+            meter=meter,
+        )
+        for source in _lists(run, prepared, scorer) if search is None else [search]:
+            with _progress(invocation, source) as progress:
+                if search is not None:
+                    search.on_change = _standing(run, progress, search, ahead.search)
+                async with Stoppable() as stoppable:
+                    async for outcome in runner.answers(source):
+                        progress.advance(outcome.sample.built_tokens, answer=outcome.text)
+                        if said := " · ".join(filter(None, [watcher(outcome) for watcher in watchers])):
+                            progress.remark(said)
+            run.stop = stoppable.stop
+            if run.stop or meter.ran_out:
+                break
+        prepared = run.prepared or prepared
+        _record(run, prepared, search, session.served, None if runner.n_sent else before)
+    run.left = meter.remaining()
+    if meter.ran_out and not (search is not None and search.is_over):
+        run.stop = run.stop or "out of budget"
+        known = replace(ahead.search, known=search.complete) if search and ahead.search else None
+        run.rest = replace(ahead, missing=store.missing(prepared.planned), search=known).most
+    # Where no answer came nothing is stored, and the runner alone knows why.
+    asked = prepared.planned if search is None else search.asked()
+    run.outcomes = tuple(outcome_of(item, None, runner.faults.get(item.key), own=False) for item in asked)
+    run.scorer = scorer if search is None and not has_pilot(prepared) else None
+
+
+def _lists(run: RunState, prepared: Prepared, scorer: Scorer) -> Iterator[Listed]:
+    """What is sent at once, recorded with the run: a pilot goes before the samples that it points to."""
+    store, reads_documents = run.store, run.invocation.task.traits.reads_documents
+    asked = {item.sample.document_id for item in prepared.planned if reads_documents}
+    kept = [document for name, document in prepared.documents.items() if name in asked]
+    pilot = [item for item in prepared.planned if not item.sample.is_ordinary]
+    if has_pilot(prepared):
+        store.begin(prepared.run, pilot, kept)
+        yield Listed(store.missing(pilot))
+        prepared = run.prepared = after_pilot(run, prepared, scorer)
+    store.begin(prepared.run, prepared.planned, kept)
+    missing = store.missing(prepared.planned)
+    run.reused = stored_before(prepared.planned, missing)
+    yield Listed(missing)
+
+
+def has_pilot(prepared: Prepared) -> bool:
+    """Whether some samples are sent first, to say which others are."""
+    return any(item.sample.pilot for item in prepared.planned)
+
+
+def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
+    """The pilot and the samples of the bins that it points to, with a note of what was saved.
+
+    The same pilot gives the same choice, so that a run that was stopped goes on where it was.
+    """
+    from contextcliff.analysis.bins import bins_to_fill
+
+    asked = [item for item in prepared.planned if item.sample.pilot]
+    settings = run.invocation.analysis
+    chosen = bins_to_fill(
+        [scorer.score(outcome) for outcome in recall(run.store, run.run_id, asked)],
+        threshold=settings.threshold,
+        relative=settings.is_relative(by_default=run.invocation.task.traits.relative_by_default),
+    )
+    planned = tuple(item for item in prepared.planned if not item.sample.is_ordinary or item.sample.bin in chosen)
+    whole = sum(item.sample.built_tokens for item in prepared.planned)
+    saved = whole - sum(item.sample.built_tokens for item in planned)
+    bins = {item.sample.bin for item in prepared.planned if item.sample.bin is not None}
+    numbers = ", ".join(str(position + 1) for position in chosen)
+    note = (
+        f"a pilot of {len(asked):,} samples pointed to bins {numbers} of {len(bins)}; only those were filled, which "
+        f"saved {saved:,} of {whole:,} prompt tokens ({saved / whole:.0%}); the cap is tested on the fresh samples "
+        "alone"
+    )
+    facts = replace(prepared.run.facts, notes=(*prepared.run.facts.notes, note))
+    return replace(prepared, planned=planned, run=replace(prepared.run, facts=facts))
+
+
+def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource | None:
+    """The search, whose blocks are recorded with the run as they are asked for; None where the samples are listed."""
+    search, engine, identity = prepared.search, run.invocation.engine, run.invocation.identify()
+    if search is None:
+        return None
+
+    def recorded(planned: Sequence[PlannedSample]) -> Iterator[Outcome]:
+        run.store.extend(run.run_id, planned)
+        # Those that failed before are asked again.
+        return (each for each in recall(run.store, run.run_id, planned) if each.generation is not None)
+
+    run.store.begin(prepared.run, ())
+    return SearchSource(
+        plan=search.plan,
+        rule=search.rule,
+        build=lambda key: planned_block(prepared, search, identity, key),
+        recall=recorded,
+        score=scorer.score,
+        # By default four times what is under way at once: blocks wait for the slowest of their answers.
+        ahead=4 * engine.concurrency if engine.speculation is None else engine.speculation,
+        replayed=search.replayed,
+    )
+
+
+def _record(
+    run: RunState, prepared: Prepared, search: SearchSource | None, served: Served, before: StoredRun | None
+) -> None:
+    """Record what is known only now; `before` is the stored run where nothing was asked this time."""
+    facts, known = prepared.run.facts, None if before is None else before.facts
+    if search is not None and prepared.search is not None:
+        asked = search.asked()
+        run.reused = search.reused
+        run.store.begin(prepared.run, asked)
+        made = prepared.search.blocks.maker.notes({item.sample.sample_id for item in asked})
+        facts = replace(facts, notes=(*facts.notes, *made))
+    in_use = served.cache or (known.cache.in_use if known and known.cache else None)
+    if facts.cache is not None and in_use is not None:
+        facts = replace(facts, cache=replace(facts.cache, in_use=in_use))
+    # What the server would not take is known only where it was asked.
+    facts = replace(facts, server=tuple(served.lines if known is None else known.server))
+    run.store.change_facts(run.run_id, lambda _: facts)
+
+
+def _progress(invocation: Invocation, source: Listed | SearchSource) -> AbstractContextManager[Progress]:
+    place, shown = invocation.place, invocation.reporting.progress
+    job = "" if place is None else f"job {place.job + 1}/{place.n_jobs} · "
+    title = f"{job}{invocation.task_name} · {invocation.shown_model} · kv {invocation.shown_policy}"
+    if isinstance(source, SearchSource):
+        return progress_of(title, shown=shown)
+    planned = source.planned
+    tokens = sum(item.sample.built_tokens for item in planned)
+    return progress_of(title, total_tokens=tokens, total_samples=len(planned), shown=shown and bool(planned))
+
+
+def _standing(
+    run: RunState, progress: Progress, search: SearchSource, ahead: SearchAhead | None
+) -> Callable[[Sequence[LengthStanding]], None]:
+    """Tells progress and tracker how the lengths of a search stand, and progress how much is to be expected."""
+    forecast_s, shown = time.monotonic(), run.invocation.reporting.progress
+
+    def heard(standing: Sequence[LengthStanding]) -> None:
+        nonlocal forecast_s
+        progress.lengths(standing)
+        run.live.lengths(standing)
+        if ahead is not None and shown and time.monotonic() - forecast_s > _FORECAST_EVERY_S:
+            progress.expect(ahead.tokens_left(search.complete))
+            forecast_s = time.monotonic()
+
+    return heard
+
+
+def _watchers(run: RunState, prepared: Prepared, ahead: Ahead, scorer: Scorer) -> Iterator[_Watcher]:
+    """Who hears of each outcome: a watch over the lengths if the scores are known on the way, and the minutes."""
+    invocation, missing = run.invocation, ahead.missing
+    unbinned = any(item.sample.bin is None and item.sample.is_ordinary for item in missing)
+    late = prepared.search or has_pilot(prepared) or invocation.embedder is not None or invocation.task.traits.is_judged
+    if not late and (invocation.task.traits.designed_lengths or not unbinned):
+        to_send = {item.key for item in missing}
+        before = [item for item in prepared.planned if item.key not in to_send]
+        answered = recall(run.store, run.run_id, before)
+        watch = LengthWatch(invocation.task, scorer, missing=missing, answered=answered, tell=run.live.length)
+        yield watch.ended
+    if invocation.reporting.progress and invocation.place is None:
+        yield ahead.minutes()
+
+
+class LengthWatch:
+    """Counts the outcomes of each length, and scores them when the last one is there.
+
+    What was `answered` before counts in the means. `tell` hears the mean score of each length that the task designs.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        scorer: Scorer,
+        *,
+        missing: Iterable[PlannedSample],
+        answered: Iterable[Outcome],
+        tell: Callable[[int, float, int], None],
+    ) -> None:
+        self._task, self._scorer, self._tell = task, scorer, tell
+        self._left = Counter(_place(item.sample) for item in missing if item.sample.is_ordinary)
+        self._ended: defaultdict[int, list[Outcome]] = defaultdict(list)
+        for outcome in answered:
+            if outcome.sample.is_ordinary:
+                self._ended[_place(outcome.sample)].append(outcome)
+
+    def ended(self, outcome: Outcome) -> str | None:
+        """One more sample has its answer, or has failed for good. Returns the averages of a length that is complete."""
+        place = _place(outcome.sample)
+        if not outcome.sample.is_ordinary or place not in self._left:
+            return None
+        self._ended[place].append(outcome)
+        self._left[place] -= 1
+        if self._left[place]:
+            return None
+        scored = [each for each in map(self._scorer.score, self._ended.pop(place)) if each.score is not None]
+        if not scored:
+            return None
+        mean, details = fmean(each.score or 0.0 for each in scored), [each.details for each in scored]
+        if outcome.sample.bin is None:
+            self._tell(place, mean, len(scored))
+        name = f"{place:,} tokens" if outcome.sample.bin is None else f"bin {place + 1}"
+        n = f"{len(scored):,} sample{'' if len(scored) == 1 else 's'}"
+        names = dict.fromkeys(key for each in details for key in each)
+        means = {key: fmean(each[key] for each in details if key in each) for key in names}
+        return " · ".join((f"{name}: mean score {mean:.2f}, {n}", *self._task.answer_figures(means)))
+
+
+def _place(sample: Sample) -> int:
+    """The length of a sample or, where documents have their own, its bin."""
+    return sample.context_tokens if sample.bin is None else sample.bin

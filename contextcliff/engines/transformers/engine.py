@@ -1,0 +1,427 @@
+"""Engine `transformers`: Hugging Face models in this process, on the CPU or a GPU, with any press of kvpress.
+
+It needs the extra `hf`. Requests in flight together are computed as one batch where the policy allows it and memory
+does, and one after another elsewhere. Torch is imported when a model is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from contextcliff.engines.engine import Deployment, Download, Engine, OnToken, Served, taken
+from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.openai.reasoning import Reply, split_reasoning
+from contextcliff.engines.transformers.loading import (
+    HubWeights,
+    Loaded,
+    Setup,
+    free_memory,
+    is_out_of_memory,
+    load,
+    require,
+    usable_device,
+)
+from contextcliff.errors import ConfigError, EngineFault, one_line
+from contextcliff.kv.policy import CacheType, KVPolicy
+from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Gguf
+from contextcliff.records.generation import Generation
+from contextcliff.records.kv_cache import GIB, DeviceMemory
+from contextcliff.records.sample import Prompt, Sample
+from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.text.tokenizers import HubTokenizer
+
+if TYPE_CHECKING:
+    from contextcliff.engines.transformers.decoding import Answer, Decoder, Request
+
+Dtype = Literal["float32", "bfloat16", "float16"]
+_AS_CACHED: Mapping[Dtype, CacheType] = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
+_EAGER_PRESSES = frozenset({"ObservedAttentionPress"})
+"""Presses that read the attention weights, which only eager attention computes as a matrix."""
+_MS_PER_S = 1000
+_LONGEST_DETAIL = 200
+_HALF_CHARACTER = "\ufffd"
+
+
+@settings
+class Transformers(Engine):
+    """A model of transformers, and evictions of its cache by kvpress."""
+
+    weights: Literal["auto", "gguf", "hub"] = "auto"
+    """The model's GGUF file, its numbers unpacked to `dtype`, or `model.hub`, a repository or folder. `auto` is the
+    GGUF file where the model names one: the same weights as engine=llamacpp has."""
+    device: str = "auto"
+    """`cpu`, `cuda` or `cuda:0`; `auto` is the GPU where there is one."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """What it computes in; `auto` is float32 on the CPU and bfloat16 on a GPU."""
+    attention: Literal["auto", "sdpa", "eager"] = "auto"
+    """`auto` is torch's fused attention, and eager for presses that need its weights: its memory grows with the
+    prompt's length squared."""
+    trust_remote_code: bool | str = False
+    """The name of a repository, equal to `model.hub`, whose Python files may run. Never all."""
+    prefix_cache: bool = True
+    """Whether what the last prompt or its context has in common with the next is kept; else all is computed anew."""
+    attention_entropy: bool = False
+    """Whether each answer comes with the attention entropy of its prompt's last tokens, by layer."""
+    entropy_positions: PositiveInt = 16
+    """Of how many last tokens."""
+    threads: PositiveInt | None = None
+    """CPU threads; None: all cores."""
+    api: Literal["auto", "chat", "completions"] | None = "auto"
+    """`chat` asks in the chat template of the weights, `completions` in plain text. `auto` (or None) is `completions`
+    where they have none."""
+    concurrency: PositiveInt = 1
+    """Requests in flight: as many prompts are computed together, of a policy that neither evicts nor quantises."""
+    speculation: NonNegativeInt | None = 0
+    name: ClassVar[str] = "transformers"
+
+    def __post_init__(self) -> None:
+        if self.trust_remote_code is True:
+            raise ValueError(
+                "engine.trust_remote_code=true: code is never trusted whatever the model; name the repository whose "
+                "code may run, the one that model.hub names"
+            )
+
+    def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
+        """Weights, the type that is computed in, how prompts are sent, and the policy. Not the device."""
+        kv_policy.require_engine(self.name)
+        eager = self._attention(kv_policy) == "eager"
+        return {
+            "engine": self.name,
+            "weights": self._weights(model).identity,
+            "dtype": self._dtype(),
+            "kv": kv_policy.identity(),
+            "template": dict(model.template_arguments),
+            **model.rope.identity(),
+            **({"attention": "eager"} if eager else {}),
+            # An answer that was stored without it is asked again.
+            **({"attention_entropy": self.entropy_positions} if self.attention_entropy else {}),
+            **({"api": "completions"} if self.api_for(model) == "completions" else {}),
+            **({} if self.prefix_cache else {"prefix_cache": False}),
+        }
+
+    def api_for(self, model: Model) -> Api:
+        """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
+        if self.api == "chat" or self.api == "completions":
+            return self.api
+        return "completions" if self._weights(model).has_chat_template() is False else "chat"
+
+    @property
+    def cache_type(self) -> CacheType:
+        return _AS_CACHED[self._dtype()]
+
+    @property
+    def memory(self) -> DeviceMemory:
+        import torch
+
+        device = torch.device(usable_device(self.device))
+        if device.type == "cuda":
+            properties = torch.cuda.get_device_properties(device)
+            return DeviceMemory(name=str(properties.name), gib=properties.total_memory / GIB)
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return DeviceMemory(name=f"memory of this machine ({platform.machine()})", gib=total / GIB)
+
+    def settle(self, model: Model) -> Model:
+        """Fetch the weights. Raises `ConfigError` where the extra `hf` is not installed."""
+        self._require(model)
+        weights = self._weights(model)
+        if isinstance(weights, Gguf):
+            weights.check_reachable()
+        weights.fetch()
+        return model
+
+    def download(self, model: Model) -> Download | None:
+        """The weights, where they are not on this machine yet."""
+        weights = self._weights(model)
+        at_hand = weights.is_at_hand() if isinstance(weights, Gguf) else weights.folder_at_hand() is not None
+        return None if at_hand else Download(name=weights.identity, gib=weights.remote_gib())
+
+    @asynccontextmanager
+    async def open(self, deployment: Deployment) -> AsyncIterator[TransformersSession]:
+        """Load the model, and try the policy's press on it."""
+        self._require(deployment.model, deployment.kv_policy)
+        with ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers") as thread:
+            fetched = self._weights(deployment.model).fetch()
+            setup = Setup(
+                device=usable_device(self.device),
+                dtype=self._dtype(),
+                attention=self._attention(deployment.kv_policy),
+                rope=deployment.model.rope,
+                runs_code=self.trust_remote_code is not False,
+            )
+            # One whose attention is measured has hooks of its own, and goes to no other job.
+            key = object() if self.attention_entropy else ("transformers", str(fetched), setup)
+            with taken(
+                key, lambda: thread.submit(load, fetched, setup).result(), close=lambda _: free_memory()
+            ) as loaded:
+                session = await asyncio.get_running_loop().run_in_executor(
+                    thread, lambda: self._session(deployment, thread, loaded, fetched, setup)
+                )
+                try:
+                    yield session
+                finally:
+                    session.decoder.forget()
+
+    def _session(
+        self, deployment: Deployment, thread: Executor, loaded: Loaded, fetched: Path, setup: Setup
+    ) -> TransformersSession:
+        import torch
+
+        from contextcliff.engines.transformers.cache import check, fit_masks, press_of
+        from contextcliff.engines.transformers.decoding import Decoder
+        from contextcliff.engines.transformers.entropy import EntropyMeter
+
+        if self.threads is not None:
+            torch.set_num_threads(self.threads)
+        model, policy = deployment.model, deployment.kv_policy
+        press = press_of(policy)
+        plain = self.api_for(model) == "completions"
+        if not plain and not loaded.tokenizer.chat_template:
+            raise ConfigError(
+                "engine.api=chat: the weights have no chat template; engine.api=auto asks them in plain text"
+            )
+        if press is not None:
+            check(press, loaded.model, policy)
+            fit_masks(loaded.model)
+        meter = EntropyMeter(loaded.model, positions=self.entropy_positions) if self.attention_entropy else None
+        shown = fetched.name if fetched.is_file() else model.hub
+        asked = "in plain text" if plain else "in the chat template of the weights"
+        line = f"{shown} by transformers on {setup.device} in {setup.dtype}, {setup.attention} attention, asked {asked}"
+        cached = self.prefix_cache
+        decoder = Decoder(loaded, policy, dtype=setup.dtype, press=press, prefix_cache=cached, meter=meter)
+        return TransformersSession(
+            decoder=decoder,
+            tokenizer=HubTokenizer(
+                name=f"transformers:{shown}",
+                tokenizer=loaded.tokenizer,
+                template_arguments=model.template_arguments,
+                plain=plain,
+            ),
+            began=Served(
+                window=model.context_window or loaded.window, lines=(line,), plain=plain, positions=loaded.positions
+            ),
+            thread=thread,
+            batch=self.concurrency if decoder.can_batch else 1,
+        )
+
+    def _require(self, model: Model, policy: KVPolicy | None = None) -> None:
+        packages = ["gguf"] if isinstance(self._weights(model), Gguf) else []
+        if policy is not None and policy.evicts:
+            packages.append("kvpress")
+        require(self.name, *packages)
+
+    def _weights(self, model: Model) -> Gguf | HubWeights:
+        """Where the weights come from. Raises `ConfigError` where the model names none of that kind."""
+        runs_code = self.trust_remote_code is not False
+        if runs_code and self.trust_remote_code != model.hub:
+            raise ConfigError(
+                f"engine.trust_remote_code={self.trust_remote_code}: has to name the repository whose code may run, "
+                f"model.hub={model.hub or 'null'}"
+            )
+        if self.weights == "gguf" or (self.weights == "auto" and model.gguf.is_named):
+            return model.gguf
+        if model.hub is None:
+            raise ConfigError(
+                f"engine.weights={self.weights}: this model names no weights; give model.hub=OWNER/NAME or a folder"
+                f"{'' if self.weights == 'hub' else ', or a file with model.gguf.path=FILE.gguf'}"
+            )
+        return HubWeights(name=str(Path(model.hub).expanduser()), runs_code=runs_code)
+
+    def _attention(self, policy: KVPolicy) -> str:
+        if self.attention != "auto":
+            return self.attention
+        return "eager" if policy.press in _EAGER_PRESSES else "sdpa"
+
+    def _dtype(self) -> Dtype:
+        """What it computes in; answers depend on it."""
+        if self.dtype != "auto":
+            return self.dtype
+        if self.device == "auto":
+            require(self.name)
+        device = usable_device(self.device) if self.device == "auto" else self.device
+        return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+@dataclass(kw_only=True, slots=True)
+class TransformersSession:
+    """A loaded model that answers in a thread of its own: one prompt after another, or several at once."""
+
+    decoder: Decoder
+    tokenizer: HubTokenizer
+    began: Served
+    """What was known of the model when it was loaded."""
+    thread: Executor
+    """Of one thread."""
+    batch: int
+    """Most prompts that are computed together; fewer where that took too much memory."""
+    _out_of_memory: int | None = None
+    """Tokens of the shortest prompt that did not fit into memory."""
+    _waiting: deque[Waiting] = field(default_factory=deque)
+
+    @property
+    def served(self) -> Served:
+        """That, and once there was a prompt what the cache of the last one took when its context was read."""
+        return replace(self.began, cache=self.decoder.cache_in_use)
+
+    async def generate(
+        self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
+    ) -> Generation:
+        """Answer one prompt. Raises `EngineFault`: `overflow` past the model's window, `oom` out of memory.
+
+        A prompt that is at least as long as one that ran out of memory is not tried: it would take as long to fail.
+        """
+        loop, cancelled = asyncio.get_running_loop(), threading.Event()
+
+        def emit(text: str) -> None:
+            if on_token is not None and not cancelled.is_set():
+                loop.call_soon_threadsafe(on_token, text)
+
+        waiting = Waiting(
+            sample=sample,
+            prompt=prompt,
+            sampling=sampling,
+            tokenizer=self.tokenizer,
+            emit=emit,
+            may_go_on=lambda: not cancelled.is_set(),
+        )
+        self._waiting.append(waiting)
+        try:
+            await loop.run_in_executor(self.thread, self._answer_some)
+            return await asyncio.wrap_future(waiting.generation)
+        finally:
+            cancelled.set()
+
+    def _answer_some(self) -> None:
+        """Answer those that have waited longest, as many as are computed at once; nothing where none waits any more."""
+        asked: list[tuple[Waiting, Request]] = []
+        while self._waiting and len(asked) < self.batch:
+            waiting = self._waiting.popleft()
+            if not waiting.may_go_on():
+                continue
+            try:
+                asked.append((waiting, self._request(waiting)))
+            # Whoever waits for the answer gets the error.
+            except Exception as error:  # noqa: BLE001
+                waiting.generation.set_exception(error)
+        if asked:
+            self._compute(asked)
+
+    def _request(self, waiting: Waiting) -> Request:
+        from contextcliff.engines.transformers.decoding import Request, drawing, prompt_tokens
+
+        prompt = prompt_tokens(self.tokenizer, waiting.sample, waiting.prompt, splits=self.decoder.splits)
+        sampling, n, window = waiting.sampling, len(prompt.tokens), self.began.window
+        if window is not None and n >= window:
+            raise EngineFault("overflow", f"the prompt has {n:,} tokens, and the window {window:,}")
+        if self._out_of_memory is not None and n >= self._out_of_memory:
+            raise EngineFault("oom", f"a prompt of {self._out_of_memory:,} tokens did not fit into memory")
+        seed = waiting.sample.seed if sampling.seed is None else sampling.seed
+        return Request(
+            prompt=prompt,
+            drawing=drawing(sampling, seed=seed, device=self.decoder.loaded.model.device),
+            max_tokens=sampling.generated_tokens if window is None else min(sampling.generated_tokens, window - n),
+            on_tokens=waiting.grow,
+            may_go_on=waiting.may_go_on,
+        )
+
+    def _compute(self, asked: Sequence[tuple[Waiting, Request]]) -> None:
+        """Answer them together; where that takes too much memory, in halves."""
+        from contextcliff.engines.transformers.decoding import StoppedError
+
+        try:
+            computed = self.decoder.answers([request for _, request in asked])
+        except StoppedError:
+            for waiting, _ in asked:
+                waiting.generation.cancel()
+            return
+        # A press may refuse a prompt with an assertion, and torch with any of these.
+        except (RuntimeError, MemoryError, AssertionError, ValueError, IndexError) as error:
+            detail = one_line(str(error), longest=_LONGEST_DETAIL) or type(error).__name__
+            ran_out = is_out_of_memory(error)
+        else:
+            for (waiting, request), answer in zip(asked, computed, strict=True):
+                waiting.generation.set_result(self._generation(waiting, request, answer))
+            return
+        # Outside of the handler: its traceback holds the tensors.
+        self.decoder.forget()
+        if ran_out:
+            free_memory()
+        if ran_out and len(asked) > 1:
+            half = len(asked) // 2
+            self.batch = min(self.batch, half)
+            self._compute(asked[:half])
+            self._compute(asked[half:])
+            return
+        for waiting, request in asked:
+            tokens = len(request.prompt.tokens)
+            if ran_out:
+                self._out_of_memory = tokens
+                fault = EngineFault("oom", f"a prompt of {tokens:,} tokens: {detail}")
+            else:
+                fault = EngineFault("bad_request", f"torch or the press failed: {detail}")
+            waiting.generation.set_exception(fault)
+
+    def _generation(self, waiting: Waiting, request: Request, answer: Answer) -> Generation:
+        reply = waiting.end(answer)
+        return Generation(
+            text=reply.answer,
+            reasoning=reply.reasoning,
+            finish_reason="stop" if answer.ended else "length",
+            prompt_tokens=len(request.prompt.tokens),
+            completion_tokens=len(answer.tokens),
+            cached_tokens=answer.cached_tokens,
+            ttft_ms=answer.ttft_s * _MS_PER_S,
+            latency_ms=answer.latency_s * _MS_PER_S,
+            served_model=self.tokenizer.name,
+            attention_entropy=answer.entropy,
+        )
+
+
+@dataclass(kw_only=True, slots=True)
+class Waiting:
+    """A prompt on its way, and the text of its answer, which is given out as far as its characters are whole."""
+
+    sample: Sample
+    prompt: Prompt
+    sampling: Sampling
+    tokenizer: HubTokenizer
+    emit: Callable[[str], None]
+    may_go_on: Callable[[], bool]
+    generation: Future[Generation] = field(default_factory=Future)
+    written: str = ""
+
+    def grow(self, tokens: Sequence[int]) -> None:
+        """Give out what these tokens, all so far, add."""
+        text = self._text(tokens)
+        if not text.endswith(_HALF_CHARACTER):  # the rest of it may come with the next token
+            self._write(text)
+
+    def end(self, answer: Answer) -> Reply:
+        """The whole answer, apart from its reasoning."""
+        self._write(self._text(answer.tokens))
+        # The marks of reasoning may be special tokens.
+        marked = self._text(answer.tokens[:-1] if answer.ended else answer.tokens, skip_special_tokens=False)
+        reply = split_reasoning(marked)
+        return reply if reply.answer != marked else Reply(answer=self.written, reasoning="")
+
+    def _write(self, text: str) -> None:
+        piece, self.written = text[len(self.written) :], text
+        if piece:
+            self.emit(piece)
+
+    def _text(self, tokens: Sequence[int], *, skip_special_tokens: bool = True) -> str:
+        text: str = self.tokenizer.tokenizer.decode(
+            list(tokens), skip_special_tokens=skip_special_tokens, clean_up_tokenization_spaces=False
+        )
+        return text

@@ -1,1 +1,0 @@
-"""Conversations of many turns: what is asked in them, and the pieces of writing that they are made of."""

@@ -1,1 +1,0 @@
-"""Tasks on graphs that are given as lists of their edges."""

@@ -1,0 +1,337 @@
+"""Tasks `common_words` and `frequent_words`: which words of a long list occur most often?
+
+After RULER's aggregation tasks (Hsieh et al. 2024, arXiv:2404.06654). There is no prose: the list is the context, and a
+dataset has no part in it. A control asks the same question over a few dozen words: with the words that are asked for
+(its score is the ceiling), and without them (the floor). Scored by the share of the words asked for that the answer
+names: other than in RULER, whole words (`art` is not in `party`), and only as many words of the list as are asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from string import ascii_lowercase
+from sys import maxsize
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.sample import Prompt, Recipe, Sample, Words
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
+from contextcliff.tasks.fit import fit
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, control_of, filled, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured
+from contextcliff.tasks.values import tag_without_value
+from contextcliff.text.value_forms import WORD
+
+_WORD = re.compile(r"[^\W\d_]+")
+_NEARLY_FULL_TOKENS = 4
+"""A list this near to its length is long enough."""
+_CONTROL_LEADS = 2
+"""By so many occurrences the frequent words lead in a control."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """A list of any size, drawn once; its size is a number of words that the task counts by."""
+
+    answers: tuple[str, ...]
+    """The words that are asked for."""
+    opening: str = ""
+    """What stands before the instruction: a worked example, or nothing."""
+    least: int
+    """The smallest size in which the answer is right."""
+    most: int = maxsize
+    """The largest for which there are words."""
+    text: Callable[[int], str]
+    """The list of one size."""
+    short: Callable[[bool], str]
+    """A few dozen words in which the answer is right as well; or, not answered, without the words asked for."""
+
+
+@settings
+class WordListTask(DesignedLengths):
+    """A row of lengths; every sample is a list of its own."""
+
+    instruction: str
+    """Stands before the list."""
+    question: Annotated[str, Field(min_length=1)]
+    """Stands after it; `{count}` stands for the number of words asked for."""
+    answer_format: str
+    """Stands after the question."""
+    max_tokens: PositiveInt
+    """Tokens that an answer may take."""
+
+    @property
+    def traits(self) -> Traits:
+        return replace(super().traits, takes_texts=False)
+
+    @property
+    @abstractmethod
+    def asked_for(self) -> int:
+        """How many words are asked for."""
+
+    @abstractmethod
+    def listings(self, rng: random.Random, context_tokens: int) -> Iterator[Listing]:
+        """Lists for one sample: the first that has words enough to fill the length is taken."""
+
+    def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
+        return self.max_tokens
+
+    def maker(self, materials: Materials) -> WordListMaker:
+        asked = digest_of(configured(self, but=(*WHICH_SAMPLES, "max_tokens")))
+        return WordListMaker(task=self, materials=materials, asked=asked)
+
+    def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
+        """The share of the words asked for that the answer names."""
+        listed = next(piece.text for piece in sample.recipe.user[1:] if isinstance(piece, Words))
+        return score_named(generation, wanted=sample.answers, listed=_words_of(listed))
+
+    @property
+    def asking(self) -> str:
+        """The question with its number."""
+        return filled(self.question, count=str(self.asked_for))
+
+    def framed(self, opening: str, text: str) -> tuple[str, str, str]:
+        """The three pieces of a prompt: what stands before the list, the list, and the question."""
+        return f"{opening}{self.instruction}\n\n", text, f"\n\n{self.asking} {self.answer_format}".rstrip()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordListMaker(Maker):
+    """Makes the samples of a run. `asked` names what of the configuration determines a single sample."""
+
+    task: WordListTask
+    materials: Materials
+    asked: str
+
+    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+        task = self.task
+        coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
+        listing, text, tokens = self._longest(random.Random(seed_of(*coordinates)), context_tokens)
+        sample = sample_at(
+            task,
+            coordinates,
+            context_tokens=context_tokens,
+            depth=depth,
+            trial=trial,
+            built_tokens=tokens,
+            document_id=f"words {digest_of(*coordinates)[:8]}",
+            question=task.asking,
+            answers=listing.answers,
+            recipe=self._recipe(listing, text),
+            answer_tokens=task.max_tokens,
+        )
+        yield sample
+        if task.controls:
+            yield self._control(sample, "ceiling", listing)
+            yield self._control(sample, "floor", listing)
+
+    def _longest(self, rng: random.Random, context_tokens: int) -> tuple[Listing, str, int]:
+        """A list of the most words that the length holds, its text, and the tokens of the whole prompt."""
+        counted: dict[int, int] = {}
+        for listing in self.task.listings(rng, context_tokens):
+
+            def tokens_of(size: int, listing: Listing = listing) -> int:
+                counted[size] = self._count(listing, listing.text(size))
+                return counted[size]
+
+            size = fit(tokens_of, context_tokens, least=listing.least, most=listing.most, near=_NEARLY_FULL_TOKENS)
+            if size != listing.most:
+                break
+        return listing, listing.text(size), counted[size]
+
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], listing: Listing) -> Sample:
+        text = listing.short(kind == "ceiling")
+        identity = (self.task.framed(listing.opening, text), listing.answers)
+        recipe, tokens = self._recipe(listing, text), self._count(listing, text)
+        return control_of(sample, kind, identity, recipe=recipe, tokens=tokens, named="control")
+
+    def _recipe(self, listing: Listing, text: str) -> Recipe:
+        return Recipe(user=tuple(Words(text=piece) for piece in self.task.framed(listing.opening, text)))
+
+    def _count(self, listing: Listing, text: str) -> int:
+        prompt = Prompt(user="".join(self.task.framed(listing.opening, text)))
+        return self.materials.tokenizer.count_prompt(prompt)
+
+
+@settings
+class CommonWords(WordListTask):
+    """A row of lengths. `common_words` words occur `common_count` times, all others `other_count` times.
+
+    RULER's common word extraction: ten words occur 30 times each among others that occur 3 times each; below 4,096
+    tokens, where that leaves no room, 6 times among others that occur once. These counts stay the same as the list gets
+    longer, and the number of other words grows. A short list with its answer stands before it, as in RULER; its words,
+    other than there, are none of the list's.
+    """
+
+    name = "common_words"
+
+    common_words: Annotated[Int, Field(ge=1, le=100)]
+    """How many words are asked for."""
+    common_count: Count
+    other_count: Count
+    short_below: NonNegativeInt
+    """Tokens below which the next two keys stand for the two before."""
+    short_common_count: Count
+    short_other_count: Count
+    example: bool
+    """Whether a short list with its answer stands before the list."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for prefix, common, other in (
+            ("", self.common_count, self.other_count),
+            ("short_", self.short_common_count, self.short_other_count),
+        ):
+            if common <= other:
+                raise ValueError(
+                    f"task.{prefix}common_count={common}: must be above task.{prefix}other_count={other}, so that the "
+                    "common words occur most often"
+                )
+
+    @property
+    def asked_for(self) -> int:
+        return self.common_words
+
+    def listings(self, rng: random.Random, context_tokens: int) -> Iterator[Listing]:
+        """A list of English words; where it would need more of them than there are, one of coined words alone."""
+        is_short = context_tokens < self.short_below
+        framing = _words_of("".join(self.framed("", "")))
+        known = [word for word in english_words() if word not in framing]
+        words = rng.sample(known, len(known))
+        seed = rng.getrandbits(32)
+        yield self._listing(words, seed, is_short=is_short, is_endless=False)
+        other_count = self.short_other_count if is_short else self.other_count
+        coined = list(dict.fromkeys(WORD.draw(rng) for _ in range(context_tokens // other_count + len(words))))
+        yield self._listing(coined, seed, is_short=is_short, is_endless=True)
+
+    def _listing(self, words: Sequence[str], seed: int, *, is_short: bool, is_endless: bool) -> Listing:
+        """The first words are asked for, those of the worked example follow; its counts are RULER's."""
+        count = self.common_words
+        common = self.short_common_count if is_short else self.common_count
+        other = self.short_other_count if is_short else self.other_count
+        example_common, example_other, for_each = (3, 1, 2) if is_short else (10, 3, 4)
+        answers, example = words[:count], words[count : count + count * for_each] if self.example else []
+        others = words[count + len(example) :]
+
+        def numbered(words: Sequence[str], others: Sequence[str], times: int, other_times: int) -> str:
+            found = [word for word in words for _ in range(times)]
+            found += [word for word in others for _ in range(other_times)]
+            random.Random(seed).shuffle(found)
+            return _numbered(found)
+
+        opening = ""
+        if example:
+            shown, besides = example[:count], example[count:]
+            pieces = self.framed("", numbered(shown, besides, example_common, example_other))
+            opening = f"{''.join(pieces)}\n{_numbered(shown)}\n\n"
+        return Listing(
+            answers=tuple(answers),
+            opening=opening,
+            least=count,
+            most=maxsize if is_endless else len(others),
+            text=lambda size: numbered(answers, others[:size], common, other),
+            short=lambda answered: numbered(answers if answered else [], others[:count], 3, 1),
+        )
+
+
+@settings
+class FrequentWords(WordListTask):
+    """A row of lengths. The words after the first in frequency are asked for, `frequent_words` of them.
+
+    RULER's frequent word extraction: words of random letters, whose frequencies follow a zeta distribution. Of N words
+    the k-th most frequent occurs N·k^−α / ζ(α) times, rounded down; the most frequent of all is a noise word (dots)
+    that the question says to ignore, and the next three are asked for. Length grows N, and the vocabulary by a word for
+    each 50 tokens. Every sample is shuffled anew, where RULER shuffles all of them by one seed.
+    """
+
+    name = "frequent_words"
+
+    frequent_words: Annotated[Int, Field(ge=1, le=20)]
+    """How many words are asked for."""
+    alpha: Annotated[Float, Field(gt=1.0, le=4.0)]
+    """Of the zeta distribution: the higher, the more the most frequent words stand out."""
+    letters: Annotated[Int, Field(ge=4, le=20)]
+    """Of a coded word."""
+    tokens_per_word: PositiveInt
+    """Tokens of a length for each different word of its vocabulary."""
+    noise: Annotated[str, Field(min_length=1)]
+    """The most frequent word, which is not asked for."""
+
+    @property
+    def asked_for(self) -> int:
+        return self.frequent_words
+
+    def listings(self, rng: random.Random, context_tokens: int) -> Iterator[Listing]:
+        """A coded text, which can be of any length: rounding down leaves the rarest words out of a short one."""
+        asked = self.frequent_words
+        words = {self.noise: None}
+        for_length = 1 + max(asked + 1, context_tokens // self.tokens_per_word - 1)
+        while len(words) < for_length:
+            words["".join(rng.choices(ascii_lowercase, k=self.letters))] = None
+        answers, shares, seed = tuple(words)[1 : 1 + asked], zeta_shares(self.alpha, for_length), rng.getrandbits(32)
+        lead = shares[asked] - shares[asked + 1]
+
+        def text(size: int, without: Collection[str] = ()) -> str:
+            pairs = zip(words, shares, strict=True)
+            found = [word for word, share in pairs if word not in without for _ in range(int(size * share))]
+            random.Random(seed).shuffle(found)
+            return " ".join(found)
+
+        yield Listing(
+            answers=answers,
+            least=math.ceil(1 / lead),
+            text=text,
+            short=lambda answered: text(math.ceil(_CONTROL_LEADS / lead), () if answered else answers),
+        )
+
+
+def _numbered(words: Sequence[str]) -> str:
+    return " ".join(f"{place}. {word}" for place, word in enumerate(words, start=1))
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+@cache
+def english_words() -> tuple[str, ...]:
+    """Words of this project's stories, four to ten letters each, none of them a word that answers begin with."""
+    return tuple(files("contextcliff.tasks").joinpath("english_words.txt").read_text(encoding="utf-8").split())
+
+
+def zeta_shares(alpha: float, words: int) -> tuple[float, ...]:
+    """The probabilities k^−α / ζ(α) of the first `words` ranks of a zeta distribution; α above 1."""
+    from scipy.special import zeta
+
+    whole = float(zeta(alpha))
+    return tuple(rank**-alpha / whole for rank in range(1, words + 1))
+
+
+def score_named(generation: Generation, *, wanted: Sequence[str], listed: Collection[str]) -> Score:
+    """The share of the words asked for among the first words of the list that an answer names, whole words each.
+
+    As many count as are asked for, each once, so that an answer that recites the list finds no more than its beginning
+    holds. Words that the list does not hold are talk. Tags below 1: `partial` where some are found, `wrong_words` where
+    the list's other words are named, else those of an answer that names none.
+    """
+    text = generation.text.strip()
+    known = {*listed, *wanted}
+    named = list(dict.fromkeys(word for word in _WORD.findall(text.casefold()) if word in known))[: len(wanted)]
+    found = sum(word in named for word in wanted)
+    if found == len(wanted):
+        failure = None
+    elif named:
+        failure = "partial" if found else "wrong_words"
+    else:
+        failure = tag_without_value(generation)
+    return Score(value=found / len(wanted), prediction="; ".join(named) or text, failure=failure)

@@ -1,0 +1,266 @@
+"""What goes into the MLflow runs of a finished run, of a comparison and of a sweep."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from contextcliff.findings.answer import AnswerFinding
+from contextcliff.findings.finding import Measurement
+from contextcliff.records.sweep import SweepRow, row_to_json
+from contextcliff.reporting.markdown import markdown_of
+from contextcliff.tracking.metrics import measurements, parameters, valid_key
+from contextcliff.tracking.outgoing import WORDS, outgoing, own_paths, without_paths, wordless
+from contextcliff.tracking.place import Opened, mlflow_errors
+from contextcliff.tracking.tracker import SweepPlace, Tracked
+
+if TYPE_CHECKING:
+    from mlflow.entities import Run
+    from mlflow.tracking import MlflowClient
+
+RUN_ID = "contextcliff.run_id"
+DIGEST = "contextcliff.digest"
+"""The tag that has a digest of the results."""
+LAYOUT = "contextcliff.layout"
+"""The tag that says how they were uploaded: the version of the keys, and what was left out."""
+NOTE = "mlflow.note.content"
+_SUPERSEDED = "contextcliff.superseded_by"
+SWEEP = "contextcliff.sweep"
+"""The tag of the runs of a sweep's jobs …"""
+_PARENT = "contextcliff.sweep_of_jobs"
+"""… and of the run over them."""
+ROW = "contextcliff.row"
+JOB = "contextcliff.job"
+_ENDED = ("FINISHED", "KILLED")
+# MLflow takes a hundred parameters or tags a call, and a megabyte of JSON, where a character takes up to twelve bytes.
+_VALUES_A_CALL, _CHARACTERS_A_CALL = 100, 80_000
+_METRICS_A_CALL = 500
+_LONGEST_NAME = 250
+_LONGEST_TAG = 8_000
+_LINKINGS = 5
+"""How often a run is linked to its data set, where other jobs do the same."""
+_SAMPLES_TABLE, _LEADERBOARD_TABLE = "samples_table.json", "leaderboard.json"
+_FIRST_COLUMNS = ("prompt", "question", "answers", "prediction", "score", "failure", "context_tokens", "depth")
+"""What a reader of the samples looks for, in this order; the other columns follow."""
+_OF_MODEL = ("model", "kv_policy", "engine.name", "sampling")
+
+
+def log_parameters(
+    client: MlflowClient, run_id: str, flattened: Mapping[str, str], *, there: Mapping[str, str]
+) -> None:
+    """The configuration, but for what MLflow has of it already."""
+    from mlflow.entities import Param
+
+    for some in _in_calls(parameters(flattened), there):
+        client.log_batch(run_id, params=[Param(*each) for each in some], synchronous=True)
+
+
+def log_tags(client: MlflowClient, run_id: str, tags: Mapping[str, str], *, there: Mapping[str, str]) -> None:
+    """Tags, but for those that are as they should be."""
+    from mlflow.entities import RunTag
+
+    for some in _in_calls(tags, there):
+        client.log_batch(run_id, tags=[RunTag(*each) for each in some], synchronous=True)
+
+
+def _in_calls(wanted: Mapping[str, str], there: Mapping[str, str]) -> Iterator[list[tuple[str, str]]]:
+    """The values that differ from what is there, as many at a time as MLflow takes."""
+    some: list[tuple[str, str]] = []
+    characters = 0
+    for key, value in wanted.items():
+        if there.get(key) == value:
+            continue
+        characters += len(key) + len(value)
+        if some and (len(some) == _VALUES_A_CALL or characters > _CHARACTERS_A_CALL):
+            yield some
+            some, characters = [], len(key) + len(value)
+        some.append((key, value))
+    if some:
+        yield some
+
+
+def log_metrics(client: MlflowClient, run_id: str, points: Iterable[Measurement]) -> None:
+    """Points of metrics, as of now."""
+    from mlflow.entities import Metric
+
+    now = int(time.time() * 1000)
+    metrics = [
+        Metric(valid_key(each.key), float(each.value), now, each.step) for each in points if each.value is not None
+    ]
+    for start in range(0, len(metrics), _METRICS_A_CALL):
+        client.log_batch(run_id, metrics=metrics[start : start + _METRICS_A_CALL], synchronous=True)
+
+
+def uploads(opened: Opened, *, tag: str, value: str) -> list[Run]:
+    """The runs of an experiment with this tag that no later upload has replaced, the latest first."""
+    quote = '"' if "'" in value else "'"
+    found = opened.client.search_runs([opened.experiment_id], f"tags.`{tag}` = {quote}{value}{quote}")
+    return [run for run in found if _SUPERSEDED not in run.data.tags]
+
+
+def same_upload(earlier: Sequence[Run], labels: Mapping[str, str]) -> str | None:
+    """The id of the run that holds the results with these tags, uploaded in the same way; None if there is none."""
+    for run in earlier:
+        alike = all(run.data.tags.get(tag) == labels.get(tag) for tag in (DIGEST, LAYOUT))
+        if alike and run.info.status in _ENDED:
+            return str(run.info.run_id)
+    return None
+
+
+@contextmanager
+def filling(
+    client: MlflowClient, run_id: str, *, status: str = "FINISHED", ended_ms: int | None = None
+) -> Iterator[None]:
+    """End a run with this status when the block ends, and as FAILED where the upload breaks off."""
+    try:
+        yield
+        client.set_terminated(run_id, status, ended_ms)
+    except BaseException:
+        # Also on Ctrl-C: a run that stays RUNNING would look like one in progress.
+        with suppress(*mlflow_errors()):
+            client.set_terminated(run_id, "FAILED")
+        raise
+
+
+def supersede(client: MlflowClient, old: str, *, by: str) -> None:
+    """Remove a run whose place another one takes; it can be restored in MLflow."""
+    client.set_tag(old, _SUPERSEDED, by)
+    client.delete_run(old)
+
+
+def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool, sent: frozenset[Measurement]) -> None:
+    """Upload everything of a finished run but its traces. `sent` are the points that are there already."""
+    run_id = str(run.info.run_id)
+    log_parameters(client, run_id, tracked.parameters, there=run.data.params)
+    _link_data(client, run, tracked)
+    log_metrics(client, run_id, (point for point in measurements(tracked.report) if point not in sent))
+    answer = (markdown_of(block, {}) for block in AnswerFinding().short(tracked.report))
+    paths = own_paths(tracked.parameters)
+    client.set_tag(run_id, NOTE, without_paths("\n\n".join(filter(None, answer)), paths))
+    with outgoing(tracked.folder, paths=paths, log_text=log_text) as folder:
+        client.log_artifacts(run_id, str(folder))
+    for figure in tracked.beside:
+        client.log_artifact(run_id, str(figure), "comparisons")
+    if tracked.samples:
+        _log_samples(client, run_id, tracked, log_text=log_text)
+
+
+def _log_samples(client: MlflowClient, run_id: str, tracked: Tracked, *, log_text: bool) -> None:
+    import pandas as pd
+
+    rows = [dict(row) for row in tracked.samples]
+    if tracked.prompts and log_text:
+        rows = [{"prompt": tracked.prompts.get(str(row.get("sample_id")), ""), **row} for row in rows]
+    columns = [*(name for name in _FIRST_COLUMNS if name in rows[0])]
+    columns += [name for name in rows[0] if name not in columns]
+    if not log_text:
+        rows = [wordless(row) for row in rows]
+        columns = [name for name in columns if name not in WORDS]
+    # As objects, so that a column of whole numbers with a gap stays one of whole numbers.
+    table = pd.DataFrame(rows, dtype=object, columns=columns)
+    client.log_table(run_id, data=table, artifact_file=_SAMPLES_TABLE)
+
+
+def _link_data(client: MlflowClient, run: Run, tracked: Tracked) -> None:
+    """The data set and the model as entities of MLflow, which its pages list with all their runs."""
+    from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelInput
+    from mlflow.exceptions import MlflowException
+    from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random
+
+    report = tracked.report
+    data = Dataset(
+        name=(report.run.dataset or report.run.dataset_kind)[:_LONGEST_NAME],
+        digest=(tracked.provenance.get("dataset_digest") or report.run.fingerprint)[:8],
+        source_type="contextcliff",
+        source=json.dumps({"option": report.run.dataset, "kind": report.run.dataset_kind}),
+        profile=json.dumps({"texts": report.run.texts[:_LONGEST_NAME], "samples": report.counts.planned}),
+    )
+    context = InputTag(key="mlflow.data.context", value="evaluation")
+    model_id = _model_id(client, str(run.info.experiment_id), tracked)
+    # MLflow looks for the data set and then makes it: of jobs that do so at once all but one break off.
+    Retrying(
+        retry=retry_if_exception_type(MlflowException),
+        stop=stop_after_attempt(_LINKINGS),
+        wait=wait_random(0.05, 0.5),
+        reraise=True,
+    )(
+        client.log_inputs,
+        str(run.info.run_id),
+        datasets=[DatasetInput(dataset=data, tags=[context])],
+        models=[LoggedModelInput(model_id=model_id)],
+    )
+
+
+def _model_id(client: MlflowClient, experiment_id: str, tracked: Tracked) -> str:
+    """The model that answered, under one KV policy: made where the experiment does not have it yet.
+
+    Of two jobs that make it at once the later one takes the earlier one's.
+    """
+    run = tracked.report.run
+    name = valid_key(" ".join(part for part in (run.model, run.kv_policy, run.rope, run.label) if part))
+    name = name.replace("/", "_").replace(".", "_")[:_LONGEST_NAME]
+    if (there := _first_model(client, experiment_id, name)) is not None:
+        return there
+    kept = parameters({key: value for key, value in tracked.parameters.items() if key.startswith(_OF_MODEL)})
+    made = client.create_logged_model(
+        experiment_id,
+        name=name,
+        model_type="language model",
+        params={key: value for key, value in kept.items() if value},
+        tags={"model": run.model, "kv_policy": run.kv_policy, "engine": run.engine},
+    )
+    client.finalize_logged_model(made.model_id, "READY")
+    first = _first_model(client, experiment_id, name) or str(made.model_id)
+    if first != made.model_id:
+        client.delete_logged_model(made.model_id)
+    return first
+
+
+def _first_model(client: MlflowClient, experiment_id: str, name: str) -> str | None:
+    found = client.search_logged_models(
+        [experiment_id],
+        filter_string=f"name = '{name}'",
+        max_results=1,
+        order_by=[{"field_name": "creation_timestamp", "ascending": True}],
+    )
+    return str(found[0].model_id) if found else None
+
+
+def job_of(place: SweepPlace) -> str:
+    """What a job goes by in the tag `JOB`."""
+    return f"{place.sweep_id}/{place.job}"
+
+
+def sweep_tags(opened: Opened, place: SweepPlace | None, row: SweepRow | None) -> dict[str, str]:
+    """The tags of the run of a job, whose sweep's run is made where there is none; no tags outside a sweep."""
+    if place is None:
+        return {}
+    parent = sweep_run(opened, place.sweep_id, name=place.name, command=place.command)
+    named = {SWEEP: place.sweep_id, JOB: job_of(place), "mlflow.parentRunId": str(parent.info.run_id)}
+    return named if row is None else {**named, ROW: row_to_json(row)}
+
+
+def sweep_run(opened: Opened, sweep_id: str, *, name: str, command: str) -> Run:
+    """The run over a sweep's jobs; of two processes that begin the same sweep at once the earlier one's."""
+    client, found = opened.client, _sweep_runs(opened, sweep_id)
+    if found:
+        return found[0]
+    tags = {
+        _PARENT: sweep_id,
+        "kind": "sweep",
+        "command": command[:_LONGEST_TAG],
+        "mlflow.loggedArtifacts": json.dumps([{"path": _LEADERBOARD_TABLE, "type": "table"}]),
+    }
+    made = client.create_run(opened.experiment_id, run_name=name, tags=tags)
+    first = _sweep_runs(opened, sweep_id)[0]
+    if first.info.run_id != made.info.run_id:
+        client.delete_run(made.info.run_id)
+    return first
+
+
+def _sweep_runs(opened: Opened, sweep_id: str) -> list[Run]:
+    found = opened.client.search_runs([opened.experiment_id], f"tags.`{_PARENT}` = '{sweep_id}'")
+    return sorted(found, key=lambda run: (run.info.start_time, run.info.run_id))

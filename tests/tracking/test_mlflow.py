@@ -1,0 +1,320 @@
+"""Runs kept in MLflow, looked at through MLflow's own client in real SQLite stores."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+import contextcliff.tracking.place as place_module
+from contextcliff.tracking.mlflow import MLflowTracker
+from contextcliff.tracking.tracker import TrackingError
+from tests.tracking.tracking_runs import (
+    client_of,
+    experiment_of,
+    points,
+    report,
+    runs_of,
+    states_of,
+    tracked,
+    upload_at_once,
+)
+
+
+def test_a_report_becomes_one_finished_run_named_after_it(
+    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "cwd"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    place = tracker.log(tracked(tmp_path / "run"))
+    (run,) = runs_of(tracker)
+    assert (run.info.run_name, run.info.status) == ("qwen · niah · none", "FINISHED")
+    assert (run.info.run_id in place, "\n" in place) == (True, False)
+    assert (run.data.tags["contextcliff.folder"], run.data.tags["kv_policy"]) == ("qwen-niah-f16-1a2b", "none")
+    assert run.data.tags["mlflow.note.content"].startswith("**SAFE CAP: 1,012 tokens")
+    assert run.data.params["task.lengths"] == "[512, 1024, 4096]"
+    assert run.data.metrics["safe_cap_tokens"] == 1012
+    assert points(tracker, run, "by_length/score") == [(512, 1.0), (1024, 1.0), (4096, 0.4)]
+    assert json.loads(run.data.tags["mlflow.loggedArtifacts"]) == [{"path": "samples_table.json", "type": "table"}]
+    # The files lie beside the database, and not in the current folder, where MLflow would have them.
+    folder = Path(tracker.uri.removeprefix("sqlite:///")).parent / run.info.run_id / "artifacts"
+    kept = "report.json report.md samples.jsonl manifest.json figures/curve.png samples_table.json"
+    assert {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} == set(kept.split())
+    assert list(elsewhere.iterdir()) == []
+    table = json.loads((folder / "samples_table.json").read_text())
+    assert table["columns"] == ["answers", "score", "context_tokens", "sample_id", "cached_tokens", "metadata"]
+    assert table["data"] == [
+        [["7"], 1.0, 512, "s1", None, {"hops": 2, "topic": "a city"}],
+        [["9"], None, 1024, "s2", 8, {}],
+    ]
+    assert tracker.log(tracked(tmp_path / "run")) == place  # the same results are kept once
+    assert len(runs_of(tracker)) == 1
+
+
+def test_other_results_by_the_same_rule_supersede_the_older_ones(tracker: MLflowTracker, tmp_path: Path) -> None:
+    from mlflow.entities import ViewType
+
+    for threshold, successes in (("0.8", 47), ("0.9", 47), ("0.8", 46)):
+        made = report(judged_by={"analysis.threshold": threshold}, successes=successes)
+        further = "" if threshold == "0.8" else "-threshold-0.9"
+        tracker.log(tracked(tmp_path, made, name=f"{made.run.run_id}{further}"))
+    by_name = {run.info.run_name: run for run in runs_of(tracker)}
+    assert set(by_name) == {"qwen · niah · none", "qwen · niah · none · threshold-0.9"}
+    again = by_name["qwen · niah · none"]
+    (first,) = runs_of(tracker, run_view_type=ViewType.DELETED_ONLY)
+    assert (first.data.tags["contextcliff.superseded_by"], first.info.status) == (again.info.run_id, "FINISHED")
+    assert "contextcliff.superseded_by" not in again.data.tags
+
+
+def test_an_upload_that_breaks_is_left_failed_and_the_next_one_is_fresh(store: str, tmp_path: Path) -> None:
+    in_the_way = tmp_path / "files"
+    in_the_way.write_text("a file where a folder has to be")
+    tracker = MLflowTracker(uri=store, experiment="breaks", artifacts=str(in_the_way))
+    with pytest.raises(TrackingError) as raised:
+        tracker.log(tracked(tmp_path / "run"))
+    assert str(in_the_way) in str(raised.value)
+    assert tracker.uri in str(raised.value)
+    assert states_of(tracker) == ["FAILED"]
+    in_the_way.unlink()
+    tracker.log(tracked(tmp_path / "run"))
+    assert states_of(tracker) == ["FINISHED"]
+
+
+def test_an_interrupted_upload_is_left_failed(
+    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlflow.tracking import MlflowClient
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MlflowClient, "log_artifacts", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tracker.log(tracked(tmp_path))
+    assert states_of(tracker) == ["FAILED"]
+
+
+class Page(BaseHTTPRequestHandler):
+    """A server that is no MLflow."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>\n<b>welcome</b></html>")
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def corrupt(file: Path) -> None:
+    file.write_bytes(b"this is no database, whatever its name says" * 100)
+
+
+def of_another_schema(file: Path) -> None:
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+    other.execute("INSERT INTO alembic_version VALUES ('fromthefuture')")
+    other.close()
+
+
+def failure(uri: str, folder: Path) -> str:
+    """The line of an upload's error."""
+    started = time.monotonic()
+    with pytest.raises(TrackingError) as raised:
+        MLflowTracker(uri=uri).log(tracked(folder))
+    line = str(raised.value)
+    assert time.monotonic() - started < 12
+    assert line.startswith(f"can't track in {uri.replace('me:hunter2@', '')}: ")
+    assert "hunter2" not in line
+    assert "\n" not in line
+    return line
+
+
+@pytest.mark.parametrize(("make", "cause"), [(corrupt, "file is not a database"), (of_another_schema, "fromthefuture")])
+def test_a_broken_database_is_one_line_at_once(make: Callable[[Path], None], cause: str, tmp_path: Path) -> None:
+    make(tmp_path / "bad.db")
+    assert cause in failure(f"sqlite:///{tmp_path}/bad.db", tmp_path / "run")
+
+
+def test_a_database_that_another_program_holds_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(place_module, "BUSY_S", 0.3)
+    holder = sqlite3.connect(tmp_path / "held.db", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    try:
+        assert "database is locked" in failure(f"sqlite:///{tmp_path}/held.db", tmp_path / "run")
+    finally:
+        holder.close()
+
+
+@pytest.mark.parametrize("uri", ["http://me:hunter2@127.0.0.1:1", "postgresql://me:hunter2@127.0.0.1:1/runs"])
+def test_a_dead_server_is_named_within_seconds_and_its_password_is_not(uri: str, tmp_path: Path) -> None:
+    assert "refused" in failure(uri, tmp_path).lower()
+
+
+def test_a_page_that_is_no_mlflow_is_named_without_the_page(tmp_path: Path) -> None:
+    with HTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        line = failure(f"http://127.0.0.1:{server.server_port}", tmp_path)
+        server.shutdown()
+    assert "not in a valid JSON format" in line
+    assert "<html>" not in line
+
+
+def test_a_deleted_experiment_is_named_with_the_way_back(tracker: MLflowTracker, tmp_path: Path) -> None:
+    tracker.log(tracked(tmp_path))
+    client_of(tracker).delete_experiment(experiment_of(tracker))
+    with pytest.raises(TrackingError, match="is deleted; restore it with"):
+        tracker.log(tracked(tmp_path))
+
+
+def test_nothing_of_the_process_is_changed(
+    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import mlflow
+
+    def state() -> tuple[object, ...]:
+        level, uri = logging.getLogger("mlflow").level, mlflow.get_tracking_uri()
+        return dict(os.environ), list(warnings.filters), level, uri, mlflow.active_run()
+
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "77")
+    before = state()
+    tracker.log(tracked(tmp_path))
+    assert state() == before
+
+
+@pytest.mark.slow
+def test_a_fresh_database_puts_nothing_on_the_terminal_and_starts_no_telemetry(tmp_path: Path) -> None:
+    script = """
+import sys, threading
+from pathlib import Path
+from tests.tracking.tracking_runs import tracked
+from contextcliff.tracking.mlflow import MLflowTracker
+tracker = MLflowTracker()
+tracker.check(); tracker.ui_command()
+assert not list(Path().iterdir()), "checking makes no file"
+assert "mlflow" not in sys.modules, "mlflow is imported late"
+tracker.log(tracked(Path("run")))
+if threading.active_count() > 1:
+    sys.exit(f"threads left: {threading.enumerate()}")
+"""
+    # Neither pytest's nor a CI's variables: they switch MLflow's telemetry off by themselves.
+    plain = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**plain, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert {path.name for path in tmp_path.iterdir()} == {"mlruns", "run"}
+    assert len(list((tmp_path / "mlruns").glob("*/artifacts/report.json"))) == 1
+
+
+@pytest.mark.slow
+def test_eight_processes_that_start_at_once_on_a_fresh_store_all_get_in(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(8)
+    uri = f"sqlite:///{tmp_path}/mlruns/mlflow.db"
+    workers = [
+        context.Process(target=upload_at_once, args=(uri, str(tmp_path), number, barrier)) for number in range(8)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=90)
+    assert [worker.exitcode for worker in workers] == [0] * 8
+    kept = runs_of(MLflowTracker(uri=uri))
+    folders = sorted(run.data.tags["contextcliff.folder"] for run in kept)
+    assert folders == [f"run-{number}" for number in range(8)]
+    assert {run.info.status for run in kept} == {"FINISHED"}
+
+
+def test_what_another_job_makes_at_once_is_linked_all_the_same(
+    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A data set is linked on the next try, and of two models the first is kept."""
+    from mlflow.exceptions import MlflowException
+    from mlflow.tracking import MlflowClient
+
+    tracker.log(tracked(tmp_path / "one", report(run_id="one")))
+    link, look = MlflowClient.log_inputs, MlflowClient.search_logged_models
+    linked, looked = [0], [0]
+
+    def lost_twice(client: MlflowClient, *args: object, **kwargs: object) -> None:
+        linked[0] += 1
+        if linked[0] <= 2:
+            raise MlflowException("UNIQUE constraint failed: datasets.experiment_id, datasets.name, datasets.digest")
+        link(client, *args, **kwargs)  # type: ignore[arg-type]
+
+    def too_early(client: MlflowClient, *args: object, **kwargs: object) -> object:
+        looked[0] += 1
+        return [] if looked[0] == 1 else look(client, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MlflowClient, "log_inputs", lost_twice)
+    monkeypatch.setattr(MlflowClient, "search_logged_models", too_early)
+    tracker.log(tracked(tmp_path / "two", report(run_id="two")))
+    monkeypatch.undo()
+    (model,) = client_of(tracker).search_logged_models([experiment_of(tracker)])
+    for run in runs_of(tracker):
+        inputs = client_of(tracker).get_run(run.info.run_id).inputs
+        assert inputs is not None
+        assert [each.dataset.name for each in inputs.dataset_inputs] == [report().run.dataset]
+        assert [each.model_id for each in inputs.model_inputs] == [model.model_id]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("sqlite:///mlruns/mlflow.db", "sqlite:////var/lib/mlflow.db", "sqlite+pysqlite:///x.db"),
+        *("http://localhost:5000", "https://me:word@tracking.example.org/mlflow"),
+        *("postgresql+psycopg2://me:word@db/runs", "databricks", "databricks://profile"),
+    ],
+)
+def test_places_that_mlflow_knows_pass(uri: str) -> None:
+    MLflowTracker(uri=uri).check()
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("", "mlruns", "./mlruns", "file:///tmp/mlruns", "C:\\mlruns", "ftp://host/x", "http://", "http://:5000"),
+        *("sqlite://", "sqlite:///:memory:", "sqlite://mlruns/x.db", "sqlite:///file:x.db?uri=true"),
+    ],
+)
+def test_places_that_keep_nothing_are_refused_by_key(uri: str) -> None:
+    with pytest.raises(ValueError, match=r"^tracking\.uri: ") as raised:
+        MLflowTracker(uri=uri).check()
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("uri", "command"),
+    [
+        (MLflowTracker().uri, "mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000"),
+        ("sqlite:////a b/x.db", "mlflow ui --backend-store-uri 'sqlite:////a b/x.db' --host 127.0.0.1 --port 5000"),
+        ("http://host:5000", "open http://host:5000"),
+        ("https://me:word@host", "open https://host"),
+    ],
+)
+def test_the_command_names_the_store_as_it_was_given_without_a_password(
+    uri: str, command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = tmp_path / "mlflow"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert MLflowTracker(uri=uri).ui_command() == command
