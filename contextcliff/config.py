@@ -30,7 +30,7 @@ from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
-from contextcliff.engines.engine import Engine, ServerEngine
+from contextcliff.engines.engine import Engine
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
@@ -341,7 +341,7 @@ def _told_by_weights(model: dict[str, Any], engine: Engine, *, prefix: str, name
     Those of a file that is typed, since the option's are another model's, and those that an option leaves open. Of a
     server that runs already the file may be anything. Raises `ConfigError`.
     """
-    if not isinstance(model.get("gguf"), dict) or (isinstance(engine, ServerEngine) and not engine.starts_server):
+    if not isinstance(model.get("gguf"), dict) or engine.is_remote:
         return {}
     typed = any(f"{prefix}model.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
     left = [

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.addresses import shown_text, shown_value
-from contextcliff.engines.openai.server_access import address_of
+from contextcliff.engines.openai.http import address_of
 from contextcliff.errors import ConfigError
 
 PASSWORDS = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=6, max_size=20)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.command_line.hydra_errors import path_errors_by_key
+from contextcliff.command_line.jobs import path_errors_by_key
 from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path

@@ -20,7 +20,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.kv_cache import shown_policy
 from contextcliff.records.published import PublishedCurve
-from contextcliff.records.report import SIMULATED, RunRecord, shown_model
+from contextcliff.records.report import RunRecord, shown_model
 from contextcliff.records.run_plan import Plan
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.seeding import digest_of
@@ -124,6 +124,11 @@ class Invocation:
         )
 
     @property
+    def experiment(self) -> Path:
+        """The folder of its runs' folders."""
+        return self.output_dir / self.tracking.experiment
+
+    @property
     def model_name(self) -> str:
         """The configured name of the model, or `served` until a server reports it."""
         return self.model.name or _UNNAMED
@@ -136,8 +141,7 @@ class Invocation:
     @property
     def cache_as_started(self) -> bool:
         """Whether somebody else starts the server, and nobody says with what cache."""
-        remote = not self.engine.computes_here and self.engine.name != SIMULATED
-        return remote and self.kv_policy.is_plain and not self.kv_policy.declared
+        return self.engine.is_remote and self.kv_policy.is_plain and not self.kv_policy.declared
 
     @property
     def shown_policy(self) -> str:
@@ -145,7 +149,7 @@ class Invocation:
         if self.told is not None:
             return self.told.kv_policy
         try:
-            cached = self.engine.cache_policy(self.kv_policy)
+            cached = self.kv_policy.computed_in(self.engine.cache_type)
         except ConfigError:  # the engine is not installed: a job that fails by it has a row all the same
             cached = self.kv_policy
         return shown_policy(
@@ -245,6 +249,8 @@ class RunState:
     planned: tuple[PlannedSample, ...] = field(init=False)
     outcomes: tuple[Outcome, ...] = field(init=False)
     """One a planned sample."""
+    errors: Mapping[str, int] = field(init=False)
+    """Failed attempts by their kind, those that were tried again included."""
     documents: Mapping[str, Document] = field(init=False)
     """Those that are kept with the run."""
     scored: tuple[ScoredSample, ...] = field(init=False)

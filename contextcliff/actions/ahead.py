@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -138,23 +138,40 @@ def _between(low: str, high: str) -> str:
 
 
 def impossible_cap(invocation: Invocation, prepared: Prepared) -> str | None:
-    """A sentence where even a perfect model would get no cap of the whole range; None where one would."""
+    """A sentence if even a perfect model would get no cap of the whole range; None if one would."""
     best = best_case_of(invocation, prepared)
-    return None if best.is_enough else f"{best.shortfall()}; {_way_out(invocation, best)}"
-
-
-def _way_out(invocation: Invocation, best: BestCase) -> str:
-    if best.is_baseline_alone:
-        return "ask for more lengths, or take analysis.relative_to_baseline=false"
+    if best.is_enough:
+        return None
     needed = best.needed()
-    if needed is None:
-        return "no number of samples could; lower analysis.threshold"
-    if best.has_shared_draws:
-        return (
+    if best.is_baseline_alone:
+        way_out = "ask for more lengths, or take analysis.relative_to_baseline=false"
+    elif needed is None:
+        way_out = "no number of samples could; lower analysis.threshold"
+    elif best.has_shared_draws:
+        way_out = (
             "samples that are one draw (temperature 0, or sampling.seed is set) count once, and more of them show no "
             "more; with a temperature above 0 and no sampling.seed each is a draw of its own"
         )
-    return f"at least {needed} are needed; {invocation.task.traits.more_samples}"
+    else:
+        way_out = f"at least {needed} are needed; {invocation.task.traits.more_samples}"
+    return f"{best.shortfall()}; {way_out}"
+
+
+def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
+    """A sentence if no possible answers could give the required cap; None if some could, or none is required."""
+    required = invocation.analysis.require_cap
+    if required is None:
+        return None
+    best = best_case_of(invocation, prepared).sequence.cap_tokens
+    if best is not None and best >= required:
+        return None
+    most = "no cap at all" if best is None else f"a cap of {best:,} tokens at most"
+    way_out = (
+        f"ask for prompts of {required:,} tokens or more (task.lengths)"
+        if invocation.task.traits.designed_lengths
+        else f"take documents of {required:,} tokens or more"
+    )
+    return f"{REQUIRE}={required}: the best possible answers would give {most}; {way_out}, or require less"
 
 
 def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
@@ -173,29 +190,12 @@ def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
 
 
 def tested_quantity(invocation: Invocation) -> str | None:
-    """What the cap is tested on, where that is not the score: said before the first sentence that names it."""
+    """What the cap is tested on, if that is not the score: said before the first sentence that names it."""
     if invocation.task.traits.cap_quantity == "score":
         return None
     from contextcliff.findings.answer import healthy_round
 
     return f"the cap is tested on {healthy_round()}"
-
-
-def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
-    """A sentence where no possible answers could give the required cap; None where some could, or none is required."""
-    required = invocation.analysis.require_cap
-    if required is None:
-        return None
-    best = best_case_of(invocation, prepared).sequence.cap_tokens
-    if best is not None and best >= required:
-        return None
-    most = "no cap at all" if best is None else f"a cap of {best:,} tokens at most"
-    way_out = (
-        f"ask for prompts of {required:,} tokens or more (task.lengths)"
-        if invocation.task.traits.designed_lengths
-        else f"take documents of {required:,} tokens or more"
-    )
-    return f"{REQUIRE}={required}: the best possible answers would give {most}; {way_out}, or require less"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -209,9 +209,9 @@ class Load:
     """The part of `prompt_tokens` that a prefix cache can save."""
     completion_tokens: float
     usd: float
-    """With what a prefix cache can save; 0 where no price is known."""
+    """With what a prefix cache can save; 0 if no price is known."""
     worst_usd: float
-    """The same where no cache saves any."""
+    """The same if no cache saves any."""
 
     @property
     def computed_tokens(self) -> float:
@@ -226,24 +226,21 @@ _COUNTS = ("samples", "controls", "prompt_tokens", "cached_tokens", "completion_
 _FIELDS = (*_COUNTS, "usd", "worst_usd")
 
 
-def load_of(planned: Sequence[PlannedSample], sampling: Sampling, price: Price) -> Load:
+def load_of(planned: Iterable[PlannedSample], sampling: Sampling, price: Price) -> Load:
     """That of samples and controls which are sent in this order."""
     samples = [item.sample for item in planned]
     ordinary = sum(sample.is_ordinary for sample in samples)
     cached = shared_tokens(samples)
-
-    def usd(saved: Sequence[int]) -> float:
-        each = zip(samples, saved, strict=True)
-        return sum(_usd(price, one.built_tokens, tokens, answer_tokens([one], sampling)) for one, tokens in each)
-
+    answers = [answer_tokens([sample], sampling) for sample in samples]
+    sizes = list(zip((sample.built_tokens for sample in samples), cached, answers, strict=True))
     return Load(
         samples=ordinary,
         controls=len(samples) - ordinary,
         prompt_tokens=sum(sample.built_tokens for sample in samples),
         cached_tokens=sum(cached),
-        completion_tokens=answer_tokens(samples, sampling),
-        usd=usd(cached),
-        worst_usd=usd([0] * len(samples)),
+        completion_tokens=sum(answers),
+        usd=sum(_usd(price, prompt, saved, answer) for prompt, saved, answer in sizes),
+        worst_usd=sum(_usd(price, prompt, 0, answer) for prompt, _, answer in sizes),
     )
 
 
@@ -262,33 +259,27 @@ def load_of_blocks(
     import numpy as np
 
     at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
-    for item, asked in with_what_they_go(built):
+    for item, asked in sorted(_with_what_they_go(built), key=lambda each: each[0].sample.block or 0):
         at_length[asked.context_tokens].append(item)
     lengths = sorted(at_length)
-    loads = [load_of(_by_block(at_length[length]), sampling, price) for length in lengths]
+    loads = [load_of(at_length[length], sampling, price) for length in lengths]
     each = {name: [getattr(load, name) * block / load.samples for load in loads] for name in _COUNTS}
     longest = [max(item.sample.built_tokens for item in at_length[length]) for length in lengths]
-
-    def one(length: int) -> Load:
+    total = Load(**dict.fromkeys(_FIELDS, 0.0))
+    for length, count in blocks.items():
         counts = {name: float(np.interp(length, lengths, each[name])) for name in _COUNTS}
         rates = price.at(float(np.interp(length, lengths, longest)))
         _, _, prompt, cached, completion = counts.values()
         usd, worst = (_usd(rates, prompt, saved, completion) for saved in (cached, 0.0))
-        return Load(**counts, usd=usd, worst_usd=worst)
+        one = {**counts, "usd": usd, "worst_usd": worst}
+        total += Load(**{name: count * value for name, value in one.items()})
+    return total
 
-    ones = [(count, one(length)) for length, count in blocks.items()]
-    return Load(**{name: sum(count * getattr(load, name) for count, load in ones) for name in _FIELDS})
 
-
-def with_what_they_go(planned: Sequence[PlannedSample]) -> list[tuple[PlannedSample, Sample]]:
+def _with_what_they_go(planned: Sequence[PlannedSample]) -> list[tuple[PlannedSample, Sample]]:
     """Each with its own sample, and a control with one that it is a control of: it can be shorter than that."""
     controlled = {control: item.sample for item in planned for control in item.sample.controls}
     return [(item, controlled.get(item.sample.sample_id, item.sample)) for item in planned]
-
-
-def _by_block(planned: Sequence[PlannedSample]) -> list[PlannedSample]:
-    """A block after the other, each in the order of sending."""
-    return sorted(planned, key=lambda item: item.sample.block or 0)
 
 
 SCORE = 0.98
@@ -359,54 +350,46 @@ def search_ahead(
     invocation: Invocation, identity: Identity, prepared: Prepared, search: PreparedSearch, store: Store
 ) -> SearchAhead:
     """Follow the stored answers as far as they go, and build what a perfect model would be asked beyond them."""
-    built: dict[BlockKey, tuple[PlannedSample, ...]] = _blocks_of(prepared.planned)
+    built: defaultdict[BlockKey, list[PlannedSample]] = defaultdict(list)
+    for item, asked in _with_what_they_go(prepared.planned):
+        if (of_block := block_key(asked)) is not None:
+            built[of_block].append(item)
 
-    def samples_of(keys: Sequence[BlockKey]) -> tuple[PlannedSample, ...]:
+    def samples_of(*keys: BlockKey) -> list[PlannedSample]:
         for key in keys:
             if key not in built:
-                built[key] = planned_block(prepared, search, identity, key)
-        items = {item.sample.sample_id: item for key in keys for item in built[key]}
-        return tuple(items.values())
+                built[key] = list(planned_block(prepared, search, identity, key))
+        return list({item.sample.sample_id: item for key in keys for item in built[key]}.values())
+
+    def ordinary(*keys: BlockKey) -> list[PlannedSample]:
+        return [item for item in samples_of(*keys) if item.sample.is_ordinary]
 
     scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
     known: dict[BlockKey, BlockScores] = {}
     stored = 0
     while wanted := follow(search.plan, search.rule, known).wanted:
-        items = samples_of(wanted)
-        missing = {item.key for item in store.missing(items)}
-        stored += sum(item.sample.is_ordinary and item.key not in missing for item in items)
+        missing = {item.key for item in store.missing(samples_of(*wanted))}
+        stored += sum(item.key not in missing for item in ordinary(*wanted))
         if missing:
             break
         for key in wanted:
-            ordinary = [item for item in built[key] if item.sample.is_ordinary]
-            known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary)])
+            known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary(key))])
     _, keys = perfect_path(search.plan, search.rule, known)
-    own = samples_of((*known, *keys))
     beside = [key for key in search.replayed if key not in known and key not in keys]
-    planned = (*own, *(item for item in samples_of(beside) if item.sample.is_ordinary))
-    missing = {item.key for item in store.missing(planned)}
-    samples = {key: [item.key for item in built[key] if item.sample.is_ordinary] for key in search.replayed}
-    stored += sum(each not in missing for key in beside for each in samples[key])
+    planned = (*samples_of(*known, *keys), *ordinary(*beside))
+    least = tuple(store.missing(planned))
+    missing = {item.key for item in least}
+    partly = [key for key in search.replayed if not missing.isdisjoint(item.key for item in ordinary(key))]
     return SearchAhead(
         invocation=invocation,
         prepared=prepared,
         search=search,
         known=known,
-        stored=stored,
+        stored=stored + sum(item.key not in missing for item in ordinary(*beside)),
         planned=planned,
-        least=tuple(store.missing(planned)),
-        replayed=Counter(key.context_tokens for key in search.replayed if not missing.isdisjoint(samples[key])),
+        least=least,
+        replayed=Counter(key.context_tokens for key in partly),
     )
-
-
-def _blocks_of(planned: Sequence[PlannedSample]) -> dict[BlockKey, tuple[PlannedSample, ...]]:
-    """The blocks that were built already, each in the order of sending."""
-    blocks: defaultdict[BlockKey, list[PlannedSample]] = defaultdict(list)
-    for item, asked in with_what_they_go(planned):
-        key = block_key(asked)
-        if key is not None:
-            blocks[key].append(item)
-    return {key: tuple(items) for key, items in blocks.items()}
 
 
 def refuse_beyond(

@@ -99,10 +99,8 @@ def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | No
 
 def _replayed(run: RunState) -> tuple[ScoredSample, ...]:
     """The samples of replayed blocks that have an outcome and are not among those that count."""
-    blocks, counted = (
-        frozenset(replayed_blocks(run.stored.facts.replay)),
-        {item.sample.sample_id for item in run.counted},
-    )
+    blocks = frozenset(replayed_blocks(run.stored.facts.replay))
+    counted = {item.sample.sample_id for item in run.counted}
     return tuple(
         item
         for item in run.scored
@@ -131,7 +129,7 @@ def _counts(run: RunState) -> Counts:
         pilot=sum(item.sample.pilot for item in run.planned),
         ahead=scored - completed - replayed,
         replayed=len(run.replayed),
-        errors=dict(Counter(fault.kind for _, fault in run.store.faults(run.run_id))),
+        errors=run.errors,
     )
 
 

@@ -46,12 +46,11 @@ class Analyze:
             else:
                 invocation, run = _as_recorded(invocation, invocation.run_folder, store)
             # The same questions may have been run under another name: a run keeps the one that it was stored under.
-            stored_run = RunState(
-                invocation=invocation, store=store, run_id=run.run_id, live=LiveTracking(invocation=invocation)
-            )
-            annotate(stored_run)
-            analyse(stored_run)
-            require_cap(stored_run, report(stored_run))
+            live = LiveTracking(invocation=invocation)
+            state = RunState(invocation=invocation, store=store, run_id=run.run_id, live=live)
+            annotate(state)
+            analyse(state)
+            require_cap(state, report(state))
         return ExitCode.DONE
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -63,6 +64,7 @@ def annotate(run: RunState) -> None:
     if stored is None:
         raise RunError(f"no answer to {run.run_id} is stored, so there is nothing to report")
     run.stored, run.planned, run.documents = stored, store.schedule(run.run_id), store.documents(run.run_id)
+    run.errors = dict(Counter(fault.kind for _, fault in store.faults(run.run_id)))
     run.outcomes = recall(store, run.run_id, run.planned)
     scorer = run.scorer or _scorer(run, run.outcomes, run.documents)
     # A pilot's answers chose the bins, and count in nothing else.

@@ -87,7 +87,7 @@ class Compare:
 
         published = published_curves(self.published, key="action.published") or invocation.published
         runs, left_out = self._chosen(invocation)
-        folder = self._folder(runs, comparisons=invocation.output_dir / invocation.tracking.experiment / "comparisons")
+        folder = self._folder(runs, comparisons=invocation.experiment / "comparisons")
         confidence = invocation.analysis.confidence
         comparison = _comparison(runs, left_out, name=folder.name, confidence=confidence, margin=self.margin)
         comparison = replace(comparison, published=published)
@@ -150,7 +150,7 @@ class Compare:
 
 def _latest(invocation: Invocation, base: tuple[ComparedRun, ...]) -> Chosen:
     """A baseline, where one is named, and the latest runs of the task; without one the jobs of the latest sweep."""
-    experiment, task = invocation.output_dir / invocation.tracking.experiment, invocation.task_name
+    experiment, task = invocation.experiment, invocation.task_name
     runs, left_out = ((), ()) if base else latest_sweep_runs(experiment, task=task)
     if len(runs) < _FEWEST:
         runs, left_out = latest_runs(experiment, task=task, most=_MOST_RUNS)

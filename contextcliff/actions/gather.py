@@ -8,16 +8,16 @@ from pathlib import Path
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.tracked_sweep import JobOfSweep, upload_sweeps
+from contextcliff.actions.sweeps import upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
 from contextcliff.execution.merging import merge_store
 from contextcliff.execution.store import STORE_NAME, Store
+from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
 from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tracking.mlflow import tracked_of
-from contextcliff.tracking.none import NoTracker
-from contextcliff.tracking.tracker import TrackingError
+from contextcliff.tracking.mlflow import MLflowTracker, tracked_of
+from contextcliff.tracking.tracker import SweepPlace, TrackingError
 
 _STORES = "action.stores"
 _HEAD = ("store", "runs", "new", "answers", "new", "folders copied")
@@ -53,12 +53,12 @@ class Gather:
         # All experiments of the output folder, or the one that was asked for.
         asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
         named = [each for each in experiments(output_dir) if not asked or each.name == invocation.tracking.experiment]
-        uploads = _upload(invocation.tracking, [folder for each in named for folder in run_folders(each)])
+        tracker = invocation.tracking.mlflow
+        uploads = _upload(tracker, [folder for each in named for folder in run_folders(each)])
         if invocation.reporting.prints:
             if rows:
                 _render(rows, remarks, output_dir)
-            keeps_runs = invocation.tracking.mlflow is not None
-            _say(*(uploads.lines() if keeps_runs else ["TRACKING nothing: tracking=none keeps no runs"]))
+            _say(*(uploads.lines() if tracker else ["TRACKING nothing: tracking=none keeps no runs"]))
         if uploads.failed:
             failed = len(uploads.failed) + uploads.untried
             tried = failed + len(uploads.uploaded) + uploads.there
@@ -136,20 +136,20 @@ class _Uploads:
         )
 
 
-def _upload(tracking: NoTracker, folders: Sequence[Path]) -> _Uploads:
-    """Upload every run of these folders that the tracker lacks, into the experiment of its folder's name.
+def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
+    """Upload every run of these folders that MLflow lacks, into the experiment of its folder's name.
 
     A run that fails does not keep the others from it; where the tracker can't even be asked, no further one is tried.
     """
     found = _Uploads()
-    if tracking.mlflow is None:
+    if tracker is None:
         for experiment in dict.fromkeys(folder.parent for folder in folders):
             upload_sweeps(None, experiment)
         return found
-    jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
+    jobs: dict[Path, Mapping[str, tuple[SweepPlace, SweepRow]]] = {}
     for place, folder in enumerate(folders):
         experiment = folder.parent
-        tracker = replace(tracking.mlflow, experiment=experiment.name)
+        tracker = replace(tracker, experiment=experiment.name)
         try:
             tracked = tracked_of(folder)
         except TrackingError as error:
@@ -159,7 +159,7 @@ def _upload(tracking: NoTracker, folders: Sequence[Path]) -> _Uploads:
             if experiment not in jobs:
                 jobs[experiment] = upload_sweeps(tracker, experiment)
             job = jobs[experiment].get(folder.name)
-            tracked = tracked if job is None else replace(tracked, place=job.place, row=job.row)
+            tracked = tracked if job is None else replace(tracked, place=job[0], row=job[1])
             is_there = tracker.has(tracked)
             if is_there and job is not None:
                 tracker.log(tracked)  # which changes nothing but where it lies

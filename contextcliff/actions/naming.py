@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import as_typed
 from contextcliff.analysis.judged_by import Rule
-from contextcliff.annotation.embedder import Embedder
-from contextcliff.annotation.judge import Judge
-from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.store import Store, StoredRun
 from contextcliff.seeding import digest_of
-from contextcliff.tasks.task import UNJUDGED, Task
+from contextcliff.tasks.task import UNJUDGED
 
 _NAMES_SHOWN = 20
 
@@ -48,8 +44,8 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
 
     Raises `ConfigError` where runs of several models are.
     """
-    engine = invocation.engine
-    if not isinstance(engine, ServerEngine) or not engine.needs_served_name(invocation.model):
+    known = invocation.engine.known(invocation.model)
+    if known is None or known.model is not None:
         return invocation
     candidates = [_named(invocation, name) for name in store.models()]
     by_name = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}
@@ -93,51 +89,26 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
 
     Bins that documents were drawn for are those of the run: no analysis draws again.
     """
-    return {
-        key: str(value)
-        for part in (
-            _analysis(invocation, run),
-            _task(invocation.task),
-            _judge(invocation.judge),
-            _embedding(invocation.embedder) if invocation.task.traits.embeds_texts else {},
-        )
-        for key, value in part.items()
-    }
-
-
-def _analysis(invocation: Invocation, run: StoredRun) -> Mapping[str, object]:
-    task = invocation.task
+    task, judge, embedder = invocation.task, invocation.judge, invocation.embedder
     rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
     if rule[_RELATIVE] is None:
         rule[_RELATIVE] = task.traits.relative_by_default
     if run.facts.drawn is not None:
         rule |= {_BINS: run.facts.drawn.bins, _BINNING: run.facts.drawn.binning}
-    idle = {*([_BINS, _BINNING] if task.traits.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])}
-    return {key: value for key, value in rule.items() if key not in idle}
-
-
-def _task(task: Task) -> Mapping[str, object]:
+    idle = [*([_BINS, _BINNING] if task.traits.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])]
+    rule = {key: value for key, value in rule.items() if key not in idle}
     asked = {*task.identity(), *task.traits.idle, *UNJUDGED}
-    return {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
-
-
-def _judge(judge: Judge | None) -> Mapping[str, object]:
-    if judge is None:
-        return {"task.judge": None}
-    respondent = judge.respondent()
-    own = {field.name: getattr(judge, field.name) for field in fields(judge) if field.name not in ("model", "engine")}
-    return {
-        "task.judge": judge.model.name or judge.engine.name,
-        **{f"task.judge.{key}": value for key, value in own.items()},
+    rule |= {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
+    rule["task.judge"] = None
+    if judge is not None:
+        respondent, own = judge.respondent(), [each.name for each in fields(judge)]
+        rule["task.judge"] = judge.model.name or judge.engine.name
+        rule |= {f"task.judge.{key}": getattr(judge, key) for key in own if key not in ("model", "engine")}
         # The identity has an address in it, and an address may have a password.
-        "task.judge.respondent": digest_of(dict(respondent.identity), asdict(respondent.sampling))[:_DIGEST_SHOWN],
-    }
-
-
-def _embedding(embedder: Embedder | None) -> Mapping[str, object]:
-    if embedder is None:
-        return {"task.embedding": None}
-    return {
-        "task.embedding": embedder.name,
-        "task.embedding.vectors": digest_of(dict(embedder.identity()))[:_DIGEST_SHOWN],
-    }
+        digest = digest_of(dict(respondent.identity), asdict(respondent.sampling))
+        rule["task.judge.respondent"] = digest[:_DIGEST_SHOWN]
+    if task.traits.embeds_texts:
+        rule["task.embedding"] = None if embedder is None else embedder.name
+        if embedder is not None:
+            rule["task.embedding.vectors"] = digest_of(dict(embedder.identity()))[:_DIGEST_SHOWN]
+    return {key: str(value) for key, value in rule.items()}

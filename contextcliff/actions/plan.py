@@ -31,7 +31,7 @@ from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
 from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.annotation.ask_annotators import check_judge, judge_meter, requests_ahead
-from contextcliff.engines.engine import Download, Served, ServerEngine
+from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.store import PlannedSample, Store
@@ -79,13 +79,14 @@ class MakePlan:
             invocation, prepared, plan = _while_prepared(invocation, store, download, planned)
         write_plan(plan, folder=invocation.output_dir)
         invocation.on_planned(plan)
-        before = invocation.output_dir / invocation.tracking.experiment / plan.run_id
+        before = invocation.experiment / plan.run_id
         if (before / REPORT_NAME).is_file():
             invocation.on_reported(before)
-        if prepared.audit is not None:
-            _write_draw(invocation, prepared, prepared.audit)
+        audit = prepared.run.facts.audit
+        if audit is not None:
+            _write_draw(invocation, prepared, audit)
         if invocation.reporting.prints:
-            render_plan(plan, folder=invocation.output_dir, audit=prepared.audit)
+            render_plan(plan, folder=invocation.output_dir, audit=audit)
         return ExitCode.DONE
 
     def _planner(self, invocation: Invocation, prepared: Prepared, store: Store) -> _Planner:
@@ -101,7 +102,7 @@ class MakePlan:
             missing=store.missing(prepared.planned) if ahead is None else ahead.least,
             prefill_tokens_per_s=self.prefill_tokens_per_s or prefill,
             decode_tokens_per_s=self.decode_tokens_per_s or decode,
-            whole_judge=_judge(invocation, prepared.run.run_id, planned, store),
+            whole_judge=_judging(invocation, prepared.run.run_id, planned, store),
         )
 
 
@@ -131,12 +132,12 @@ def _while_prepared(invocation: Invocation, store: Store, download: Download | N
 
     if download is not None:
         return estimated(Served())
-    if not isinstance(engine, ServerEngine):
-        return asyncio.run(counted(settled(invocation, store)))
-    known = engine.configured(invocation.model)
+    known = engine.known(invocation.model)
+    if known is not None and (known.model is None or known.window is None):
+        known = None
     if known is not None and not engine.may_have_tokenizer:
-        return estimated(known, *_missing_key(engine), own=None)
-    if known is not None and engine.starts_server:
+        return estimated(known, *_missing_key(invocation), own=None)
+    if known is not None and not engine.is_remote:
         return estimated(known, "tokens are estimated: a plan does not start the server")
     try:
         engine.check()
@@ -147,10 +148,10 @@ def _while_prepared(invocation: Invocation, store: Store, download: Download | N
         return estimated(known, f"tokens are estimated: {error}")
 
 
-def _missing_key(engine: ServerEngine) -> tuple[str, ...]:
+def _missing_key(invocation: Invocation) -> tuple[str, ...]:
     """A plan needs no key; that the run will is said."""
     try:
-        engine.check()
+        invocation.engine.check()
     except ConfigError as error:
         return (f"the run will stop at once: {error}",)
     return ()
@@ -172,7 +173,7 @@ def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) 
         write_figure(audit_figure(audit, title=title), path=path, dpi=dpi)
 
 
-def _judge(invocation: Invocation, run_id: str, planned: Sequence[PlannedSample], store: Store) -> JudgePlan | None:
+def _judging(invocation: Invocation, run_id: str, planned: Sequence[PlannedSample], store: Store) -> JudgePlan | None:
     """What the judge would be asked, at its worst; its engine is not opened."""
     judge = invocation.judge
     if judge is None:

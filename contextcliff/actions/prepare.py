@@ -14,7 +14,7 @@ from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample, Respondent, StoredRun
 from contextcliff.kv.model_cache import cache_facts
 from contextcliff.models.trained_positions import positions_of
-from contextcliff.records.corpus import Corpus, Document, LengthAudit
+from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.report import DrawnBins, RunFacts
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import SearchPlan, SearchRule
@@ -48,7 +48,6 @@ class Prepared:
     run: StoredRun
     planned: tuple[PlannedSample, ...]
     documents: Mapping[str, Document]
-    audit: LengthAudit | None
     materials: Materials
     """What the samples were built from."""
     served: str | None
@@ -70,17 +69,13 @@ class PreparedSearch:
 
 def deployment(invocation: Invocation) -> Deployment:
     """What the engine has to make ready. Raises `ConfigError` for lengths that don't fit the model's window."""
-    window = invocation.window()
+    window, task = invocation.window(), invocation.task
     context_tokens = None
     if window is not None:
-        context_budget = invocation.context_budget(window)
-        longest, answer = (
-            invocation.task.longest_context(context_budget),
-            invocation.task.longest_answer(context_budget),
-        )
+        room = invocation.context_budget(window)
         # An answer's own length stands beside the thinking; `room.answer_tokens` has both.
-        answer = max(answer + context_budget.thinking_tokens, context_budget.answer_tokens)
-        context_tokens = longest + answer + _TEMPLATE_SLACK_TOKENS
+        answer = max(task.longest_answer(room) + room.thinking_tokens, room.answer_tokens)
+        context_tokens = task.longest_context(room) + answer + _TEMPLATE_SLACK_TOKENS
     return Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=context_tokens)
 
 
@@ -97,14 +92,14 @@ def prepare(
     Raises `ConfigError`, `RunError`.
     """
     missed: list[str] = []
-    window = invocation.window(detected=served.window)
-    if window is None and invocation.task.traits.lengths_given:
+    task, window = invocation.task, invocation.window(detected=served.window)
+    if window is None and task.traits.lengths_given:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
     context_budget = invocation.context_budget(window or _ASSUMED_WINDOW)
     corpus = invocation.dataset.corpus(
-        tokens=invocation.task.text_tokens(context_budget), seed=invocation.seed, count=invocation.task.traits.texts
+        tokens=task.text_tokens(context_budget), seed=invocation.seed, count=task.traits.texts
     )
-    if not invocation.task.traits.lengths_given:
+    if not task.traits.lengths_given:
         corpus = replace(corpus, filler=_filler(invocation, corpus, context_budget))
     sources = TokenizerSources(
         own=own,
@@ -115,7 +110,7 @@ def prepare(
         estimate=estimate,
         on_note=missed.append,
     )
-    tokenizer, task = invocation.tokenizer.choose(sources), invocation.task
+    tokenizer = invocation.tokenizer.choose(sources)
     marks = ControlTokens.of(corpus, task, (tokenizer, *([] if own is tokenizer else [own])))
     if marks.counts and invocation.control_tokens == "spell":
         corpus, task = marks.spelt(corpus), marks.spelt_in(task)
@@ -153,11 +148,14 @@ def prepare(
             texts=_texts(corpus, built.samples),
             task_option=invocation.task_name,
             dataset_option=invocation.dataset_name,
-            drawn=_drawn(invocation, built),
+            # Bins that documents were drawn for: another analysis draws none again.
+            drawn=DrawnBins(bins=invocation.analysis.bins, binning=invocation.analysis.binning)
+            if any(sample.bin is not None for sample in built.samples)
+            else None,
             # A search says at its end how all the samples were made that it asked for.
             notes=(
                 *((_NO_WINDOW,) if window is None else ()),
-                *invocation.task.length_notes(context_budget),
+                *task.length_notes(context_budget),
                 *missed,
                 *((_ESTIMATED,) if getattr(tokenizer, "has_estimated", False) else ()),
                 *corpus.notes,
@@ -170,8 +168,8 @@ def prepare(
             cache=replace(
                 cache_facts(
                     invocation.model,
-                    invocation.engine.cache_policy(invocation.kv_policy),
-                    invocation.engine.memory(),
+                    invocation.kv_policy.computed_in(invocation.engine.cache_type),
+                    invocation.engine.memory,
                     shown=invocation.kv_policy.shown,
                     window_batch=invocation.engine.window_batch,
                 ),
@@ -188,7 +186,6 @@ def prepare(
         run=run,
         planned=planned_samples(built, corpus, identity.respondent, served=served.model),
         documents=_by_id(corpus),
-        audit=built.audit,
         materials=materials,
         served=served.model,
         search=search,
@@ -233,15 +230,23 @@ def planned_block(
 def planned_samples(
     built: TaskPlan, corpus: Corpus, respondent: Respondent, *, served: str | None
 ) -> tuple[PlannedSample, ...]:
-    """What a task built, in the order of sending and under the keys of the store."""
+    """What a task built, in the order of sending and under the keys of the store.
+
+    Samples that one generation answers (rounds at temperature 0) are one piece of evidence, and named so.
+    """
     documents = _by_id(corpus)
-    planned = tuple(
-        PlannedSample(sample=sample, prompt_sha256=sha256, key=key)
+    planned = [
+        PlannedSample(sample=sample, prompt_sha256=sha256, key=respondent.key(sample, sha256, served=served))
         for sample in in_prefix_order((*built.controls, *built.samples))
         for sha256 in [render(sample.recipe, documents).sha256]
-        for key in [respondent.key(sample, sha256, served=served)]
+    ]
+    times = Counter(item.key for item in planned)
+    return tuple(
+        replace(item, sample=replace(item.sample, item=item.key[:_ITEM_CHARACTERS]))
+        if times[item.key] > 1 and not item.sample.item
+        else item
+        for item in planned
     )
-    return _as_one_item(planned)
 
 
 def _by_id(corpus: Corpus) -> dict[str, Document]:
@@ -257,27 +262,9 @@ def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSam
     return sum(item.sample.is_ordinary and item.key not in absent for item in planned)
 
 
-def _as_one_item(planned: tuple[PlannedSample, ...]) -> tuple[PlannedSample, ...]:
-    """Samples that one generation answers (rounds at temperature 0) are one piece of evidence, and named so."""
-    times = Counter(item.key for item in planned)
-    return tuple(
-        replace(item, sample=replace(item.sample, item=item.key[:_ITEM_CHARACTERS]))
-        if times[item.key] > 1 and not item.sample.item
-        else item
-        for item in planned
-    )
-
-
 def _named(name: str, corpus: Corpus, samples: Sequence[Sample]) -> str:
     """The titles of the texts that prompts are cut from; the name of a question set and its size."""
     return f"{name}: {_texts(corpus, samples)}" if corpus.questions else ", ".join(_titles(corpus, samples))
-
-
-def _drawn(invocation: Invocation, built: TaskPlan) -> DrawnBins | None:
-    """The bins that documents were drawn for, where they were: another analysis draws none again."""
-    if all(sample.bin is None for sample in built.samples):
-        return None
-    return DrawnBins(bins=invocation.analysis.bins, binning=invocation.analysis.binning)
 
 
 def _texts(corpus: Corpus, samples: Sequence[Sample]) -> str:

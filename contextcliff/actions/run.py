@@ -18,7 +18,6 @@ from contextcliff.actions.report import command_line, report, require_cap
 from contextcliff.actions.send import send
 from contextcliff.actions.track import LiveTracking
 from contextcliff.annotation.ask_annotators import check_judge
-from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import ConfigError, ExitCode, RunError, tell
 from contextcliff.execution.budget import DEFAULT_USD
 from contextcliff.execution.runner import in_turn
@@ -106,8 +105,7 @@ def _check(invocation: Invocation) -> None:
     deployment(invocation)
     check_search(invocation)
     read_baseline(invocation)
-    if isinstance(invocation.engine, ServerEngine):
-        invocation.engine.check()
+    invocation.engine.check()
     if invocation.judge is not None:
         check_judge(invocation.judge, invocation.budget)
 

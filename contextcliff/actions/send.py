@@ -27,7 +27,6 @@ from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.progress import Progress, progress_of
 from contextcliff.tasks.task import Task
-from contextcliff.tracking.tracker import LengthPoint
 
 _FORECAST_EVERY_S = 1.0
 """What changes faster can't be read."""
@@ -96,11 +95,8 @@ async def send(run: RunState) -> None:
 
 def _lists(run: RunState, prepared: Prepared, scorer: Scorer) -> Iterator[Listed]:
     """What is sent at once, recorded with the run: a pilot goes before the samples that it points to."""
-    store = run.store
-    # The documents that scoring reads.
-    asked = (
-        {item.sample.document_id for item in prepared.planned} if run.invocation.task.traits.reads_documents else set()
-    )
+    store, reads_documents = run.store, run.invocation.task.traits.reads_documents
+    asked = {item.sample.document_id for item in prepared.planned if reads_documents}
     kept = [document for name, document in prepared.documents.items() if name in asked]
     pilot = [item for item in prepared.planned if not item.sample.is_ordinary]
     if has_pilot(prepared):
@@ -226,7 +222,7 @@ def _watchers(run: RunState, prepared: Prepared, ahead: Ahead, scorer: Scorer) -
         to_send = {item.key for item in missing}
         before = [item for item in prepared.planned if item.key not in to_send]
         answered = recall(run.store, run.run_id, before)
-        watch = LengthWatch(invocation.task, scorer, missing=missing, answered=answered, tell=run.live.point)
+        watch = LengthWatch(invocation.task, scorer, missing=missing, answered=answered, tell=run.live.length)
         yield watch.ended
     if invocation.reporting.progress and invocation.place is None:
         yield ahead.minutes()
@@ -245,7 +241,7 @@ class LengthWatch:
         *,
         missing: Iterable[PlannedSample],
         answered: Iterable[Outcome],
-        tell: Callable[[LengthPoint], None],
+        tell: Callable[[int, float, int], None],
     ) -> None:
         self._task, self._scorer, self._tell = task, scorer, tell
         self._left = Counter(_place(item.sample) for item in missing if item.sample.is_ordinary)
@@ -268,7 +264,7 @@ class LengthWatch:
             return None
         mean, details = fmean(each.score or 0.0 for each in scored), [each.details for each in scored]
         if outcome.sample.bin is None:
-            self._tell(LengthPoint(context_tokens=place, score=mean, n_samples=len(scored)))
+            self._tell(place, mean, len(scored))
         name = f"{place:,} tokens" if outcome.sample.bin is None else f"bin {place + 1}"
         n = f"{len(scored):,} sample{'' if len(scored) == 1 else 's'}"
         names = dict.fromkeys(key for each in details for key in each)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweep_row import row_without_report
-from contextcliff.findings.finding import measured
+from contextcliff.actions.sweeps import row_without_report
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.run_names import read_provenance
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
-from contextcliff.tracking.tracker import LengthPoint, model_title, run_title
+from contextcliff.tracking.tracker import model_title, run_title
 
 if TYPE_CHECKING:
     from contextcliff.tracking.live import LiveRun
@@ -37,13 +36,11 @@ class LiveTracking:
         invocation, place, row = self.invocation, self.invocation.place, None
         run_id = invocation.identify().run_id
         if place is not None:
-            experiment = invocation.output_dir / invocation.tracking.experiment
             row = row_without_report(invocation, place, state="running", run_id=run_id)
-            write_row(sweep_folder(experiment, place.sweep_id), row)
-        tracker = invocation.tracking.mlflow
-        if tracker is None:
+            write_row(sweep_folder(invocation.experiment, place.sweep_id), row)
+        if (tracker := invocation.tracking.mlflow) is None:
             return
-        from contextcliff.tracking.live import LiveRun  # few runs without MLflow need it
+        from contextcliff.tracking.live import LiveRun
 
         named = any(key_of(each) == "model.name" for each in invocation.overrides)
         option = "" if named else invocation.options.get("model", "")
@@ -75,14 +72,13 @@ class LiveTracking:
         """How the lengths of a search stand now."""
         for each in standing:
             if each.decision != "open" and each.answered:
-                score = each.score_sum / each.answered
-                self.point(LengthPoint(context_tokens=each.context_tokens, score=score, n_samples=each.answered))
+                self.length(each.context_tokens, each.score_sum / each.answered, each.answered)
 
-    def point(self, point: LengthPoint) -> None:
+    def length(self, context_tokens: int, score: float, n_samples: int) -> None:
         """A length is complete."""
-        if self._run is not None and point.context_tokens not in self._told:
-            self._told.add(point.context_tokens)
-            self._run.send(*measured("by_length/", point, "score", "n_samples", step=point.context_tokens))
+        if self._run is not None and context_tokens not in self._told:
+            self._told.add(context_tokens)
+            self._run.send(context_tokens, score=score, n_samples=n_samples)
 
     def hand_over(self) -> LiveRun | None:
         """The run as it is tracked, which has its report now."""

@@ -8,7 +8,6 @@ from typing import Literal
 
 from contextcliff.annotation.embedder import Embedder, embed_missing
 from contextcliff.annotation.judge import Judge, judge_run_id
-from contextcliff.engines.engine import ServerEngine
 from contextcliff.errors import RunError, tell
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.runner import Runner
@@ -26,8 +25,7 @@ def check_judge(judge: Judge, budget: Budget) -> None:
     """Refuse, before anything is paid for, a judge without weights or a key, or without a price under a budget of
     dollars."""
     judge.respondent()
-    if isinstance(judge.engine, ServerEngine):
-        judge.engine.check()
+    judge.engine.check()
     judge_meter(judge, budget)
 
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from contextcliff.annotation.openai_embedding import EndpointSession
 from contextcliff.engines.llamacpp import CLOSE, loopback_server
-from contextcliff.engines.openai.http import client
-from contextcliff.engines.openai.server_access import ApiKey
+from contextcliff.engines.openai.http import ApiKey, client
 from contextcliff.models.weights import Gguf
 from contextcliff.settings import PositiveFloat, PositiveInt, settings
 

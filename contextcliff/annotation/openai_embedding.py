@@ -11,8 +11,7 @@ import httpx2
 
 from contextcliff.annotation.embedder import Vector
 from contextcliff.engines.openai.faults import detail_of
-from contextcliff.engines.openai.http import client
-from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key
+from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, client
 from contextcliff.engines.openai.server_json import count_at, numbers_at, objects_at, parsed_object
 from contextcliff.errors import RunError
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
@@ -58,7 +57,7 @@ class OpenAIEmbedding:
                 base_url=self.address.url,
                 api_key=key.value or _NO_KEY,
                 default_headers=key.headers(),
-                default_query=key.parameters,
+                default_query=key.address.parameters,
                 max_retries=self.max_retries,
                 timeout=self.timeout_s,
                 http_client=http,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheInUse, DeviceMemory
 from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
+from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
+T = TypeVar("T")
 OnToken = Callable[[str], None]
 """Called with each piece of an answer's text as it arrives."""
 
@@ -53,6 +56,8 @@ class Served:
     """The KV cache, where the engine tells what it has, or could measure it by now."""
     positions: Positions | None = None
     """The positions that the model was trained on, where weights or server tell."""
+    slots: int | None = None
+    """Prompts that it keeps computed, each in a slot that answers one request at a time; None if unknown."""
 
 
 class Session(Protocol):
@@ -76,38 +81,56 @@ class Session(Protocol):
         """
 
 
-class Engine(Protocol):
-    """One way to run a model; a dataclass in `conf/engine/`."""
+@settings
+class Engine(ABC):
+    """One way to run a model, with the settings that all have. One of your own gives `name`, `identity` and `open`."""
+
+    concurrency: PositiveInt = 1
+    """Most requests in flight at once."""
+    tokens_in_flight: PositiveInt | None = None
+    """Most tokens, prompts and answers together, of all requests in flight: a cache that overflows fails them. None: no
+    limit."""
+    speculation: NonNegativeInt | None = None
+    """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
+    prefix_cache: bool = True
+    """Whether a prompt goes on from what is computed of its beginning already; else each is computed whole."""
+    max_retries: NonNegativeInt = 0
+    """How often a request is repeated after a fault of the transport."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Name in reports."""
 
     @property
-    def concurrency(self) -> int:
-        """Most requests in flight at once."""
+    def is_paid(self) -> bool:
+        """Whether tokens cost what `model.price` says."""
+        return True
 
     @property
-    def tokens_in_flight(self) -> int | None:
-        """Most tokens, prompts and answers together, of all requests in flight; None: no limit."""
+    def is_remote(self) -> bool:
+        """Whether somebody else has started the server that has the model."""
+        return False
 
     @property
-    def speculation(self) -> int | None:
-        """Samples that a search may ask ahead of its decisions; None: four times `concurrency`."""
+    def computes_here(self) -> bool:
+        """Whether the model runs on this machine because of the run, so that the machine's load is the run's."""
+        return not self.is_remote
 
     @property
-    def max_retries(self) -> int:
-        """How often a request is repeated after a fault of the transport."""
+    def may_have_tokenizer(self) -> bool:
+        """Whether a session may count tokens; one with a provider's server never does."""
+        return True
 
-    def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """What determines the answers: engine, weights and policy. It is part of the store's key.
+    @property
+    def memory(self) -> DeviceMemory | None:
+        """The memory of the device that the model would run on here; None for a server's. Loads nothing."""
+        return None
 
-        Loads nothing and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that
-        this engine can't apply.
-        """
-
-    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        """The policy in the formats that the cache will have: `f16` may stand for what a model computes in."""
+    @property
+    def cache_type(self) -> CacheType:
+        """What a cache of 16 bits holds: the type that the model computes in."""
+        return "f16"
 
     @property
     def window_batch(self) -> int | None:
@@ -115,48 +138,97 @@ class Engine(Protocol):
 
         None if the engine keeps no more than the window, or if that is unknown.
         """
+        return None
 
-    @property
-    def is_paid(self) -> bool:
-        """Whether tokens cost what `model.price` says."""
+    @abstractmethod
+    def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
+        """What determines the answers: engine, weights and policy. It is part of the store's key.
 
-    @property
-    def computes_here(self) -> bool:
-        """Whether the model runs on this machine because of the run, so that the machine's load is the run's."""
+        Loads nothing and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that
+        this engine can't apply.
+        """
 
-    def memory(self) -> DeviceMemory | None:
-        """The memory of the device that the model would run on here; None for a server's. Loads nothing."""
+    def check(self) -> None:  # noqa: B027 - most need no key
+        """Raise `ConfigError` where the host needs an API key and none is set. Contacts nothing."""
 
-    def download(self, model: Model) -> Download | None:
-        """What opening this model would download; None where nothing is missing. Downloads nothing itself."""
+    def known(self, model: Model) -> Served | None:  # noqa: ARG002 - most have no server
+        """Name and window as the configuration tells them of a server; None for an engine without a server."""
+        return None
+
+    def download(self, model: Model) -> Download | None:  # noqa: ARG002 - most have nothing to fetch
+        """What opening this model would download; None if nothing is missing. Downloads nothing itself."""
+        return None
 
     def settle(self, model: Model) -> Model:
         """The model with its weights on this machine, and with its name where only the server knows that.
 
         Called before the run is named or locked; may download and contact the server. Raises `ConfigError`, `RunError`.
         """
+        return model
 
+    @abstractmethod
     def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:
         """Load the model, or connect to the server that has it."""
 
 
-@runtime_checkable
-class ServerEngine(Engine, Protocol):
-    """An engine whose models run on a server."""
+class _Kept(NamedTuple):
+    key: Hashable
+    size: int
+    model: Any
+    close: Callable[[Any], None]
 
-    def check(self) -> None:
-        """Raise `ConfigError` where the host needs an API key and none is set. Contacts nothing."""
 
-    def needs_served_name(self, model: Model) -> bool:
-        """Whether the configuration names no model, so that `settle` has to ask the server for its name."""
+class _KeptModel:
+    """The model that stays loaded in this process between the jobs of a sweep, which ask for the same ones again.
 
-    def configured(self, model: Model) -> Served | None:
-        """Name and window by the configuration alone; None where one of them has to come from the server."""
+    Loading takes minutes for large weights. One is kept at a time, since memory may hold no second.
+    """
 
-    @property
-    def starts_server(self) -> bool:
-        """Whether the server is up only while the engine is open."""
+    def __init__(self) -> None:
+        self.keeping = False
+        self.kept: _Kept | None = None
 
-    @property
-    def may_have_tokenizer(self) -> bool:
-        """Whether the server may offer a tokenizer; a provider's host never does."""
+    def drop(self) -> None:
+        """Close the model that is kept, if there is one."""
+        kept, self.kept = self.kept, None
+        if kept is not None:
+            kept.close(kept.model)
+
+
+_process = _KeptModel()
+
+
+@contextmanager
+def models_kept() -> Iterator[None]:
+    """Inside the block a model stays loaded when its job ends."""
+    before, _process.keeping = _process.keeping, True
+    try:
+        yield
+    finally:
+        _process.keeping = before
+        if not before:
+            _process.drop()
+
+
+@contextmanager
+def taken(key: Hashable, load: Callable[[], T], *, close: Callable[[T], None], size: int = 0) -> Iterator[T]:
+    """The model that is kept under this key and is at least of this size, or one that is loaded now.
+
+    Any other that is kept is closed first. One whose job fails is closed as well: it may be what failed.
+    """
+    kept = _process.kept
+    if kept is not None and kept.key == key and kept.size >= size:
+        _process.kept = None
+        model, size = cast(T, kept.model), kept.size
+    else:
+        _process.drop()
+        model = load()
+    try:
+        yield model
+    except BaseException:
+        close(model)
+        raise
+    if _process.keeping:
+        _process.kept = _Kept(key=key, size=size, model=model, close=close)
+    else:
+        close(model)

@@ -9,30 +9,22 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar, Literal
 
-from contextcliff.engines.engine import Deployment, Download, OnToken, Served
-from contextcliff.engines.kept_model import taken
-from contextcliff.engines.llamacpp_cache import SlotStates
-from contextcliff.engines.openai.exchange import Api, Request, exchange
-from contextcliff.engines.openai.http import async_client, client
-from contextcliff.engines.openai.server_access import ApiKey
-from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer
+from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
+from contextcliff.engines.llamacpp_cache import erase, read_back
+from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.openai.http import ApiKey, async_client, client
+from contextcliff.engines.openai.session import OpenAISession, Slots
+from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
-from contextcliff.models.sampling import Sampling
 from contextcliff.models.trained_positions import of_gguf
-from contextcliff.records.generation import Generation
-from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
-from contextcliff.records.positions import Positions
-from contextcliff.records.sample import Prompt, Sample
+from contextcliff.records.kv_cache import GIB, DeviceMemory
 from contextcliff.settings import Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
@@ -49,22 +41,22 @@ _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("completions", False): "asked by completions, in plain text: the weights have no chat template",
 }
 """The report's line, by the API that is used and whether the weights have a chat template."""
+_SAMPLERS = {
+    **{name: name for name in ("top_p", "seed", "top_k", "min_p")},
+    "repetition_penalty": "repeat_penalty",
+}
+"""All of them, so that no default of the server applies."""
 CLOSE: Mapping[str, str] = {"Connection": "close"}
 """Headers of every request: llama.cpp's HTTP server may close a kept connection while a request is on its way."""
 
 
 @settings
-class LlamaCpp:
+class LlamaCpp(Engine):
     """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
     concurrency: PositiveInt = 1
     """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
-    tokens_in_flight: PositiveInt | None = None
-    """Most tokens, prompts and answers together, of all requests in flight; each slot has a cache of its own."""
     speculation: NonNegativeInt | None = 0
-    """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
-    prefix_cache: bool = True
-    """Whether a prompt goes on from what a slot holds of its beginning; else every prompt is computed whole."""
     timeout_s: PositiveFloat = 600.0
     """Longest silence in seconds; the prefill of a long prompt is silent."""
     max_retries: NonNegativeInt = 3
@@ -77,8 +69,6 @@ class LlamaCpp:
     `completions` where the weights have no template."""
 
     name: ClassVar[str] = "llamacpp"
-    is_paid: ClassVar[bool] = True
-    computes_here: ClassVar[bool] = True
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         kv_policy.require_engine(self.name)
@@ -100,14 +90,12 @@ class LlamaCpp:
             return self.api
         return "completions" if model.gguf.has_chat_template() is False else "chat"
 
-    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        return policy
-
     @property
     def window_batch(self) -> int:
         """`batch_tokens`, up to llama.cpp's own bound."""
         return min(self.batch_tokens, _LARGEST_BATCH)
 
+    @property
     def memory(self) -> DeviceMemory:
         """The GPU with the most memory, where this build has one and layers go to it; else the machine's."""
         import xllamacpp
@@ -132,21 +120,25 @@ class LlamaCpp:
         return Download(name=model.gguf.identity, gib=model.gguf.remote_gib())
 
     @asynccontextmanager
-    async def open(self, deployment: Deployment) -> AsyncIterator[LlamaCppSession]:
+    async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
         """Load the GGUF and serve it on a free loopback port under a random key."""
         import openai
 
         if deployment.context_tokens is None:
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
-        weights = deployment.model.gguf.fetch()
-        api = self.api_for(deployment.model)
+        model, weights = deployment.model, deployment.model.gguf.fetch()
+        api, template = self.api_for(model), dict(model.template_arguments)
         slot_tokens = -(-deployment.context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
-        with taken(
-            self._loaded_key(weights, deployment),
-            lambda: self._load(weights, deployment, slot_tokens),
-            close=_Loaded.close,
-            size=slot_tokens,
-        ) as loaded:
+        with (
+            taken(
+                self._loaded_key(weights, deployment),
+                lambda: _Loaded(self, weights, deployment, slot_tokens),
+                close=_Loaded.close,
+                size=slot_tokens,
+            ) as loaded,
+            client(timeout_s=self.timeout_s) as http,
+            client(timeout_s=self.timeout_s, asks_again=True) as asking,
+        ):
             address, key = loaded.server.listening_address, loaded.key
             async with openai.AsyncOpenAI(
                 api_key=key.value,
@@ -156,32 +148,32 @@ class LlamaCpp:
                 http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
                 default_headers=CLOSE,
             ) as connection:
-                with (
-                    client(timeout_s=self.timeout_s) as http,
-                    client(timeout_s=self.timeout_s, asks_again=True) as asking,
-                ):
-                    # A job begins with empty slots, whatever the one before it left in them.
-                    loaded.states.erase(http, address, key.value, slots=self.concurrency)
-                    yield LlamaCppSession(
-                        client=connection,
-                        model=deployment.model,
-                        api=api,
-                        tokenizer=LlamaServerTokenizer(
-                            name=f"llamacpp:{weights.name}",
-                            server=TokenServer(
-                                http=asking,
-                                root=address,
-                                key=key,
-                                model=weights.name,
-                                api=api,
-                                template_arguments=deployment.model.template_arguments,
-                            ),
-                        ),
-                        timeout_s=self.timeout_s,
-                        prefix_cache=self.prefix_cache,
-                        cache=loaded.states.read_back(http, address, key.value),
+                http.base_url = address
+                http.headers.update(key.headers())
+                # A job begins with empty slots, whatever the one before it left in them.
+                erase(http, slots=self.concurrency)
+                counts = TokenServer(
+                    http=asking, root=address, key=key, model=weights.name, api=api, template_arguments=template
+                )
+                yield OpenAISession(
+                    client=connection,
+                    key=key,
+                    model=model.name or "embedded",
+                    began=Served(
+                        lines=(_API_LINES[api, model.gguf.has_chat_template() is not False],),
+                        plain=api == "completions",
+                        cache=read_back(http, Path(loaded.folder.name)),
                         positions=of_gguf(weights),
-                    )
+                    ),
+                    tokenizer=LlamaServerTokenizer(name=f"llamacpp:{weights.name}", server=counts),
+                    timeout_s=self.timeout_s,
+                    sampler_names=_SAMPLERS,
+                    fields={
+                        "cache_prompt": self.prefix_cache,
+                        **({"chat_template_kwargs": template} if api == "chat" else {}),
+                    },
+                    slots=Slots(self.concurrency if self.concurrency > 1 and self.prefix_cache else 0),
+                )
 
     def _loaded_key(self, weights: Path, deployment: Deployment) -> tuple[object, ...]:
         """What a loaded model is determined by, but for its length."""
@@ -195,107 +187,51 @@ class LlamaCpp:
             deployment.model.rope,
         )
 
-    def _load(self, weights: Path, deployment: Deployment, slot_tokens: int) -> _Loaded:
-        key, states = ApiKey(value=secrets.token_urlsafe(32)), SlotStates()
+
+class _Loaded:
+    """A server with its model."""
+
+    def __init__(self, engine: LlamaCpp, weights: Path, deployment: Deployment, slot_tokens: int) -> None:
+        self.key = ApiKey(value=secrets.token_urlsafe(32))
+        self.folder = TemporaryDirectory(prefix="contextcliff-slot-")
+        policy = deployment.kv_policy
 
         def adjust(params: Any) -> None:
             import xllamacpp
 
-            policy = deployment.kv_policy
-            params.n_ctx = slot_tokens * self.concurrency
-            params.n_parallel = self.concurrency
-            params.n_ubatch = self.batch_tokens
-            params.n_gpu_layers = self.gpu_layers
-            params.cache_type_k = _ggml_type(policy.key_type)
-            params.cache_type_v = _ggml_type(policy.value_type)
+            params.n_ctx = slot_tokens * engine.concurrency
+            params.n_parallel = engine.concurrency
+            params.n_ubatch = engine.batch_tokens
+            params.n_gpu_layers = engine.gpu_layers
+            params.cache_type_k = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.key_type.upper()}")
+            params.cache_type_v = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.value_type.upper()}")
             _scale_positions(params, deployment.model.rope)
-            states.tell(params)
+            params.slot_save_path = f"{self.folder.name}/"
             if policy.is_quantised:
                 # llama.cpp supports a quantised V with flash attention only.
                 params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
             # No second prompt cache: the slots' own suffice for sorted prompts, and memory stays flat.
             params.cache_ram_mib = 0
             params.fit_params = False  # a context that does not fit is an error, and not silently made shorter
-            if self.threads is not None:
-                params.cpuparams.n_threads = self.threads
+            if engine.threads is not None:
+                params.cpuparams.n_threads = engine.threads
 
         try:
-            server = loopback_server(
+            self.server = loopback_server(
                 weights,
-                key,
+                self.key,
                 adjust,
                 what=f"with a context of {slot_tokens:,} tokens",
                 way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
             )
         except BaseException:
-            states.close()
+            self.folder.cleanup()
             raise
-        return _Loaded(server=server, key=key, states=states)
-
-
-@dataclass(kw_only=True, slots=True)
-class _Loaded:
-    """A server with its model; `server` is None once it is closed."""
-
-    server: Any
-    key: ApiKey
-    states: SlotStates
 
     def close(self) -> None:
         """Close the port and free the model, which the last reference to the server does."""
         self.server = None
-        self.states.close()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LlamaCppSession:
-    """A loaded model."""
-
-    client: AsyncOpenAI
-    model: Model
-    api: Api
-    tokenizer: LlamaServerTokenizer
-    timeout_s: float
-    prefix_cache: bool
-    cache: CacheInUse | None
-    """Read back from the server."""
-    positions: Positions | None
-    """As the weights' header has them."""
-
-    @property
-    def served(self) -> Served:
-        """Which API is used; name and window are the configuration's."""
-        line = _API_LINES[self.api, self.model.gguf.has_chat_template() is not False]
-        plain = self.api == "completions"
-        return Served(lines=(line,), plain=plain, cache=self.cache, positions=self.positions)
-
-    async def generate(
-        self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
-    ) -> Generation:
-        """Send the prompt with every sampler named, so that no default of the server applies."""
-        template = {"chat_template_kwargs": dict(self.model.template_arguments)} if self.api == "chat" else {}
-        return await exchange(
-            self.client,
-            Request(
-                model=self.model.name or "embedded",
-                prompt=prompt,
-                built_tokens=sample.built_tokens,
-                fields={
-                    "temperature": sampling.temperature,
-                    "top_p": sampling.top_p,
-                    "max_tokens": sampling.generated_tokens,
-                    "seed": sample.seed if sampling.seed is None else sampling.seed,
-                    "top_k": sampling.top_k,
-                    "min_p": sampling.min_p,
-                    "repeat_penalty": sampling.repetition_penalty,
-                    "cache_prompt": self.prefix_cache,
-                    **template,
-                },
-                api=self.api,
-            ),
-            timeout_s=self.timeout_s,
-            on_token=on_token,
-        )
+        self.folder.cleanup()
 
 
 def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
@@ -331,9 +267,3 @@ def _scale_positions(params: Any, rope: Rope) -> None:
         params.rope_freq_scale = 1.0 / rope.factor
     if rope.base is not None:
         params.rope_freq_base = rope.base
-
-
-def _ggml_type(name: str) -> Any:
-    import xllamacpp
-
-    return getattr(xllamacpp.ggml_type, f"GGML_TYPE_{name.upper()}")

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import ClassVar, Literal
 
-from contextcliff.engines.engine import Deployment, OnToken, Served
+from contextcliff.engines.engine import Deployment, Engine, OnToken, Served
 from contextcliff.kv.policy import FORMATS, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
@@ -32,7 +32,7 @@ _NOT_THE_LAW = ("delay_ms", "concurrency", "tokens_in_flight", "speculation", "p
 
 
 @settings
-class Simulated:
+class Simulated(Engine):
     """The chance of a right answer by length, depth and KV policy.
 
     `law`: `cliff` falls from `ceiling` to `floor` within a tenth of an octave of `cliff_tokens`; `slope` falls
@@ -54,19 +54,12 @@ class Simulated:
     delay_ms: NonNegativeFloat = 0.0
     """Time that an answer takes, drawn for each sample between half and one and a half of it."""
     concurrency: PositiveInt = 8
-    tokens_in_flight: PositiveInt | None = None
-    speculation: NonNegativeInt | None = None
-    prefix_cache: bool = True
-    """There is none: the key is that of the other engines, and changes no answer."""
-    max_retries: NonNegativeInt = 0
 
     name: ClassVar[str] = "simulated"
     is_paid: ClassVar[bool] = False
-    window_batch: ClassVar[None] = None
     computes_here: ClassVar[bool] = False
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """The law, the model's name and the policy: they determine the answers."""
         kv_policy.refuse_declared(self.name)
         law = {key: value for key, value in asdict(self).items() if key not in _NOT_THE_LAW}
         cold = {} if self.prefix_cache else {"prefix_cache": False}
@@ -78,18 +71,6 @@ class Simulated:
         share = _LAWS[self.law](math.log2(tokens / cliff), self.slope_octaves)
         position_loss = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
         return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - position_loss)
-
-    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        return policy
-
-    def memory(self) -> None:
-        """None is used."""
-
-    def download(self, model: Model) -> None:
-        """Nothing has to be downloaded."""
-
-    def settle(self, model: Model) -> Model:
-        return model
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[SimulatedSession]:

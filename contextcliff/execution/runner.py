@@ -66,7 +66,9 @@ class Runner:
         self._own_tokenizer = has_own_tokenizer(self.store, self.run_id)
         before = dict(self.store.faults(self.run_id))
         self._refused_before = frozenset(name for name, fault in before.items() if fault.kind in REFUSALS)
-        self._health, self._gate = Health(most=self.engine.concurrency), PrefixGate(source)
+        slots, most = self.session.served.slots, self.engine.concurrency
+        self._health = Health(most=most if slots is None else min(slots, most))
+        self._gate = PrefixGate(source, in_slots=slots is not None)
         try:
             while True:
                 while len(self._under_way) < self._health.limit and (item := self._gate.next()) is not None:

@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Protocol
 
 from contextcliff.execution.store import PlannedSample
@@ -59,15 +59,21 @@ class _Outline:
     characters: int
     """Of all pieces."""
     tokens: int
+    own_context: float
+    """Tokens from which on another prompt has the same context: what stands before its first passage is none, and half
+    of a prompt without passages."""
 
 
 def _outline(sample: Sample) -> _Outline:
     pieces = tuple(sample.recipe.pieces())
+    characters, tokens = sum(map(_length, pieces)), sample.built_tokens
+    leading = sum(_length(piece) for piece in takewhile(lambda piece: isinstance(piece, Words), pieces))
     return _Outline(
         system=sample.recipe.system,
         pieces=pieces,
-        characters=sum(map(_length, pieces)),
-        tokens=sample.built_tokens,
+        characters=characters,
+        tokens=tokens,
+        own_context=1.0 + tokens * leading / characters if leading < characters else _SAVED_TO_WAIT * tokens,
     )
 
 
@@ -133,10 +139,13 @@ class PrefixGate:
     waits for the first token of one under way where that at least halves what has to be computed for it: a server that
     keeps prefixes has then computed what they share. A request that fails is not waited for any more, though it may be
     sent again; one of those that waited takes its place. With one request at a time the order is the one given.
+
+    With `in_slots`, for a server whose slots each keep the last prompt alone, samples of one context go one after
+    another: its slot is busy until an answer ends, and any other slot would compute the context again.
     """
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self, source: Source, *, in_slots: bool = False) -> None:
+        self._source, self._in_slots = source, in_slots
         self.changed = asyncio.Event()
         """Set when others may go; the runner clears it."""
         self._ready: deque[PlannedSample] = deque()
@@ -166,7 +175,11 @@ class PrefixGate:
         self._ready.appendleft(item)
 
     def answering(self, item: PlannedSample) -> None:
-        """The first token of a sample is back: those that share a part of its prompt may go."""
+        """The first token of a sample is back: those that share a part of its prompt may go, unless `in_slots`."""
+        if not self._in_slots:
+            self._computed(item)
+
+    def _computed(self, item: PlannedSample) -> None:
         name = item.sample.sample_id
         if (outline := self._cold.pop(name, None)) is not None:
             self.changed.set()
@@ -184,7 +197,7 @@ class PrefixGate:
     def ended(self, item: PlannedSample, outcome: Outcome) -> None:
         """A sample has ended, whether with an answer or without: those that waited for it may go."""
         if outcome.generation is not None:  # an engine that does not stream tells of no first token
-            self.answering(item)
+            self._computed(item)
         self._forget(item)
         self._release(item)
         self._source.ended(outcome)
@@ -199,9 +212,13 @@ class PrefixGate:
 
     def _leader_of(self, item: PlannedSample, outline: _Outline) -> str | None:
         """The sample under way that this one has to wait for."""
-        for name, leader in self._under_way.items():
-            if leader.prompt_sha256 == item.prompt_sha256:
+        for name, other in self._under_way.items():
+            if other.prompt_sha256 == item.prompt_sha256:
                 return name
+        if self._in_slots:
+            shares = ((_shared(leader, outline), name) for name, leader in self._cold.items())
+            tokens, name = max(shares, default=(0, ""))
+            return name if tokens >= outline.own_context else None
         # Most samples share little with those under way: what is computed already is looked up for the others alone.
         half = _SAVED_TO_WAIT * outline.tokens
         shared = {name: _shared(cold, outline) for name, cold in self._cold.items()}

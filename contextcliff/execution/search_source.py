@@ -25,12 +25,6 @@ from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.records.search_record import LengthStanding, Search, SearchPlan, SearchRule, TestedLength
 
-Build = Callable[[BlockKey], Sequence[PlannedSample]]
-"""Gives the samples of a block, with its controls."""
-Recall = Callable[[Sequence[PlannedSample]], Iterable[Outcome]]
-"""Records samples as part of the run, and gives the outcomes of those that are answered already."""
-Score = Callable[[Outcome], ScoredSample]
-
 
 @dataclass(kw_only=True, slots=True)
 class SearchSource:
@@ -42,9 +36,11 @@ class SearchSource:
 
     plan: SearchPlan
     rule: SearchRule
-    build: Build
-    recall: Recall
-    score: Score
+    build: Callable[[BlockKey], Sequence[PlannedSample]]
+    """Gives the samples of a block, with its controls."""
+    recall: Callable[[Sequence[PlannedSample]], Iterable[Outcome]]
+    """Records samples as part of the run, and gives the outcomes of those that are answered already."""
+    score: Callable[[Outcome], ScoredSample]
     ahead: int
     """Samples that may be asked beyond the blocks that are needed now: so many at most are asked in vain by a decision
     that was not expected."""
@@ -56,14 +52,12 @@ class SearchSource:
     """By id, every sample and control of each block that was ever asked."""
     _answered_before: Counter[BlockKey] = field(default_factory=Counter)
     """By block, samples that were answered before."""
-    _order: tuple[BlockKey, ...] = ()
-    """The blocks that are asked now, the most needed first."""
+    _order: tuple[BlockKey, ...] | None = None
+    """The blocks that are asked now, the most needed first; None if a block was completed since."""
     _unsent: dict[BlockKey, deque[PlannedSample]] = field(default_factory=dict)
     """Of each block that was ever asked, what was not handed out, its controls included."""
     _held: dict[str, PlannedSample] = field(default_factory=dict)
     """By id, the controls of blocks that are only replayed: they are sent when the search needs the block itself."""
-    _controls_of: dict[BlockKey, frozenset[str]] = field(default_factory=dict)
-    """By block, the controls that its samples name."""
     _open: dict[BlockKey, dict[str, ScoredSample | None]] = field(default_factory=dict)
     """The samples of each block that was ever asked, by id; None while there is no outcome."""
     _sent: set[str] = field(default_factory=set)
@@ -75,16 +69,14 @@ class SearchSource:
     complete: dict[BlockKey, BlockScores] = field(default_factory=dict)
     """The blocks that are answered."""
     _followed: Followed | None = None
-    """The search over the complete blocks; None where a block was completed since."""
-    _asked_at: int = -1
-    """Complete blocks when the blocks to ask were determined last."""
+    """The search over the complete blocks; None if a block was completed since."""
 
     def next(self) -> PlannedSample | None:
         """The next sample; None while the search waits for answers, and at its end."""
-        while self._asked_at != len(self.complete):
+        while (order := self._order) is None:
             self._ask()
         # A block whose samples were answered before may have controls that were not.
-        for key in (*self._order, *(key for key in self._unsent if key in self.complete)):
+        for key in (*order, *(key for key in self._unsent if key in self.complete)):
             unsent = self._unsent[key]
             while unsent:
                 item = unsent.popleft()
@@ -134,7 +126,6 @@ class SearchSource:
 
     def _ask(self) -> None:
         """Determine the blocks to ask. One that is new may be answered already, which changes what is needed."""
-        self._asked_at = len(self.complete)
         needed = self._follow().wanted
         most = len(needed) + -(-self.ahead // self.plan.block)
         keys = blocks_ahead(self.plan, self.rule, self.complete, most=most) if needed and self.ahead else needed
@@ -144,20 +135,17 @@ class SearchSource:
         for key in self._order:
             if key not in self._open:
                 self._open_block(key, with_controls=key in keys)
-            if self._asked_at != len(self.complete):
+            if self._order is None:
                 return
-        if self._held:
-            for key in (*keys, *self._needed()):
-                self._release_controls(key)
+        for key in (*keys, *self._needed()) if self._held else ():
+            controls = {name for each in self._open[key] for name in self._planned[each].sample.controls}
+            for name in controls & self._held.keys():
+                self._unsent[key].append(self._held.pop(name))
 
     def _needed(self) -> frozenset[BlockKey]:
         """The blocks that the decisions so far rest on, and the next one needs."""
         followed = self._follow()
         return blocks_used(followed.search, relative=self.rule.relative).union(followed.wanted)
-
-    def _release_controls(self, key: BlockKey) -> None:
-        for name in self._controls_of[key] & self._held.keys():
-            self._unsent[key].append(self._held.pop(name))
 
     def _open_block(self, key: BlockKey, *, with_controls: bool) -> None:
         planned = [item for item in self.build(key) if item.sample.sample_id not in self._planned]
@@ -168,7 +156,6 @@ class SearchSource:
         self._open[key] = {item.sample.sample_id: None for item in ordinary}
         answered = {outcome.sample.sample_id: outcome for outcome in self.recall(planned)}
         self._answered_before[key] = sum(outcome.sample.is_ordinary for outcome in answered.values())
-        self._controls_of[key] = frozenset(name for item in ordinary for name in item.sample.controls)
         self._unsent[key] = deque()
         for item in planned:
             outcome = answered.get(item.sample.sample_id) or self._failed.get(item.key)
@@ -190,25 +177,23 @@ class SearchSource:
         samples = [scored for scored in block.values() if scored is not None]
         if len(samples) == len(block):
             self.complete[key] = block_scores(samples)
-            self._followed = None
+            self._followed = self._order = None
             self.on_change(self.standing())
 
     def standing(self) -> tuple[LengthStanding, ...]:
         """How each tested length stands, in the order of testing."""
-        return tuple(
-            LengthStanding(
-                context_tokens=tested.context_tokens,
-                decision=tested.decision,
-                score_sum=math.fsum(scores := self._scores(tested)),
-                answered=len(scores),
-            )
-            for tested in self.search.tested
-        )
+        return tuple(map(self._standing, self.search.tested))
 
-    def _scores(self, tested: TestedLength) -> list[float]:
+    def _standing(self, tested: TestedLength) -> LengthStanding:
         keys = (BlockKey(context_tokens=tested.context_tokens, index=index) for index in range(tested.n_blocks))
         blocks = (self.complete[key] for key in keys if key in self.complete)
-        return [score or 0.0 for block in blocks for text in block.texts for score in text]
+        scores = [score or 0.0 for block in blocks for text in block.texts for score in text]
+        return LengthStanding(
+            context_tokens=tested.context_tokens,
+            decision=tested.decision,
+            score_sum=math.fsum(scores),
+            answered=len(scores),
+        )
 
 
 def blocks_ahead(

@@ -9,7 +9,7 @@ to 128, stay as the model computes them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Literal
 
@@ -116,6 +116,15 @@ class KVPolicy:
     def is_plain(self) -> bool:
         """Whether it is the cache as engines have it unasked."""
         return not self.evicts and (self.key_type, self.value_type) == ("f16", "f16")
+
+    def computed_in(self, cache_type: CacheType) -> KVPolicy:
+        """The policy in the formats that the cache will have: `f16` stands for what a model computes in."""
+        own = {"f16": cache_type}
+        return replace(
+            self,
+            key_type=own.get(self.key_type, self.key_type),
+            value_type=own.get(self.value_type, self.value_type),
+        )
 
     @property
     def shown(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 
 from contextcliff.errors import ConfigError
 
@@ -29,10 +28,9 @@ def fit(tokens_of: Callable[[int], int], budget: int, *, least: int, most: int, 
     if low_tokens > budget:
         raise too_short(budget, low_tokens, lower=lower)
     high, high_tokens = most + 1, 0  # 0: no size is known to be too large
-    for tried in count():
+    tried = 0
+    while low < high - 1 and budget - low_tokens > near:
         left = budget - low_tokens
-        if low >= high - 1 or left <= near:
-            return low
         if not high_tokens:
             step = low * left // low_tokens if tried < _GUESSES else 1 << tried
         else:
@@ -43,4 +41,5 @@ def fit(tokens_of: Callable[[int], int], budget: int, *, least: int, most: int, 
             low, low_tokens = size, tokens
         else:
             high, high_tokens = size, tokens
-    raise AssertionError("never comes here")
+        tried += 1
+    return low

@@ -28,7 +28,7 @@ from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
 from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, refuse_twice, require_fields
+from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, naming, refuse_twice
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
@@ -68,18 +68,13 @@ class Graphwalks(DesignedLengths):
     """Tokens that an answer may take before its final line."""
     instruction: str
     """Stands before the list."""
-    bfs_question: str
-    """Names `{node}` and `{hops}`."""
-    parents_question: str
-    """Names `{node}`."""
-    answer_format: str
+    bfs_question: Annotated[str, naming("{node}", "{hops}")]
+    parents_question: Annotated[str, naming("{node}")]
+    answer_format: Annotated[str, naming(FINAL)]
     """Stands after the question; names the form of the final line."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_fields("task.bfs_question", self.bfs_question, ("{node}", "{hops}"))
-        require_fields("task.parents_question", self.parents_question, ("{node}",))
-        require_fields("task.answer_format", self.answer_format, (FINAL,))
         refuse_twice("task.hops", self.hops)
         refuse_twice("task.frontier", self.frontier)
 
@@ -110,7 +105,6 @@ class Graphwalks(DesignedLengths):
         return GraphMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The F1 of the nodes in the last line and the right ones."""
         return score_nodes(
             generation.text,
             right=sample.answers[0].split(", "),

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from random import Random
-from typing import Literal
+from typing import Annotated, Literal
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
@@ -35,8 +35,8 @@ from contextcliff.tasks.conversation import (
     turn_of,
 )
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, control_of, filled, require_fields, sample_at
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.grid import Depths, filled, naming
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 
@@ -61,15 +61,10 @@ class Mrcr(Depths):
     """How often the same is asked for."""
     max_tokens: PositiveInt
     """Tokens that an answer may take: a whole piece."""
-    request: str
-    """Asks for a piece in each turn; names `{piece}`."""
-    question: str
-    """The last message; names `{prefix}`, `{ordinal}` and `{piece}`."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_fields("task.request", self.request, ("{piece}",))
-        require_fields("task.question", self.question, ("{prefix}", "{ordinal}", "{piece}"))
+    request: Annotated[str, naming("{piece}")]
+    """Asks for a piece in each turn."""
+    question: Annotated[str, naming("{prefix}", "{ordinal}", "{piece}")]
+    """The last message."""
 
     @property
     def traits(self) -> Traits:
@@ -112,7 +107,6 @@ class Mrcr(Depths):
         return filled(self.question, prefix=prefix, ordinal=_ORDINALS[number - 1], piece=piece.named)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The ratio of matching blocks, and 0 without the word before the piece."""
         piece = sample.answers[0]
         return score_copied(
             generation.text,

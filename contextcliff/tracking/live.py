@@ -72,10 +72,10 @@ class LiveRun:
         self._thread.start()
         self._work.put(self._begin)
 
-    def send(self, *points: Measurement) -> None:
-        """Send points, together with those that wait by then."""
-        for point in points:
-            self._points.put(point)
+    def send(self, context_tokens: int, *, score: float, n_samples: int) -> None:
+        """Send the mean score of a length whose samples are answered, together with those that wait by then."""
+        for name, value in (("score", score), ("n_samples", n_samples)):
+            self._points.put(Measurement(key=f"by_length/{name}", value=value, step=context_tokens))
         self._work.put(self._send)
 
     def hand_over(self) -> tuple[str, frozenset[Measurement]] | None:

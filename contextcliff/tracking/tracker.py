@@ -48,27 +48,17 @@ class SweepPlace:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LengthPoint:
-    """The score of a length whose samples are answered."""
-
-    context_tokens: int
-    score: float
-    n_samples: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Tracked:
     """A finished run, to be tracked."""
 
     report: Report
     folder: Path
-    """The folder of the run's finished result files; every file below it is uploaded."""
+    """The folder of the run's finished result files; every file below it is uploaded. A run that was judged by several
+    rules has one for each."""
     parameters: Mapping[str, str]
     """The composed configuration: dotted key to value."""
     samples: Sequence[Mapping[str, object]]
     """Rows of the samples table, all with the same columns."""
-    name: str = ""
-    """Name of the report's folder, empty for the run's id. A run that was judged by several rules has one for each."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The prompts that were kept, by `sample_id`."""
     provenance: Mapping[str, str] = field(default_factory=dict)

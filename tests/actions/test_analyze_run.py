@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process, folders, run
+from tests.commands import QUIET, SIMULATED, contextcliff_process, folders, run
+from tests.commands import refused as refused_line
 from tests.compositions import line_of
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
@@ -20,9 +21,7 @@ ANALYZE = ("action=analyze", *QUIET)
 
 
 def refused(folder: Path, *overrides: str) -> str:
-    ended = contextcliff("action=analyze", *overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    return ended.stderr.removeprefix("error: ").removesuffix("\n")
+    return refused_line(folder, "action=analyze", *overrides).removeprefix("error: ").removesuffix("\n")
 
 
 def report(folder: Path, name: str) -> dict[str, Any]:
@@ -126,24 +125,6 @@ def test_a_runs_id_in_mlflow_names_it(one: tuple[Path, str]) -> None:
     assert [report(folder, each)["safe_cap"]["threshold"] for each in folders(folder)] == [0.7]
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        (("task.lengths=[2048]", "seed=7"), "task.lengths=[512, 1024] there and [2048] here, seed=0 there and 7 here"),
-        (("label=''",), "label=tuned there and '' here"),
-    ],
-)
-def test_a_key_that_would_ask_something_else_is_refused(
-    one: tuple[Path, str], typed: tuple[str, ...], told: str
-) -> None:
-    folder, name = one
-    assert refused(folder, f"run={name}", *typed) == (
-        f"run=outputs/contextcliff/{name}: would ask something else: {told}; an analysis asks nothing, so leave that "
-        "out, or ask it with action=run"
-    )
-    assert folders(folder) == [name]
-
-
 @pytest.mark.slow
 def test_what_asks_the_same_is_no_other_question(one: tuple[Path, str]) -> None:
     folder, name = one
@@ -157,30 +138,39 @@ def test_what_asks_the_same_is_no_other_question(one: tuple[Path, str]) -> None:
     assert report(folder, name)["usage"]["usd"] == usage["usd"]
 
 
-def test_a_folder_whose_store_is_not_there_says_so_and_names_the_way_out(one: tuple[Path, str]) -> None:
+def test_what_can_not_be_analysed_is_one_line_with_the_way_out(one: tuple[Path, str]) -> None:
     folder, name = one
-    for file in (folder / "outputs").glob("state.db*"):
-        file.unlink()
-    assert refused(folder, f"run={name}") == (
-        f"run=outputs/contextcliff/{name}: the answers of {name} are not in outputs/state.db; bring the store that has "
-        "them with action=gather 'action.stores=[OUTPUT_DIR]', or name their place with output_dir=OUTPUT_DIR"
-    )
-
-
-def test_what_is_no_run_is_refused(one: tuple[Path, str]) -> None:
-    folder, name = one
+    place = f"run=outputs/contextcliff/{name}"
+    typed = {
+        ("task.lengths=[2048]", "seed=7"): "task.lengths=[512, 1024] there and [2048] here, seed=0 there and 7 here",
+        ("label=''",): "label=tuned there and '' here",
+    }
+    for keys, told in typed.items():
+        assert refused(folder, f"run={name}", *keys) == (
+            f"{place}: would ask something else: {told}; an analysis asks nothing, so leave that out, or ask it with "
+            "action=run"
+        )
+    assert folders(folder) == [name]
     assert refused(folder, "run=nothing") == (
         "run=nothing: is no run: neither a folder with a report.json nor a run id in outputs/contextcliff; give one of "
         "these, or an MLflow run id"
     )
     assert refused(folder, f"run={name},other") == f"run={name},other: names several runs; analyse one at a time"
-
-
-@pytest.mark.parametrize("action", ["run", "plan", "compare"])
-def test_a_run_goes_with_no_other_action(action: str) -> None:
-    assert line_of(f"action={action}", "run=stored", *SIMULATED) == (
-        "run=stored: names a stored run to analyse; add action=analyze, or leave it out"
+    for file in (folder / "outputs").glob("state.db*"):
+        file.unlink()
+    assert refused(folder, f"run={name}") == (
+        f"{place}: the answers of {name} are not in outputs/state.db; bring the store that has them with action=gather "
+        "'action.stores=[OUTPUT_DIR]', or name their place with output_dir=OUTPUT_DIR"
     )
+    (folder / "outputs" / "contextcliff" / name / "report.json").write_text("{", encoding="utf-8")
+    assert refused(folder, f"run={name}").startswith(f"{place}/report.json: can't be read as a")
+
+
+def test_a_run_goes_with_no_other_action() -> None:
+    for action in ("run", "plan", "compare"):
+        assert line_of(f"action={action}", "run=stored", *SIMULATED) == (
+            "run=stored: names a stored run to analyse; add action=analyze, or leave it out"
+        )
 
 
 @pytest.mark.slow
@@ -197,9 +187,3 @@ def test_a_run_of_a_local_option_needs_its_config_dir(tmp_path: Path) -> None:
     ended = contextcliff_process(*local, *ANALYZE, f"run={name}", "analysis.threshold=0.9", cwd=tmp_path)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert folders(tmp_path) == [name, f"{name}-threshold-0.9"]
-
-
-def test_a_damaged_report_is_one_line(one: tuple[Path, str]) -> None:
-    folder, name = one
-    (folder / "outputs" / "contextcliff" / name / "report.json").write_text("{", encoding="utf-8")
-    assert refused(folder, f"run={name}").startswith(f"run=outputs/contextcliff/{name}/report.json: can't be read as a")

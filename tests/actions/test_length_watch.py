@@ -11,7 +11,6 @@ from contextcliff.execution.scoring import Scorer
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.tasks.task import Task
-from contextcliff.tracking.tracker import LengthPoint
 from tests.writing.made_writing import make_round
 
 
@@ -43,62 +42,50 @@ def outcome(each: ScoredSample) -> Outcome:
     )
 
 
-def watch(
-    missing: Sequence[ScoredSample], *, answered: Sequence[ScoredSample] = ()
-) -> tuple[LengthWatch, list[LengthPoint]]:
-    points: list[LengthPoint] = []
-    known = Known([*missing, *answered])
-    made = LengthWatch(
+def watched(
+    ended: Sequence[ScoredSample], *, before: Sequence[ScoredSample] = ()
+) -> tuple[list[str], list[tuple[int, float, int]]]:
+    """What is said and told as these end, after those of an earlier start."""
+    points: list[tuple[int, float, int]] = []
+    known = Known([*ended, *before])
+    watch = LengthWatch(
         cast("Task", known),
         cast("Scorer", known),
-        missing=[PlannedSample(sample=each.sample, key=each.sample.sample_id, prompt_sha256="ab") for each in missing],
-        answered=[outcome(each) for each in answered],
-        tell=points.append,
+        missing=[PlannedSample(sample=each.sample, key=each.sample.sample_id, prompt_sha256="ab") for each in ended],
+        answered=[outcome(each) for each in before],
+        tell=lambda *point: points.append(point),
     )
-    return made, points
+    return [watch.ended(outcome(each)) or "" for each in ended], points
 
 
 def test_a_length_is_summed_up_at_its_last_answer_in_whatever_order_they_come() -> None:
     short, long = [scored(512, i, 1.0) for i in range(2)], [scored(1024, i, float(i)) for i in range(2)]
-    made, points = watch([*short, *long])
-    said = [made.ended(outcome(each)) for each in (short[0], long[1], short[1], long[0])]
-    assert said == [
-        None,
-        None,
-        "512 tokens: mean score 1.00, 2 samples · vocabulary 0.450",
-        "1,024 tokens: mean score 0.50, 2 samples · vocabulary 0.450",
-    ]
-    assert points == [
-        LengthPoint(context_tokens=512, score=1.0, n_samples=2),
-        LengthPoint(context_tokens=1024, score=0.5, n_samples=2),
-    ]
+    assert watched([short[0], long[1], short[1], long[0]]) == (
+        [
+            "",
+            "",
+            "512 tokens: mean score 1.00, 2 samples · vocabulary 0.450",
+            "1,024 tokens: mean score 0.50, 2 samples · vocabulary 0.450",
+        ],
+        [
+            (512, 1.0, 2),
+            (1024, 0.5, 2),
+        ],
+    )
 
 
 def test_answers_of_an_earlier_start_count_in_the_average() -> None:
-    made, points = watch([scored(512, 2, 0.0)], answered=[scored(512, 0, 1.0), scored(512, 1, 1.0)])
-    assert made.ended(outcome(scored(512, 2, 0.0))) == "512 tokens: mean score 0.67, 3 samples · vocabulary 0.500"
-    assert points == [LengthPoint(context_tokens=512, score=2 / 3, n_samples=3)]
+    said, points = watched([scored(512, 2, 0.0)], before=[scored(512, 0, 1.0), scored(512, 1, 1.0)])
+    assert said == ["512 tokens: mean score 0.67, 3 samples · vocabulary 0.500"]
+    assert points == [(512, 2 / 3, 3)]
 
 
 def test_a_sample_that_failed_for_good_completes_its_length_and_is_in_no_average() -> None:
-    answered, failed = scored(512, 0, 1.0), scored(512, 1, None)
-    made, _ = watch([answered, failed])
-    assert made.ended(outcome(answered)) is None
-    assert made.ended(outcome(failed)) == "512 tokens: mean score 1.00, 1 sample · vocabulary 0.400"
-
-
-def test_a_length_without_an_answer_has_no_average() -> None:
-    failed = scored(512, 0, None)
-    made, points = watch([failed])
-    assert made.ended(outcome(failed)) is None
-    assert points == []
+    said, _ = watched([scored(512, 0, 1.0), scored(512, 1, None)])
+    assert said == ["", "512 tokens: mean score 1.00, 1 sample · vocabulary 0.400"]
+    assert watched([scored(512, 0, None)]) == ([""], [])
 
 
 def test_documents_of_their_own_lengths_are_summed_up_by_bin() -> None:
     found = [scored(700, 0, 1.0, bin=1), scored(900, 1, 0.0, bin=1)]
-    made, points = watch(found)
-    assert [made.ended(outcome(each)) for each in found] == [
-        None,
-        "bin 2: mean score 0.50, 2 samples · vocabulary 0.450",
-    ]
-    assert points == []
+    assert watched(found) == (["", "bin 2: mean score 0.50, 2 samples · vocabulary 0.450"], [])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
+from tests.commands import SIMULATED, contextcliff, kept, plan_of, refused, reports
 from tests.compositions import built
 
 SEARCH = (
@@ -74,9 +74,7 @@ def beside(tmp_path: Path, baseline: Path) -> tuple[Path, str]:
 
 
 def refusal(folder: Path, *overrides: str) -> str:
-    done = contextcliff(*overrides, cwd=folder)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    return done.stderr.removeprefix("error: ").rstrip("\n")
+    return refused(folder, *overrides).removeprefix("error: ").rstrip("\n")
 
 
 @pytest.mark.parametrize("how", ["engine.speculation=0", pytest.param("engine.concurrency=32", marks=pytest.mark.slow)])
@@ -105,9 +103,14 @@ def test_a_candidate_asks_all_that_the_baseline_rests_on_and_decides_as_if_it_di
 
 
 @pytest.mark.slow
-def test_a_replay_that_is_stored_costs_nothing_and_analyze_says_the_same(beside: tuple[Path, str]) -> None:
+def test_a_replay_that_is_stored_costs_nothing_and_an_analysis_asks_nothing(beside: tuple[Path, str]) -> None:
     folder, name = beside
     like = f"task.like={name}"
+    alone = run(folder, *CANDIDATE)
+    assert refusal(folder, *CANDIDATE, like, "action=analyze") == (
+        f"task.like={name}: the stored run {alone['run_id']} asked no other run's samples; run it again with this "
+        "task.like (action=run), or leave it out"
+    )
     first = run(folder, *CANDIDATE, like)
     before = generations(folder)
     for again in ((), ("action=analyze",)):
@@ -167,72 +170,41 @@ def test_a_plan_counts_what_will_be_replayed(beside: tuple[Path, str]) -> None:
     assert (after["least"]["samples"], after["samples"]) == (0, 0)
 
 
-def test_a_pair_is_no_part_of_what_is_asked_or_judged() -> None:
-    plain, like = built(*BASELINE), built(*BASELINE, "task.like=another")
-    assert plain.identify() == like.identify()
+ASKS, PROMPTS = "asks something else: ", "{n} of its {n} prompts are other ones here: "
+DIFFERING = {
+    "task.depths=[0.0,1.0]": f"{ASKS}task.depths=[0.0, 0.5, 1.0] there and [0.0, 1.0] here; give the same",
+    "task.trials=4": f"{ASKS}task.trials=auto there and 4 here; give the same",
+    "task=niah_multi": "is a run of another task: task=niah there and niah_multi here; give the same task",
+    "seed=7": f"{PROMPTS}seed=0 there and 7 here; give the same, or take another run",
+    "dataset=essays": f"{PROMPTS}dataset=synthetic there and essays here; give the same, or take another run",
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("overrides", "line"),
-    [
-        (
-            ("task.depths=[0.0,1.0]",),
-            "task.like={name}: asks something else: task.depths=[0.0, 0.5, 1.0] there and [0.0, 1.0] here; give the "
-            "same",
-        ),
-        (("task.trials=4",), "task.like={name}: asks something else: task.trials=auto there and 4 here; give the same"),
-        (
-            ("task=niah_multi",),
-            "task.like={name}: is a run of another task: task=niah there and niah_multi here; give the same task",
-        ),
-        (
-            ("seed=7",),
-            "task.like={name}: {n} of its {n} prompts are other ones here: seed=0 there and 7 here; give the same, or "
-            "take another run",
-        ),
-        (
-            ("dataset=essays",),
-            "task.like={name}: {n} of its {n} prompts are other ones here: dataset=synthetic there and essays here; "
-            "give the same, or take another run",
-        ),
-    ],
-)
-def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], overrides: tuple[str, ...], line: str) -> None:
+@pytest.mark.parametrize("override", DIFFERING)
+def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], override: str) -> None:
     folder, name = beside
     (first,) = reports(folder)
     before = generations(folder)
-    said = line.format(name=name, n=first["counts"]["planned"])
-    assert refusal(folder, *CANDIDATE, *overrides, f"task.like={name}") == said
+    told = DIFFERING[override].format(n=first["counts"]["planned"])
+    assert refusal(folder, *CANDIDATE, override, f"task.like={name}") == f"task.like={name}: {told}"
     assert generations(folder) == before
 
 
-def test_a_name_that_is_no_run_is_refused(beside: tuple[Path, str]) -> None:
-    folder, _ = beside
-    assert refusal(folder, *CANDIDATE, "task.like=niah-nobody") == (
+def test_what_is_no_run_to_stay_paired_with_is_refused(tmp_path: Path) -> None:
+    plain, like = built(*BASELINE), built(*BASELINE, "task.like=another")
+    assert plain.identify() == like.identify()
+    assert refusal(tmp_path, *CANDIDATE, "task.like=niah-nobody") == (
         "task.like=niah-nobody: is no run: neither a folder with a report.json nor a run id in outputs/contextcliff; "
         "give one of these, or first in a sweep"
     )
-    assert refusal(folder, *CANDIDATE, "task.like=first") == (
+    assert refusal(tmp_path, *CANDIDATE, "task.like=first") == (
         "task.like=first: names the first job of a sweep, and this is none; give a run id of this experiment or a "
         "run's folder, or leave it out"
     )
-    assert refusal(folder, *CANDIDATE, "task.like=''") == "task.like=: must not be empty"
-
-
-def test_a_pilot_asks_what_its_own_answers_point_to(tmp_path: Path) -> None:
+    assert refusal(tmp_path, *CANDIDATE, "task.like=''") == "task.like=: must not be empty"
     assert refusal(tmp_path, *SIMULATED, "task=qa", "task.pilot=2", "task.like=a-run") == (
         "task.like=a-run: task.pilot=2 asks what its own pilot points to; two runs ask the same with task.pilot=0"
-    )
-
-
-@pytest.mark.slow
-def test_an_analysis_asks_nothing(beside: tuple[Path, str]) -> None:
-    folder, name = beside
-    alone = run(folder, *CANDIDATE)
-    assert refusal(folder, *CANDIDATE, f"task.like={name}", "action=analyze") == (
-        f"task.like={name}: the stored run {alone['run_id']} asked no other run's samples; run it again with this "
-        "task.like (action=run), or leave it out"
     )
 
 

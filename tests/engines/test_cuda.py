@@ -64,7 +64,7 @@ def planned_bytes(policy: KVPolicy) -> float:
     """Of a token."""
     architecture = architecture_of_hub(made_folder())
     assert architecture is not None
-    stored = Transformers(**EXACT).cache_policy(policy)
+    stored = policy.computed_in(Transformers(**EXACT).cache_type)
     return computed_bytes(architecture, stored, 1_000) / 1_000
 
 

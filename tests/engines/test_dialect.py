@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.openai.dialect import Dialect
+from contextcliff.engines.openai.session import Dialect
 from contextcliff.errors import EngineFault
 from tests.commands import QUIET, contextcliff, of_server, reports
 from tests.engines.fake_server import FakeServer, serving
+from tests.engines.test_exchange import SPENT, TOO_LARGE
 
 MODELS = [{"id": "m", "max_model_len": 1024}]
 FIELDS = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 9, "seed": 5, "top_k": 1, "min_p": 0.0}
@@ -138,3 +139,35 @@ def test_a_server_that_takes_no_bound_ends_the_run_at_once(tmp_path: Path, token
         "or lower sampling.max_tokens; nothing that was stored is lost\n",
     )
     assert len(server.bodies) <= 2
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "told"),
+    [
+        (429, SPENT, f"error: quota: Error code: 429 - {SPENT['message']}; add credit or raise the limit at the "
+         "provider, or lower sampling.max_tokens; the same command goes on; nothing that was stored is lost\n"),
+        pytest.param(
+            429, {"message": TOO_LARGE}, f"error: tokens_per_minute: Error code: 429 - {TOO_LARGE}; ask for shorter "
+            "prompts (task.lengths), or have the provider raise the limit; nothing that was stored is lost\n",
+            marks=pytest.mark.slow,
+        ),
+    ],
+)  # fmt: skip
+def test_a_run_ends_at_once_and_goes_on_later(
+    code: int, error: dict[str, str], told: str, tmp_path: Path, tokenizer: str
+) -> None:
+    spent = True
+    server = FakeServer(
+        models=MODELS,
+        fault=lambda number: "spent" if spent and number > 4 else None,
+        errors={"spent": (code, {"error": error})},
+    )
+    with serving(server):
+        command = asking(server, tokenizer)
+        first = contextcliff(*command, cwd=tmp_path)
+        asked = len(server.bodies)
+        spent = False
+        second = contextcliff(*command, cwd=tmp_path)
+    assert (first.returncode, first.stderr, asked) == (1, told, 5)
+    assert (second.returncode, second.stderr, len(server.bodies)) == (0, "", 5 + 12)
+    assert reports(tmp_path)[0]["counts"]["reused"] == 4

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from contextcliff.engines.kept_model import models_kept, taken
+from contextcliff.engines.engine import models_kept, taken
 
 
 class Model:

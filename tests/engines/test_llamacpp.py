@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from contextcliff.datasets.essays import Essays
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.llamacpp import LlamaCpp, LlamaCppSession
-from contextcliff.engines.openai.server_tokens import piece_starts
+from contextcliff.engines.llamacpp import LlamaCpp
+from contextcliff.engines.openai.session import OpenAISession, Slots
+from contextcliff.engines.openai.tokens import piece_starts
 from contextcliff.errors import EngineFault, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -43,11 +44,11 @@ T = TypeVar("T")
 
 
 def with_model(
-    use: Callable[[LlamaCppSession], Awaitable[T]], *, context_tokens: int = 1024, prefix_cache: bool = True
+    use: Callable[[OpenAISession], Awaitable[T]], *, context_tokens: int = 1024, **settings_of_engine: Any
 ) -> T:
     async def once() -> T:
         deployment = Deployment(model=SMOLLM2, kv_policy=FULL, context_tokens=context_tokens)
-        async with LlamaCpp(prefix_cache=prefix_cache).open(deployment) as session:
+        async with LlamaCpp(**settings_of_engine).open(deployment) as session:
             return await use(session)
 
     return asyncio.run(once())
@@ -57,7 +58,7 @@ def with_model(
 def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() -> None:
     japanese = Essays(story="shiomachi_no_kirokugakari", language="ja").corpus(tokens=1, seed=0).documents[0]
 
-    async def use(session: LlamaCppSession) -> list[tuple[str, int, int, int]]:
+    async def use(session: OpenAISession) -> list[tuple[str, int, int, int]]:
         counts = []
         for option in FAMILY:
             document = japanese if option.endswith("_ja") else TEXT
@@ -80,7 +81,7 @@ def test_the_server_counts_what_was_built_for_every_task_of_the_needle_family() 
 
 @pytest.mark.slow
 def test_the_prefix_cache_and_the_clock_are_real() -> None:
-    async def use(session: LlamaCppSession) -> None:
+    async def use(session: OpenAISession) -> None:
         first, *_, last = build(niah(lengths=[320], depths=[1.0], trials=2, haystacks=1))
         documents = {TEXT.document_id: TEXT}
         cold = await session.generate(first, render(first.recipe, documents), Sampling(max_tokens=4))
@@ -96,7 +97,7 @@ def test_the_prefix_cache_and_the_clock_are_real() -> None:
 
 @pytest.mark.slow
 def test_without_the_prefix_cache_the_same_prompt_is_computed_again() -> None:
-    async def use(session: LlamaCppSession) -> None:
+    async def use(session: OpenAISession) -> None:
         (sample, *_) = build(niah(lengths=[320], depths=[1.0], trials=1, haystacks=1))
         prompt = render(sample.recipe, {TEXT.document_id: TEXT})
         answers = [await session.generate(sample, prompt, Sampling(max_tokens=4)) for _ in range(2)]
@@ -105,8 +106,47 @@ def test_without_the_prefix_cache_the_same_prompt_is_computed_again() -> None:
     with_model(use, prefix_cache=False)
 
 
+def test_a_prompt_goes_to_the_free_slot_that_begins_like_it_else_to_the_longest_unused() -> None:
+    slots, texts = Slots(3), [Prompt(user=letter * 100) for letter in "ab"]
+    for text, slot in ((texts[0], 0), (texts[1], 1), (texts[0], 0), (Prompt(user="new" * 30), 2)):
+        with slots.one_for(text) as field:
+            assert field == {"id_slot": slot}
+    with (
+        slots.one_for(texts[0]),
+        slots.one_for(texts[0]) as second,
+        slots.one_for(texts[0]),
+        slots.one_for(texts[0]) as none,
+    ):
+        assert (second, none) == ({"id_slot": 1}, {})
+    with Slots(0).one_for(texts[0]) as field:
+        assert field == {}
+
+
+@pytest.mark.slow
+def test_a_server_with_slots_computes_each_context_once_though_questions_on_several_come_together() -> None:
+    async def use(session: OpenAISession) -> None:
+        assert session.served.slots == 2
+        made = build(niah(lengths=[320], depths=[0.8, 0.9, 1.0], trials=2, haystacks=1))
+        contexts = [
+            [
+                Prompt(user=f"{name} {render(each.recipe, {TEXT.document_id: TEXT}).user}")
+                for each in made
+                if each.trial == trial
+            ]
+            for trial, name in enumerate(("One", "Two"))
+        ]
+        for prompts in zip(*contexts, strict=True):
+            answers = await asyncio.gather(
+                *(session.generate(made[0], each, Sampling(max_tokens=4)) for each in prompts)
+            )
+            computed = [each.prompt_tokens - (each.cached_tokens or 0) for each in answers]
+            assert prompts == (contexts[0][0], contexts[1][0]) or max(computed) < 100
+
+    with_model(use, concurrency=2)
+
+
 def test_a_prompt_beyond_the_context_is_an_overflow() -> None:
-    async def use(session: LlamaCppSession) -> None:
+    async def use(session: OpenAISession) -> None:
         (sample, *_) = build(niah(lengths=[900], depths=[0.5], trials=1))
         with pytest.raises(EngineFault) as raised:
             await session.generate(sample, Prompt(user="word " * 3000), Sampling())
@@ -116,7 +156,7 @@ def test_a_prompt_beyond_the_context_is_an_overflow() -> None:
 
 
 def test_the_server_listens_on_loopback_and_wants_its_key() -> None:
-    async def use(session: LlamaCppSession) -> None:
+    async def use(session: OpenAISession) -> None:
         address = str(session.client.base_url)
         assert address.startswith("http://127.0.0.1:")
         request = urllib.request.Request(f"{address}completions", data=json.dumps({"prompt": "x"}).encode())
@@ -210,7 +250,8 @@ def test_tokens_of_several_texts_are_counted_by_one_request_as_alone() -> None:
         for piece in ("", "It is 47. ")
     ]
 
-    async def use(session: LlamaCppSession) -> tuple[list[int], list[int]]:
+    async def use(session: OpenAISession) -> tuple[list[int], list[int]]:
+        assert session.tokenizer is not None
         alone = [len(session.tokenizer.starts(text)) for text in texts]
         return alone, list(token_counts(texts, session.tokenizer))
 

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from contextcliff.engines.openai.detection import detect
-from contextcliff.engines.openai.http import client
+from contextcliff.engines.engine import Deployment
+from contextcliff.engines.openai.http import KNOWN_VARIABLES, api_key
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
-from contextcliff.engines.openai.server_access import KNOWN_VARIABLES, ApiKey, address_of, api_key
 from contextcliff.engines.openai.session import Pace
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, EngineFault
+from contextcliff.records.sample import Prompt
 from tests.commands import QUIET, contextcliff, of_server, reports, samples
+from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
+from tests.execution.planned_samples import planned
 
 KEY = "sk-very-secret-0123456789"
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
-CHATML = (
-    "{%- for message in messages -%}\n"
-    "  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n"
-    "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}"
-)
-"""As llama.cpp's server tells it of weights that have no template."""
 SMALL = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=2")
 
 
@@ -36,66 +35,6 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     asked = (*of_server(server.address, tokenizer), "engine.max_retries=1", *QUIET, *SMALL, *overrides)
     return contextcliff(*asked, cwd=folder, env={**NO_KEYS, **env})
-
-
-def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, str | None]:
-    with client(timeout_s=5) as http:
-        facts = detect(http, address_of(server.address).url, ApiKey(value=key), name=name)
-    assert facts.base_url == f"{server.address}/v1"
-    return facts.model, facts.window, facts.counter
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ("http://h:8000", "http://h:8000/v1"),
-        ("http://h:8000/", "http://h:8000/v1"),
-        ("http://h:8000/v1", "http://h:8000/v1"),
-        ("http://h:8000/v1/", "http://h:8000/v1"),
-        ("http://h:8000/v1/chat/completions", "http://h:8000/v1"),
-        ("https://api.z.ai/api/paas/v4", "https://api.z.ai/api/paas/v4"),
-        ("https://g.com/v1beta/openai/", "https://g.com/v1beta/openai"),
-    ],
-)
-def test_addresses_work_with_and_without_v1(given: str, meant: str) -> None:
-    assert address_of(given).url == meant
-
-
-LLAMA_CPP = {"/props": {"default_generation_settings": {"n_ctx": 2048}}}
-KOBOLDCPP = {"/api/extra/true_max_context_length": {"value": 8192}}
-
-
-@pytest.mark.parametrize(
-    ("server", "model", "window", "counter"),
-    [
-        (FakeServer(models=[{"id": "m", "max_model_len": 4096}]), "m", 4096, None),
-        (FakeServer(routes=LLAMA_CPP), "only-model", 2048, "llama_server"),
-        (FakeServer(routes=KOBOLDCPP), "only-model", 8192, None),
-        (FakeServer(counts="/tokenize"), "only-model", 1024, "vllm"),
-        (FakeServer(routes=KOBOLDCPP, counts="/api/extra/tokencount"), "only-model", 8192, "koboldcpp"),
-    ],
-)
-def test_a_servers_model_window_and_counter_of_tokens_are_detected(
-    server: FakeServer, model: str, window: int, counter: str | None
-) -> None:
-    with serving(server):
-        assert detected(server) == (model, window, counter)
-
-
-@pytest.mark.parametrize(
-    ("template", "reported"),
-    [
-        (CHATML, True),
-        ("", True),
-        ("{% for message in messages %}{{ message['content'] }}{% endfor %}", False),
-        (None, False),
-    ],
-)
-def test_llama_cpps_fallback_template_is_reported(template: str | None, reported: bool) -> None:
-    props = {"default_generation_settings": {"n_ctx": 2048}, "chat_template": template}
-    with serving(FakeServer(routes={"/props": props})) as server, client(timeout_s=5) as http:
-        facts = detect(http, address_of(server.address).url, ApiKey(value=""), name=None)
-    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is reported
 
 
 @pytest.mark.slow
@@ -122,19 +61,6 @@ def test_prompts_are_cut_by_the_servers_own_count(preset: str, server: FakeServe
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
 
 
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [
-        ("ab", "model.name: the server has several models; choose one with model.name=NAME: a, b"),
-        ("", "engine.base_url={address}/v1: lists no model; name the one to use with model.name=NAME"),
-    ],
-)
-def test_a_list_of_other_than_one_model_asks_for_a_name(names: str, told: str) -> None:
-    with serving(FakeServer(models=[{"id": name} for name in names])) as server, pytest.raises(ConfigError) as raised:
-        detected(server)
-    assert str(raised.value) == told.format(address=server.address)
-
-
 @pytest.mark.slow
 def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokenizer: str) -> None:
     with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], pause_s=0.05)) as server:
@@ -146,31 +72,41 @@ def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokeni
     assert sorted(report["counts"]["completed"] for report in reports(tmp_path)) == [32, 40]
 
 
-def test_every_sampler_goes_out_under_the_servers_name_and_reasoning_has_a_budget_apart(
-    tmp_path: Path, tokenizer: str
-) -> None:
-    asked = ("sampling.thinking_tokens=500", "sampling.max_tokens=30")
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}], thinks="Hm.")) as server:
-        run(server, tmp_path, tokenizer, "+model.extra_body.chat_template_kwargs.enable_thinking=false", *asked)
-    sent = server.bodies[0]
-    assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"} <= set(sent)
-    assert (sent["max_tokens"], sent["chat_template_kwargs"]) == (530, {"enable_thinking": False})
-    assert all(line["prediction"] == line["answers"][0] for line in samples(tmp_path))
+def sent_by(server: FakeServer, *overrides: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The bodies of two requests without the prompt, and what the session says of the server afterwards."""
+    server.models = [{"id": "m", "max_model_len": 4096}]
+    invocation = built("engine=vllm", "model=served", *overrides)
+    item = planned("s", "What is it?")
+
+    async def ask(address: str) -> tuple[str, ...]:
+        engine = replace(invocation.engine, base_url=address)  # type: ignore[call-arg]
+        deployment = Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=None)
+        async with engine.open(deployment) as session:
+            for _ in range(2):
+                generation = await session.generate(item.sample, Prompt(user="What is it?"), invocation.sampling)
+                assert generation.text == "Hello."
+            return session.served.lines
+
+    with serving(server):
+        lines = asyncio.run(ask(server.address))
+    return server.bodies, lines
 
 
-def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none(tmp_path: Path, tokenizer: str) -> None:
+def test_every_sampler_goes_out_under_the_servers_name_and_reasoning_has_a_budget_apart() -> None:
+    extra = "+model.extra_body.chat_template_kwargs.enable_thinking=false"
+    (body, _), _ = sent_by(FakeServer(thinks="Hm."), extra, "sampling.thinking_tokens=500", "sampling.max_tokens=30")
+    assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"} <= set(body)
+    assert (body["max_tokens"], body["chat_template_kwargs"]) == (530, {"enable_thinking": False})
+
+
+def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none() -> None:
     refuses = dict.fromkeys(("seed", "top_p", "top_k", "min_p", "repetition_penalty"), "Bad Request")
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
-        refused = run(server, tmp_path, tokenizer)
-        server.bodies.clear()
-        done = run(server, tmp_path, tokenizer, "engine.sampler_names=null")
-    assert refused.returncode == 1, refused.stderr
-    assert (done.returncode, done.stderr) == (0, "")
+    with pytest.raises(EngineFault, match="bad_request"):
+        sent_by(FakeServer(refuses=refuses))
+    bodies, lines = sent_by(FakeServer(refuses=refuses), "engine.sampler_names=null")
     fields = {"model", "messages", "stream", "stream_options", "temperature", "max_tokens"}
-    assert {name for body in server.bodies for name in body} == fields
-    (report,) = reports(tmp_path)
-    assert report["counts"]["completed"] == 8
-    assert "not sent, engine.sampler_names=null: min_p, repetition_penalty, seed, top_k, top_p" in report["server"]
+    assert {name for body in bodies for name in body} == fields
+    assert "not sent, engine.sampler_names=null: min_p, repetition_penalty, seed, top_k, top_p" in lines
 
 
 def test_a_length_beyond_the_detected_window_is_refused_before_anything_is_sent(tmp_path: Path, tokenizer: str) -> None:
@@ -198,17 +134,10 @@ REFUSES = {"min_p": "Unrecognized field: min_p", "stream_options": "stream_optio
     ],
     ids=["refused fields", "no stream"],
 )  # fmt: skip
-def test_what_a_server_lacks_is_left_out_and_said(
-    server: FakeServer, said: tuple[str, ...], tmp_path: Path, tokenizer: str
-) -> None:
-    server.models = [{"id": "m", "max_model_len": 1024}]
-    with serving(server):
-        done = run(server, tmp_path, tokenizer)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert server.refuses or len(server.bodies) == 8
-    (report,) = reports(tmp_path)
-    assert (report["counts"]["completed"], report["successes"], report["counts"]["errors"]) == (8, 8, {})
-    assert set(said) <= set(report["server"])
+def test_what_a_server_lacks_is_left_out_and_said(server: FakeServer, said: tuple[str, ...]) -> None:
+    bodies, lines = sent_by(server)
+    assert set(said) <= set(lines)
+    assert len(bodies) == (4 if server.refuses else 2)  # each field is refused once
 
 
 @pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://mine.openai.azure.com/openai/v1"])
@@ -245,26 +174,6 @@ def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: s
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
-def test_a_key_reaches_nothing_that_a_run_leaves(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], key=KEY)) as server:
-        asked = (*of_server(server.address, tokenizer), "engine.api_key_env=MY_KEY", *SMALL)
-        done = contextcliff(*asked, cwd=tmp_path, env={**NO_KEYS, "MY_KEY": KEY})
-    assert done.returncode == 0
-    assert KEY not in done.stdout + done.stderr
-    files = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert len(files) > 10
-    assert not [file for file in files if KEY.encode() in file.read_bytes()]
-
-
-def test_an_unreachable_host_is_one_line(tmp_path: Path, tokenizer: str) -> None:
-    done = run(FakeServer(address="http://127.0.0.1:9"), tmp_path, tokenizer)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
-    assert done.stderr.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
     with pytest.raises(ConfigError, match="engine.api_key_env=MY_KEY: this variable is not set"):
@@ -272,8 +181,6 @@ def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.Mo
 
 
 def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
     waits: list[float] = []
 
     async def note(seconds: float) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.naming import _named
-from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
+from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from tests.commands import QUIET, contextcliff, of_server, reports
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving

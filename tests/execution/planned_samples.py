@@ -23,8 +23,7 @@ def planned(name: str, prompt: str, *, key: str = "", **changes: object) -> Plan
         MADE,
         sample_id=name,
         built_tokens=len(prompt),
-        recipe=Recipe(user=(Words(text=prompt),)),
-        **changes,  # type: ignore[arg-type]
+        **{"recipe": Recipe(user=(Words(text=prompt),)), **changes},  # type: ignore[arg-type]
     )
     return PlannedSample(sample=sample, prompt_sha256=prompt, key=key or name)
 

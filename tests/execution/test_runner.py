@@ -210,14 +210,6 @@ def test_a_fatal_fault_stops_the_run_after_no_more_requests_than_are_under_way(t
     assert sum(session.attempts.values()) <= 3
 
 
-def test_scores_do_not_depend_on_the_order_of_outcomes(tmp_path: Path) -> None:
-    outcomes = execute(Scripted(lambda *_: said(PLANNED[0].sample.answers[0])), tmp_path)
-    forward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes)}
-    backward = {item.sample.sample_id: item for item in score_outcomes(TASK, outcomes[::-1])}
-    assert forward == backward
-    assert Counter(item.failure for item in forward.values()) == {None: 1, "wrong_needle": 11}
-
-
 def test_a_failed_request_is_not_repeated_when_the_minutes_are_over(tmp_path: Path) -> None:
     asked_at_s: list[float] = []
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -133,17 +134,19 @@ class Model:
 class AllBlocks(dict[BlockKey, BlockScores]):
     """Every block that a search could ask for."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, made: Callable[[BlockKey], BlockScores] | None = None) -> None:
         super().__init__()
-        self.model = model
+        self.made = made or (
+            lambda key: block_scores(
+                [model.score(model.outcome(item)) for item in model.block(key) if item.sample.is_ordinary]
+            )
+        )
 
     def __contains__(self, _: object) -> bool:
         return True
 
     def __missing__(self, key: BlockKey) -> BlockScores:
-        return block_scores(
-            [self.model.score(self.model.outcome(item)) for item in self.model.block(key) if item.sample.is_ordinary]
-        )
+        return self.made(key)
 
 
 def ask(source: SearchSource, model: Model, *, at_once: int, draws: Random, most: int | None = None) -> None:
@@ -168,6 +171,9 @@ LAWS: tuple[Chance, ...] = (
     lambda _: 0.0,
 )
 SEEDS = st.integers(0, 1000)
+REPLAYED = tuple(
+    BlockKey(context_tokens=n, index=i) for n, count in ((100, 5), (300, 2), (400, 7)) for i in range(count)
+)
 
 
 @pytest.mark.slow
@@ -196,19 +202,23 @@ def test_the_search_is_that_over_all_blocks_whatever_order_answers_come_in(
         assert len(model.asked) == len(used) * len(DEPTHS)
 
 
-@given(st.sampled_from(LAWS), SEEDS, st.integers(0, 60), st.sampled_from((0, 23)), st.randoms())
+@given(
+    st.sampled_from(LAWS), SEEDS, st.integers(0, 90), st.sampled_from((0, 23)), st.sampled_from(((), REPLAYED)),
+    st.randoms(),
+)  # fmt: skip
 def test_a_search_that_was_stopped_anywhere_goes_on_and_pays_nothing_twice(
-    chance: Chance, seed: int, stopped_after: int, ahead: int, draws: Random
+    chance: Chance, seed: int, stopped_after: int, ahead: int, replayed: tuple[BlockKey, ...], draws: Random
 ) -> None:
     undisturbed, model = Model(chance=chance, seed=seed), Model(chance=chance, seed=seed)
     whole = undisturbed.source()
     ask(whole, undisturbed, at_once=1, draws=draws)
-    ask(model.source(ahead=ahead), model, at_once=5, draws=draws, most=stopped_after)
-    again = model.source(ahead=ahead)
+    ask(model.source(ahead=ahead, replayed=replayed), model, at_once=5, draws=draws, most=stopped_after)
+    again = model.source(ahead=ahead, replayed=replayed)
     ask(again, model, at_once=5, draws=draws)
+    assert again.is_over
     assert again.search == whole.search
     assert set(model.asked.values()) == {1}
-    repeated = model.source()
+    repeated = model.source(replayed=replayed)
     assert repeated.next() is None  # nothing is left to send
     assert repeated.search == whole.search
 
@@ -255,65 +265,56 @@ def test_a_fault_of_one_key_is_that_of_all_its_samples_and_is_asked_again_by_the
     assert again.search.tested[0].decision == "passed"
 
 
-def refusing(window: int, *, named: bool) -> Callable[[BlockKey], list[ScoredSample]]:
-    """A model that is always right, on a server that refuses what is longer than its window."""
-    model = Model(chance=lambda _: 1.0)
+@dataclass(frozen=True)
+class Window:
+    """A model that is always right, on a server that reads so many tokens: it refuses what is longer, or cuts it."""
 
-    def block(key: BlockKey) -> list[ScoredSample]:
-        read = replace(said("9"), prompt_tokens=key.context_tokens)
-        items = [
-            replace(item, sample=replace(item.sample, built_tokens=key.context_tokens)) for item in model.block(key)
-        ]
-        scored = [model.score(answered(item, read)) for item in items]
-        if key.context_tokens <= window:
-            return scored
-        told = window if named else None
-        return [replace(item, score=None, failure="overflow", window_tokens=told, generation=None) for item in scored]
+    tokens: int
+    refuses: bool
+    named: bool = False
+    counts: float = 1.0
+    """Its tokens for each of ours."""
 
-    return block
-
-
-@pytest.mark.parametrize(("named", "refused_at_400"), [(True, len(DEPTHS)), (False, 2 * len(DEPTHS))])
-def test_what_a_server_refuses_as_too_long_ends_the_range_and_the_search_goes_on_below_it(
-    named: bool, refused_at_400: int
-) -> None:
-    of, block, blocks = plan(most_blocks=60), refusing(310, named=named), dict[BlockKey, BlockScores]()
-    while wanted := follow(of, rule(), blocks).wanted:
-        blocks |= {key: block_scores(block(key)) for key in wanted}
-    search = follow(of, rule(), blocks).search
-    assert search.tested[2].context_tokens == 400
-    assert max(each.context_tokens for each in search.tested if each.decision == "passed") in range(300, 311)
-    assert {each.decision for each in search.tested} == {"passed", "unscorable"}
-    refused = [each.n_blocks * len(DEPTHS) for each in search.tested if each.decision == "unscorable"]
-    assert refused[0] == max(refused) == refused_at_400
-
-
-class Counted(dict[BlockKey, BlockScores]):
-    """Every block of a model that is always right, on a server that counts 0.8 of our tokens and reads `window`."""
-
-    def __init__(self, window: int) -> None:
-        super().__init__()
-        self.window = window
-
-    def __contains__(self, _: object) -> bool:
-        return True
-
-    def __missing__(self, key: BlockKey) -> BlockScores:
-        read = replace(said("9"), prompt_tokens=min(self.window, round(0.8 * key.context_tokens)))
-        of = Model(chance=lambda _: 1.0)
+    def block(self, key: BlockKey) -> BlockScores:
+        of, here = Model(chance=lambda _: 1.0), round(self.counts * key.context_tokens)
+        read = replace(said("9"), prompt_tokens=min(self.tokens, here))
         items = [replace(item, sample=replace(item.sample, built_tokens=key.context_tokens)) for item in of.block(key)]
-        return block_scores([of.score(answered(item, read)) for item in items])
+        scored = [of.score(answered(item, read)) for item in items]
+        if self.refuses and here > self.tokens:
+            told = self.tokens if self.named else None
+            no_answer: Any = {"score": None, "failure": "overflow", "generation": None, "window_tokens": told}
+            scored = [replace(item, **no_answer) for item in scored]
+        return block_scores(scored)
 
 
-def test_a_length_that_the_server_cuts_in_silence_has_no_scores_and_the_search_goes_on_below_it() -> None:
-    every, asked = Counted(window=250), dict[BlockKey, BlockScores]()
-    while wanted := follow(plan(most_blocks=60), rule(), asked).wanted:
-        asked |= {key: every[key] for key in wanted}
-    followed = follow(plan(most_blocks=60), rule(), asked)
-    assert followed == follow(plan(most_blocks=60), rule(), every)  # what is asked ahead changes nothing
-    passed = [each.context_tokens for each in followed.search.tested if each.decision == "passed"]
-    assert max(passed) in range(300, 313)
-    assert followed.cut == {400}
+@pytest.mark.parametrize(
+    ("server", "longest", "asked_at_400"),
+    [
+        (Window(tokens=310, refuses=True, named=True), (300, 310), len(DEPTHS)),
+        (Window(tokens=310, refuses=True), (300, 310), 2 * len(DEPTHS)),
+        (Window(tokens=250, refuses=False, counts=0.8), (300, 312), None),
+    ],
+    ids=["refuses and names its window", "refuses", "cuts in silence"],
+)
+def test_what_a_server_does_not_read_ends_the_range_and_the_search_goes_on_below_it(
+    server: Window, longest: tuple[int, int], asked_at_400: int | None
+) -> None:
+    of, blocks = plan(most_blocks=60), dict[BlockKey, BlockScores]()
+    while wanted := follow(of, rule(), blocks).wanted:
+        blocks |= {key: server.block(key) for key in wanted}
+    followed = follow(of, rule(), blocks)
+    every = AllBlocks(Model(chance=lambda _: 1.0), server.block)
+    assert followed == follow(of, rule(), every)  # what is asked ahead changes nothing
+    tested = followed.search.tested
+    passed = max(each.context_tokens for each in tested if each.decision == "passed")
+    assert longest[0] <= passed <= longest[1]
+    if asked_at_400 is None:
+        assert followed.cut == {400}
+    else:
+        assert tested[2].context_tokens == 400
+        assert {each.decision for each in tested} == {"passed", "unscorable"}
+        refused = [each.n_blocks * len(DEPTHS) for each in tested if each.decision == "unscorable"]
+        assert refused[0] == max(refused) == asked_at_400
 
 
 def test_a_filter_that_stops_every_prompt_of_a_length_ends_the_search_after_ten() -> None:
@@ -390,11 +391,6 @@ def test_what_is_asked_ahead_follows_how_a_length_stands(score: float, lengths: 
     assert {key.context_tokens for key in ahead} == lengths
 
 
-REPLAYED = tuple(
-    BlockKey(context_tokens=n, index=i) for n, count in ((100, 5), (300, 2), (400, 7)) for i in range(count)
-)
-
-
 @pytest.mark.slow
 @given(
     st.sampled_from(LAWS),
@@ -427,16 +423,3 @@ def test_what_is_replayed_is_asked_once_and_no_decision_looks_at_it(
     ask(again, model, at_once=at_once, draws=draws)
     assert loses or model.asked.total() == before
     assert loses or again.reused == len(used) * len(DEPTHS)
-
-
-@given(st.sampled_from(LAWS), SEEDS, st.integers(0, 90), st.randoms())
-def test_a_replay_that_was_stopped_anywhere_goes_on_and_pays_nothing_twice(
-    chance: Chance, seed: int, stopped_after: int, draws: Random
-) -> None:
-    model = Model(chance=chance, seed=seed)
-    first = model.source(replayed=REPLAYED)
-    ask(first, model, at_once=5, draws=draws, most=stopped_after)
-    again = model.source(replayed=REPLAYED)
-    ask(again, model, at_once=5, draws=draws)
-    assert again.is_over
-    assert set(model.asked.values()) == {1}

@@ -9,7 +9,7 @@ import pytest
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.generation import Generation
-from contextcliff.records.sample import Passage, Prompt, Sample, render
+from contextcliff.records.sample import Prompt, Sample, render
 from contextcliff.tasks.needles.niah import Niah
 from contextcliff.tasks.task import ContextBudget, Materials, Task, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
@@ -34,12 +34,6 @@ def niah(**changes: Any) -> Niah:
     task = shipped("niah", **changes)
     assert isinstance(task, Niah)
     return task
-
-
-def passages(sample: Sample) -> tuple[Passage, Passage]:
-    """The text before the needle and the text after it."""
-    before, after = (piece for piece in sample.recipe.user if isinstance(piece, Passage))
-    return before, after
 
 
 def materials(

@@ -132,11 +132,6 @@ PIECE, OTHER, THIRD = (Piece(kind="letter", topic="eels", variant=variant).text(
 words = st.lists(st.sampled_from(["the", "eels", "of", "Quillon", "\n", "three", "."]), max_size=60).map(" ".join)
 
 
-def scored(answer: str, *, cut_off: bool = False) -> tuple[float, str | None]:
-    score = score_copied(answer, prefix="aB3", piece=PIECE, others=(OTHER, THIRD), cut_off=cut_off)
-    return score.value, score.failure
-
-
 @pytest.mark.parametrize(
     ("copied", "piece", "ratio"),
     [
@@ -162,47 +157,41 @@ def test_it_is_difflibs_ratio_with_its_defaults_answer_first(copied: str, piece:
         assert copied_ratio(copied, piece) <= expected <= 0.25
 
 
-def test_without_the_word_at_its_beginning_an_answer_is_worth_nothing() -> None:
-    expected = {
-        f"aB3{PIECE}": (1.0, None),
-        f" \naB3{PIECE}": (1.0, None),
-        f"aB3{PIECE}\n\nUser: Write a poem about eels.": (1.0, None),  # a base model goes on with the conversation
-        PIECE: (0.0, "no_prefix"),
-        f"Here it is: aB3{PIECE}": (0.0, "no_prefix"),
-        f"ab3{PIECE}": (0.0, "no_prefix"),
-        "": (0.0, "empty"),
-        "I'm sorry, but I can't find it.": (0.0, "refusal"),
-        "aB3": (0.0, "missing"),
-    }
-    assert {answer: scored(answer) for answer in expected} == expected
+HALF, THIRDS_HALF = PIECE[: len(PIECE) // 2], THIRD[: len(THIRD) // 2]
 
 
-def test_a_blank_between_the_word_and_the_piece_costs_next_to_nothing() -> None:
-    value, failure = scored(f"aB3 {PIECE}")
-    assert value == pytest.approx(2 * len(PIECE) / (2 * len(PIECE) + 1))
-    assert failure is None
+def ratio(copied: str) -> float:
+    return SequenceMatcher(None, copied, PIECE).ratio()
 
 
-def test_another_piece_of_those_asked_for_is_a_wrong_needle() -> None:
-    value, failure = scored(f"aB3{OTHER}")
-    assert value == SequenceMatcher(None, OTHER, PIECE).ratio() < 0.5
-    assert failure == "wrong_needle"
-    assert scored(f"aB3{THIRD[: len(THIRD) // 2]}")[1] == "wrong_needle"
-
-
-def test_a_part_of_the_piece_is_worth_its_share() -> None:
-    half = PIECE[: len(PIECE) // 2]
-    value, failure = scored(f"aB3{half}")
-    assert value == pytest.approx(2 * len(half) / (len(half) + len(PIECE)))
-    assert failure == "partial"
-    assert scored(f"aB3{half}", cut_off=True) == (value, "incomplete")
-    assert scored("aB3It is about eels, and nothing else.")[1] == "missing"
+@pytest.mark.parametrize(
+    ("answer", "value", "tag"),
+    [
+        (f"aB3{PIECE}", 1.0, None),
+        (f" \naB3{PIECE}", 1.0, None),
+        (f"aB3{PIECE} \n\nUser: Write a poem about eels.", ratio(f"{PIECE} "), None),  # a base model goes on
+        (f"aB3 {PIECE}", 2 * len(PIECE) / (2 * len(PIECE) + 1), None),
+        (f"aB3{HALF}", 2 * len(HALF) / (len(HALF) + len(PIECE)), "partial"),
+        (f"aB3{OTHER}", ratio(OTHER), "wrong_needle"),
+        (f"aB3{THIRDS_HALF}", ratio(THIRDS_HALF), "wrong_needle"),
+        ("aB3It is about eels, and no more.", ratio("It is about eels, and no more."), "missing"),
+        ("aB3", 0.0, "missing"),
+        (PIECE, 0.0, "no_prefix"),
+        (f"Here it is: aB3{PIECE}", 0.0, "no_prefix"),
+        (f"ab3{PIECE}", 0.0, "no_prefix"),
+        ("", 0.0, "empty"),
+        ("I'm sorry, but I can't find it.", 0.0, "refusal"),
+    ],
+)
+def test_an_answer_is_worth_what_it_copies_behind_the_word(answer: str, value: float, tag: str | None) -> None:
+    for cut_off in (False, True):
+        score = score_copied(answer, prefix="aB3", piece=PIECE, others=(OTHER, THIRD), cut_off=cut_off)
+        assert score.value == pytest.approx(value)
+        assert score.failure == ("incomplete" if cut_off and tag in ("partial", "missing") else tag)
 
 
 def test_an_answer_without_end_is_scored_in_no_time() -> None:
-    value, failure = scored("aB3" + "the eels of Quillon " * 200_000)
-    assert value < 0.001
-    assert failure == "missing"
+    assert copied_ratio("the eels of Quillon " * 200_000, PIECE) < 0.001
 
 
 indices = st.integers(0, all_pieces() - 1)

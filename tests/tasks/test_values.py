@@ -1,18 +1,27 @@
-"""What counts as the hidden value in an answer, and which tag a wrong answer gets."""
+"""What counts as the right value, count or copy in an answer, and which tag a wrong answer gets."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from contextcliff.records.sample import Reference, Sample
+from contextcliff.records.generation import Generation, Score
+from contextcliff.records.sample import Reference
+from contextcliff.tasks.needles.aggregation import score_count
+from contextcliff.tasks.needles.niah import Needle, score_static
+from contextcliff.tasks.repeat import score_copy
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.tasks.values import score_value, stands_in
 from contextcliff.text.value_forms import FORMS, NUMBER, UUID, WORD, ValueForm
 from tests.make import scored_sample
-from tests.tasks.needles import said
+from tests.tasks.made_tasks import shipped
+from tests.tasks.needles import built, said
 
 FIRST, SECOND = "6f1c7f0e-52a1-4d3b-9b63-0c5b8c1f7a11", "0b7d2a90-9f1e-4a38-8a10-5d3c2e1f0a99"
 
@@ -29,9 +38,10 @@ OTHER_NUMBERS = (
 )
 
 
-def asking(expected: str, *distractors: str) -> Sample:
+def scored(generation: Generation, form: ValueForm, expected: str, *distractors: str, foreign: str = "") -> Score:
     sample = scored_sample(500, 1.0).sample
-    return replace(sample, question="", answers=(expected,), reference=Reference(distractors=distractors))
+    asked = replace(sample, question="", answers=(expected,), reference=Reference(distractors=distractors))
+    return score_value(asked, generation, ScoringContext(foreign_answers=frozenset({expected, foreign})), form)
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -62,7 +72,7 @@ def test_a_drawn_value_is_found_in_a_sentence_and_no_two_draws_are_alike(form: V
     ],
 )
 def test_a_value_is_found_whole_in_any_writing(answer: str, form: ValueForm, expected: str, value: float) -> None:
-    assert score_value(asking(expected), said(answer), ScoringContext(), form).value == value
+    assert scored(said(answer), form, expected).value == value
 
 
 @pytest.mark.parametrize(
@@ -74,14 +84,24 @@ def test_a_value_is_found_whole_in_any_writing(answer: str, form: ValueForm, exp
         ("It is not mentioned.", UUID, "refusal"),
         ("Kralina", WORD, "missing"),
         ("dunolra", WORD, "wrong_needle"),
+        (" \n", NUMBER, "empty"),
+        ("It is 7654321.", NUMBER, "wrong_needle"),  # another sample's
+        ("It is 1111111.", NUMBER, "hallucination"),
+        ("I'm sorry, the text does not mention it.", NUMBER, "refusal"),
+        ("The harbour is quiet.", NUMBER, "missing"),
+        ("About 42.", NUMBER, "missing"),
     ],
 )
-def test_a_distractor_is_its_own_tag_and_does_not_pass_beside_the_right_value(
-    answer: str, form: ValueForm, tag: str
-) -> None:
-    expected, distractor = (FIRST, SECOND) if form is UUID else ("brelonska", "dunolra")
-    score = score_value(asking(expected, distractor), said(answer), ScoringContext(), form)
+def test_a_wrong_answer_gets_one_tag(answer: str, form: ValueForm, tag: str) -> None:
+    expected, distractors = {
+        UUID: (FIRST, [SECOND]), WORD: ("brelonska", ["dunolra"]), NUMBER: ("1234567", []),
+    }[form]  # fmt: skip
+    score = scored(said(answer), form, expected, *distractors, foreign="7654321")
     assert (score.value, score.failure) == (0.0, tag)
+
+
+def test_an_answer_that_was_cut_off_is_incomplete() -> None:
+    assert scored(said("The number is 12345", "length"), NUMBER, "1234567").failure == "incomplete"
 
 
 def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
@@ -96,3 +116,84 @@ def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
         ("Anna-Marlene", "Anna\u2011Marlene"): True,
     }
     assert {(phrase, answer): stands_in(phrase, answer) for phrase, answer in expected} == expected
+
+
+@pytest.mark.parametrize("option", ["niah_static", "niah_static_ja"])
+def test_every_shipped_static_needle_read_aloud_is_a_right_answer(option: str) -> None:
+    needle = shipped(option).needle
+    assert score_static(said(needle.text), needle).value == 1.0
+
+
+def test_every_shipped_set_of_needles_read_aloud_is_a_right_answer() -> None:
+    assert all(stands_in(needle.answer, needle.text) for needle in shipped("niah_multi_static").needles)
+
+
+@given(st.text(max_size=20), st.text(max_size=20))
+def test_a_needle_is_refused_or_its_own_text_scores(text: str, answer: str) -> None:
+    try:
+        needle = Needle(kind="static", text=text, question="Which?", answer=answer)
+    except ValidationError:
+        assert not text.strip() or not stands_in(answer, text)
+    else:
+        assert score_static(said(text), needle).value == 1.0
+
+
+def test_what_has_to_be_worked_out_is_said_to_be_and_is_no_part_of_what_is_asked() -> None:
+    values: dict[str, Any] = {"kind": "static", "text": "Two cats, three dogs.", "question": "?", "answer": "five"}
+    with pytest.raises(ValidationError, match=r"task.needle.inferred=true where it has to be worked out"):
+        Needle(**values)
+    assert score_static(said("There are five."), Needle(**values, inferred=True)).value == 1.0
+    plain, inferred = shipped("niah_static"), shipped("niah_static", needle={"inferred": True})
+    assert (plain.identity(), plain.asked()) == (inferred.identity(), inferred.asked())
+
+
+def test_several_needles_score_the_share_found_and_say_which() -> None:
+    task = shipped("niah_multi", lengths=[600], trials=1, count=4)
+    sample = built(task).samples[0]
+    answer = said(f"They are {sample.answers[2]} and {sample.answers[0]}, and 1234567.")
+    score = task.score(sample, answer, ScoringContext())
+    assert (score.value, score.failure) == (0.5, "partial")
+    assert score.prediction == f"{sample.answers[0]}; {sample.answers[2]}"
+    # The scorer reads 1,234,567 as 1234567, in the needle as in an answer.
+    shipped("niah_multi_static", needles=[{"text": "It holds 1,234,567 coins.", "answer": "1234567"}])
+
+
+def test_a_count_is_right_in_digits_or_letters() -> None:
+    expected = {
+        "4": (1.0, None),
+        "Four times.": (1.0, None),
+        "At hours 1 and 2 and later: 4": (1.0, None),
+        "4.0": (1.0, None),
+        "٤": (1.0, None),
+        "４回": (1.0, None),
+        "4.5": (0.0, "missing"),
+        "14": (0.0, "miscount"),
+        "5": (0.0, "miscount"),
+        "often": (0.0, "missing"),
+    }
+    found = {answer: score_count(said(answer), expected="4") for answer in expected}
+    assert {key: (score.value, score.failure) for key, score in found.items()} == expected
+
+
+LIST = "1. plum\n2. plums\n3. plum\n4. plum\nOdd line: 2"
+
+
+@pytest.mark.parametrize(
+    ("answer", "finish_reason", "value", "tag"),
+    [
+        (LIST, "stop", 1.0, None),
+        (LIST.replace("Odd line: 2", "**Odd Line:** 2."), "stop", 1.0, None),
+        (LIST.replace("1", "１").replace("2", "٢"), "stop", 1.0, None),
+        (LIST.replace("4. plum\n", ""), "stop", 0.75, "miscopied"),
+        (LIST.replace(": 2", ": 3"), "stop", 0.0, "wrong_place"),
+        (LIST.replace("plums", "plum"), "stop", 0.0, "odd_lost"),
+        ("1. plum\n2. plums", "length", 0.0, "incomplete"),
+        ("1. plum\n2. plums", "stop", 0.0, "no_place"),
+        ("Odd line: 2", "stop", 0.0, "odd_lost"),
+    ],
+)
+def test_a_copy_is_worth_its_lines_where_the_odd_one_is_named(
+    answer: str, finish_reason: str, value: float, tag: str | None
+) -> None:
+    score = score_copy(said(answer, finish_reason), expected=LIST)
+    assert (score.value, score.failure) == (value, tag)

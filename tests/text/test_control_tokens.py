@@ -14,8 +14,8 @@ import tiktoken
 from contextcliff.actions.prepare import prepare
 from contextcliff.analysis.notes import notes_of_control_tokens
 from contextcliff.engines.engine import Served
-from contextcliff.engines.openai.server_access import ApiKey
-from contextcliff.engines.openai.server_tokens import LlamaServerTokenizer, TokenServer, VllmTokenizer
+from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, VllmTokenizer
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import render
 from contextcliff.reporting.language import catalogue

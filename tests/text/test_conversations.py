@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.engines.openai.server_tokens import KoboldTokenizer, LlamaServerTokenizer, TokenServer, VllmTokenizer
+from contextcliff.engines.openai.tokens import KoboldTokenizer, LlamaServerTokenizer, TokenServer, VllmTokenizer
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Recipe, SentTurn, Turn, Words, render
 from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.openai.server_access import KNOWN_VARIABLES
+from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from tests.commands import QUIET, contextcliff_process, reports
 from tests.engines.fake_server import FakeServer, serving

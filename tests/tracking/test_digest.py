@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ from contextcliff.records.note import Note, as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.published import published_curves
-from contextcliff.reporting.schema import flatten, unflatten
+from contextcliff.reporting.schema import flatten
 from contextcliff.tracking.metrics import digest
 from tests.analysis.test_entropy_by_length import ENTROPY
 from tests.analysis.test_kv_limits import CACHE
@@ -99,11 +98,6 @@ def _another(value: object) -> object:
 def test_the_report_that_is_walked_has_all_its_fields() -> None:
     made = whole_report()
     assert [name for name, value in flatten(made).items() if value in (None, "", [], {})] == []
-
-
-def test_a_report_with_every_finding_comes_back_from_its_file() -> None:
-    flat = json.loads(json.dumps(flatten(whole_report())))
-    assert json.loads(json.dumps(flatten(unflatten(flat)))) == flat
 
 
 @pytest.mark.slow

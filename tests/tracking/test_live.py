@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contextcliff.findings.finding import Measurement
 from contextcliff.records.sweep import SweepRow
 from contextcliff.tracking.live import LiveRun
 from contextcliff.tracking.mlflow import MLflowTracker
@@ -66,7 +65,7 @@ def test_a_run_is_there_with_its_points_while_it_is_under_way(tracker: MLflowTra
     assert (run.data.tags["task"], run.data.params["model.name"]) == ("niah", "qwen")
     assert math.isnan(run.data.metrics["safe_cap_tokens"])  # no cap yet
     for length in (512, 1024):
-        live.send(Measurement(key="by_length/score", value=1.0, step=length))
+        live.send(length, score=1.0, n_samples=20)
     wait_for(lambda: points(tracker, run, "by_length/score") == [(512, 1.0), (1024, 1.0)])
     tracker.log(tracked(tmp_path), live=live)
     (ended,) = runs_of(tracker)
@@ -110,7 +109,7 @@ def test_a_job_of_a_sweep_carries_its_row_and_lies_under_the_sweep(tracker: MLfl
     assert (kept.job, kept.state, kept.error) == (3, "failed", "the server is away")
     done = SweepRow(job=3, model="qwen", task="niah", kv_policy="none", state="done", cap_tokens=512)
     tracker.log(tracked(tmp_path, place=place, row=done), live=begun(tracker, place=place, row=row))
-    assert tracker.sweep_rows("s1") == (done,)
+    assert list(tracker.sweep_rows("s1")) == [done]
 
 
 def test_a_model_that_runs_here_has_the_load_of_the_machine(

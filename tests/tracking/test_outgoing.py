@@ -86,17 +86,19 @@ def test_a_path_is_replaced_by_its_last_part_in_every_text_and_nothing_else_is_c
     folder.mkdir()
     (folder / "a.json").write_text('{"path": "/data/alice/book.txt", "other": "/data/bob"}')
     (folder / "b.png").write_bytes(b"\x89PNG /data/alice/book.txt")
-    paths = own_paths({"dataset.path": "/data/alice/book.txt", "model.name": "qwen", "task.lengths": "[1, 2]"})
+    no_paths = {
+        "model.name": "qwen",
+        "task.lengths": "[1, 2]",
+        "tokenizer.path": "x.json",
+        "tracking.uri": "http://a:1/x",
+    }
+    paths = own_paths({"dataset.path": "/data/alice/book.txt", **no_paths})
     assert paths == {"/data/alice/book.txt": "book.txt"}
     with outgoing(folder, paths=paths, log_text=True) as sent:
         assert (sent / "a.json").read_text() == '{"path": "book.txt", "other": "/data/bob"}'
         assert (sent / "b.png").read_bytes() == (folder / "b.png").read_bytes()
     assert not sent.exists()
     assert "/data/alice" in (folder / "a.json").read_text()
-
-
-def test_a_name_without_a_folder_is_no_path() -> None:
-    assert own_paths({"dataset.path": "book.txt", "tracking.uri": "http://host:5000/x"}) == {}
 
 
 def test_a_row_without_text_keeps_its_columns() -> None:

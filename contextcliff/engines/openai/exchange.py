@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, cast
 
 import httpx2
+from pydantic_core import to_json
 
 from contextcliff.engines.engine import OnToken
-from contextcliff.engines.openai.answer_pieces import AnswerPiece, answer_of, chat_piece, completion_piece
 from contextcliff.engines.openai.faults import (
+    TOOL_CALLS,
     connection_fault,
     detail_of,
     engine_fault,
@@ -22,7 +25,7 @@ from contextcliff.engines.openai.faults import (
     status_fault,
 )
 from contextcliff.engines.openai.reasoning import split_reasoning
-from contextcliff.engines.openai.server_json import count_at, object_at, objects_at, parsed_object, text_at
+from contextcliff.engines.openai.server_json import count_at, list_at, object_at, objects_at, parsed_object, text_at
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt
@@ -35,10 +38,15 @@ if TYPE_CHECKING:
 Api = Literal["chat", "completions"]
 
 _WHOLE_REQUEST_PER_SILENCE = 4
-_MS_PER_S = 1000
 _LONGEST_GOODBYE_S = 0.1
 """After `[DONE]` a server closes its answer within that time, or its connection is closed and not used again."""
 _EVENTS = {"content-type": "text/event-stream"}
+_LONGEST_REASON = 100
+_THOUGHT = re.compile("think|reason")
+"""In the type of a part that is no part of the answer."""
+_TEXTS_OF_PART = ("text", "thinking", "reasoning", "content", "refusal")
+_FEWEST_GROWING = 3
+"""Pieces that each begin with the one before: so many are no chance."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,9 +74,36 @@ async def exchange(
     import anyio
     import openai
 
+    answer = _Answer(request=request, streamed=request.streams)
+    sent: dict[str, object] = {"model": request.model, **request.fields}
+    if request.api == "chat":
+        path, sent["messages"] = "/chat/completions", messages(request.prompt)
+    else:
+        path, sent["prompt"] = "/completions", plain_text(request.prompt)
+    if request.streams:
+        sent["stream"] = True
+        if request.stream_usage:
+            sent["stream_options"] = {"include_usage": True}
     try:
         async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
-            return await _exchange(client, request, on_token)
+            # The client's own methods for these routes would copy the prompt field by field and take six times as long
+            # to write it as JSON. Its stream refers to itself, so that the prompt would stay until a search for
+            # garbage, parses JSON that may be nested too deep, and does not tell of `[DONE]`.
+            response = await client.post(
+                path,
+                cast_to=httpx2.Response,
+                content=to_json(sent),
+                stream=True,
+                stream_cls=openai.AsyncStream[httpx2.Response],
+            )
+            try:
+                async for event in _events(cast(httpx2.Response, response), answer):
+                    answer.add(event, on_token)
+            except (asyncio.CancelledError, httpx2.RequestError):
+                # Whoever is cancelled, out of time or cut off when only the end of the connection is missing has it.
+                if not answer.lacks_nothing:
+                    raise
+        return answer.generation()
     except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
         raise EngineFault("timeout", f"no end within {timeout_s:g} s of silence", retryable=True) from error
     except openai.APIStatusError as error:
@@ -79,114 +114,8 @@ async def exchange(
         raise EngineFault("broken_stream", detail_of(str(error)), retryable=True) from error
 
 
-@dataclass(kw_only=True, slots=True)
-class _Received:
-    """What has come of an answer so far."""
-
-    streamed: bool
-    started_s: float
-    ended_s: float
-    first_s: float | None = None
-    """When the first text came."""
-    pieces: list[AnswerPiece] = field(default_factory=list)
-    usage: Mapping[str, object] = field(default_factory=dict)
-    served_model: str = ""
-    is_whole: bool = False
-    """Whether the server has said that the answer is at its end: by `[DONE]`, or by sending it in one piece."""
-
-    def lacks_nothing(self, request: Request) -> bool:
-        """Whether the answer is all here, with its count if one was asked for."""
-        is_ended = any(piece.finish_reason for piece in self.pieces)
-        return self.is_whole or (is_ended and (bool(self.usage) or not request.stream_usage))
-
-
-async def _exchange(client: AsyncOpenAI, request: Request, on_token: OnToken | None) -> Generation:
-    piece_of, started_s = _PIECES[request.api], time.perf_counter()
-    received = _Received(streamed=request.streams, started_s=started_s, ended_s=started_s)
-    try:
-        async for event in _events(client, request, received):
-            received.ended_s = time.perf_counter()
-            received.served_model = text_at(event, "model") or received.served_model
-            received.usage = object_at(event, "usage") or received.usage
-            for choice in objects_at(event, "choices"):
-                piece = piece_of(choice)
-                if received.first_s is None and (piece.text or piece.reasoning):
-                    received.first_s = received.ended_s
-                # A message at the end of a stream repeats what was said.
-                if on_token is not None and piece.text and not (piece.is_message and received.pieces):
-                    on_token(piece.text)
-                received.pieces.append(piece)
-    except (asyncio.CancelledError, httpx2.RequestError):
-        # Whoever is cancelled, out of time or cut off when only the end of the connection is missing has its answer.
-        if not received.lacks_nothing(request):
-            raise
-    return _generation(request, received)
-
-
-def _generation(request: Request, received: _Received) -> Generation:
-    """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
-    pieces, usage, said = received.pieces, received.usage, answer_of(received.pieces)
-    if not pieces or not (said.finish_reason or received.is_whole):
-        raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
-    prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
-    details = object_at(usage, "prompt_tokens_details")
-    cached_tokens, written_tokens = count_at(details, "cached_tokens"), count_at(details, "cache_write_tokens")
-    if written_tokens is None:  # LiteLLM, of Anthropic's models
-        written_tokens = count_at(usage, "cache_creation_input_tokens")
-    reasoning_tokens = count_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens")
-    # Gemini counts thoughts in the total alone; what a cache saved or was given may be counted so too.
-    beside = (count_at(usage, "total_tokens") or 0) - (prompt_tokens or 0) - (completion_tokens or 0)
-    in_cache = (cached_tokens or 0) + (written_tokens or 0)
-    if reasoning_tokens is None and prompt_tokens and beside > 0 and beside != in_cache:
-        reasoning_tokens, completion_tokens = beside, (completion_tokens or 0) + beside
-    is_silent = not (said.text or said.reasoning or completion_tokens)
-    if (failure := engine_fault(said.finish_reason, is_silent=is_silent)) is not None:
-        raise failure
-    reply = split_reasoning(said.text, reasoning=said.reasoning)
-    if completion_tokens is None:
-        completion_tokens = sum(bool(piece.text or piece.reasoning) for piece in pieces)
-    first_s = received.ended_s if received.first_s is None else received.first_s
-    return Generation(
-        text=reply.answer,
-        reasoning=reply.reasoning,
-        reasoning_tokens=reasoning_tokens,
-        finish_reason=said.finish_reason,
-        prompt_tokens=request.built_tokens if prompt_tokens is None else prompt_tokens,
-        completion_tokens=completion_tokens,
-        cached_tokens=cached_tokens,
-        written_tokens=written_tokens,
-        ttft_ms=(first_s - received.started_s) * _MS_PER_S,
-        latency_ms=(received.ended_s - received.started_s) * _MS_PER_S,
-        served_model=received.served_model,
-        server_counted=prompt_tokens is not None,
-        streamed=received.streamed,
-        refused=said.refused,
-    )
-
-
-async def _events(client: AsyncOpenAI, request: Request, received: _Received) -> AsyncIterator[Mapping[str, object]]:
-    """Send the request, and give every event of its answer, or the whole answer as one."""
-    from openai import AsyncStream
-    from pydantic_core import to_json
-
-    sent: dict[str, object] = {"model": request.model, **request.fields}
-    if request.api == "chat":
-        path, sent["messages"] = "/chat/completions", messages(request.prompt)
-    else:
-        path, sent["prompt"] = "/completions", plain_text(request.prompt)
-    if request.streams:
-        sent["stream"] = True
-        if request.stream_usage:
-            sent["stream_options"] = {"include_usage": True}
-    # The client's own methods for these routes would copy the prompt field by field and take six times as long to write
-    # it as JSON. Its stream refers to itself, so that the prompt would stay until a search for garbage, parses JSON
-    # that may be nested too deep, and does not tell of `[DONE]`.
-    response = cast(
-        httpx2.Response,
-        await client.post(
-            path, cast_to=httpx2.Response, content=to_json(sent), stream=True, stream_cls=AsyncStream[httpx2.Response]
-        ),
-    )
+async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[Mapping[str, object]]:
+    """Every event of an answer, or the whole answer as one."""
     async with aclosing(response), aclosing(response.aiter_bytes()) as parts:
         begun = b""
         while not begun.strip() and (part := await anext(parts, None)) is not None:
@@ -194,20 +123,24 @@ async def _events(client: AsyncOpenAI, request: Request, received: _Received) ->
         if begun.lstrip().startswith(b"{"):
             # Maybe the server does not know `stream`. Its whole answer is here already, and has been paid for.
             text = (begun + b"".join([part async for part in parts])).decode()
-            answer = _without_error(parsed_object(text))
-            if not objects_at(answer, "choices"):
+            whole = _without_error(parsed_object(text))
+            if not objects_at(whole, "choices"):
                 raise EngineFault("broken_stream", f"no answer but: {detail_of(text)}", retryable=True)
-            received.streamed, received.is_whole = False, True
-            yield answer
+            answer.streamed, answer.is_whole = False, True
+            yield whole
             return
-        received.streamed = True
+        answer.streamed = True
         stream = httpx2.Response(200, headers=_EVENTS, content=_after(begun, parts), request=response.request)
         events = aiter(httpx2.EventSource(stream, max_event_size=None))
         has_begun = False
         async for event in events:
             if event.data.startswith("[DONE]"):
-                received.is_whole = True
-                await _leave(events)
+                answer.is_whole = True
+                # What comes behind is read, so that the connection is free again, unless the server keeps silent.
+                with suppress(TimeoutError, httpx2.RequestError):
+                    async with asyncio.timeout(_LONGEST_GOODBYE_S):
+                        async for _ in events:
+                            pass
                 return
             if event.data:
                 has_begun = True
@@ -229,15 +162,158 @@ async def _after(begun: bytes, parts: AsyncIterator[bytes]) -> AsyncIterator[byt
     yield b"\n\n"  # some servers do not end their last event
 
 
-async def _leave(events: AsyncIterator[object]) -> None:
-    """Read what comes behind `[DONE]`, so that the connection is free again, unless the server keeps silent."""
-    with suppress(TimeoutError, httpx2.RequestError):
-        async with asyncio.timeout(_LONGEST_GOODBYE_S):
-            async for _ in events:
-                pass
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Piece:
+    """What one event of a stream, or an answer in one piece, adds."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish_reason: str = ""
+    refused: bool = False
+    """Whether the text came as a refusal."""
+    calls_tools: bool = False
+    is_message: bool = False
+    """Whether it is a whole message and not what a stream adds to it."""
 
 
-_PIECES: Mapping[Api, Callable[[Mapping[str, object]], AnswerPiece]] = {
-    "chat": chat_piece,
-    "completions": completion_piece,
-}
+@dataclass(kw_only=True, slots=True)
+class _Answer:
+    """What has come of an answer so far."""
+
+    request: Request
+    streamed: bool
+    started_s: float = field(default_factory=time.perf_counter)
+    first_s: float | None = None
+    """When the first text came."""
+    ended_s: float | None = None
+    pieces: list[_Piece] = field(default_factory=list)
+    usage: Mapping[str, object] = field(default_factory=dict)
+    served_model: str = ""
+    is_whole: bool = False
+    """Whether the server has said that the answer is at its end: by `[DONE]`, or by sending it in one piece."""
+
+    @property
+    def lacks_nothing(self) -> bool:
+        """Whether the answer is all here, with its count if one was asked for."""
+        is_ended = any(piece.finish_reason for piece in self.pieces)
+        return self.is_whole or (is_ended and (bool(self.usage) or not self.request.stream_usage))
+
+    def add(self, event: Mapping[str, object], on_token: OnToken | None) -> None:
+        """Take in one event."""
+        self.ended_s = time.perf_counter()
+        self.served_model = text_at(event, "model") or self.served_model
+        self.usage = object_at(event, "usage") or self.usage
+        for choice in objects_at(event, "choices"):
+            piece = _piece_of(choice, self.request.api)
+            if self.first_s is None and (piece.text or piece.reasoning):
+                self.first_s = self.ended_s
+            # A message at the end of a stream repeats what was said.
+            if on_token is not None and piece.text and not (piece.is_message and self.pieces):
+                on_token(piece.text)
+            self.pieces.append(piece)
+
+    def generation(self) -> Generation:
+        """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
+        pieces, usage = self.pieces, self.usage
+        finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
+        text = _said(pieces, [piece.text for piece in pieces])
+        reasoning = _said(pieces, [piece.reasoning for piece in pieces])
+        if any(piece.calls_tools for piece in pieces) and not text.strip():
+            finish_reason = TOOL_CALLS  # some servers say `stop` of it too
+        if not pieces or not (finish_reason or self.is_whole):
+            raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
+        prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
+        details = object_at(usage, "prompt_tokens_details")
+        cached_tokens, written_tokens = count_at(details, "cached_tokens"), count_at(details, "cache_write_tokens")
+        if written_tokens is None:  # LiteLLM, of Anthropic's models
+            written_tokens = count_at(usage, "cache_creation_input_tokens")
+        reasoning_tokens = count_at(object_at(usage, "completion_tokens_details"), "reasoning_tokens")
+        # Gemini counts thoughts in the total alone; what a cache saved or was given may be counted so too.
+        beside = (count_at(usage, "total_tokens") or 0) - (prompt_tokens or 0) - (completion_tokens or 0)
+        in_cache = (cached_tokens or 0) + (written_tokens or 0)
+        if reasoning_tokens is None and prompt_tokens and beside > 0 and beside != in_cache:
+            reasoning_tokens, completion_tokens = beside, (completion_tokens or 0) + beside
+        is_silent = not (text or reasoning or completion_tokens)
+        if (failure := engine_fault(finish_reason, is_silent=is_silent)) is not None:
+            raise failure
+        reply = split_reasoning(text, reasoning=reasoning)
+        if completion_tokens is None:
+            completion_tokens = sum(bool(piece.text or piece.reasoning) for piece in pieces)
+        ended_s = self.ended_s or self.started_s
+        return Generation(
+            text=reply.answer,
+            reasoning=reply.reasoning,
+            reasoning_tokens=reasoning_tokens,
+            finish_reason=finish_reason,
+            prompt_tokens=self.request.built_tokens if prompt_tokens is None else prompt_tokens,
+            completion_tokens=completion_tokens,
+            cached_tokens=cached_tokens,
+            written_tokens=written_tokens,
+            ttft_ms=((self.first_s or ended_s) - self.started_s) * 1000,
+            latency_ms=(ended_s - self.started_s) * 1000,
+            served_model=self.served_model,
+            server_counted=prompt_tokens is not None,
+            streamed=self.streamed,
+            refused=any(piece.refused for piece in pieces),
+        )
+
+
+def _piece_of(choice: Mapping[str, object], api: Api) -> _Piece:
+    finish_reason = _reason(choice.get("finish_reason"))
+    if api == "completions":
+        return _Piece(text=text_at(choice, "text"), finish_reason=finish_reason)
+    piece = _spoken(object_at(choice, "delta"), finish_reason, is_message=False)
+    if piece.text or piece.reasoning or piece.calls_tools or "message" not in choice:
+        return piece
+    return _spoken(object_at(choice, "message"), finish_reason, is_message=True)
+
+
+def _said(pieces: Sequence[_Piece], texts: Sequence[str]) -> str:
+    """The texts of the pieces as one. A message counts only where the stream said nothing: it repeats what was said.
+
+    Where each is the text so far, it is the last one: then each begins with all of the one before it. A model that
+    repeats its own words ("ha", "ha") sends equal pieces, so that they do not grow.
+    """
+    for is_message in (False, True):
+        said = [text for text, piece in zip(texts, pieces, strict=True) if text and piece.is_message is is_message]
+        if len(set(said)) >= _FEWEST_GROWING and all(later.startswith(earlier) for earlier, later in pairwise(said)):
+            return said[-1]
+        if said:
+            return "".join(said)
+    return ""
+
+
+def _spoken(message: Mapping[str, object], finish_reason: str, *, is_message: bool) -> _Piece:
+    content, refusal = message.get("content"), text_at(message, "refusal")
+    parts = content if isinstance(content, list) else [content]
+    kinds = [text_at(part, "type") if isinstance(part, dict) else "" for part in parts]
+    thoughts = [part for part, kind in zip(parts, kinds, strict=True) if _THOUGHT.search(kind)]
+    text = _text_of([part for part, kind in zip(parts, kinds, strict=True) if not _THOUGHT.search(kind)])
+    return _Piece(
+        text=text or refusal,
+        reasoning=_text_of(message.get("reasoning_content") or message.get("reasoning") or thoughts),
+        finish_reason=finish_reason,
+        refused=bool(refusal) or "refusal" in kinds,
+        calls_tools=bool(list_at(message, "tool_calls") or object_at(message, "function_call")),
+        is_message=is_message,
+    )
+
+
+def _text_of(content: object) -> str:
+    """The text of a message's content: itself, or that of its parts."""
+    match content:
+        case str(text):
+            return text
+        case list(parts):
+            return "".join(map(_text_of, parts))
+        case dict(part):
+            return next((text for name in _TEXTS_OF_PART if (text := _text_of(part.get(name)))), "")
+    return ""
+
+
+def _reason(value: object) -> str:
+    """A finish reason as text; some servers send a number, or an object with a type."""
+    match value:
+        case str(text) | {"type": str(text)}:
+            return text
+    return to_json(value).decode()[:_LONGEST_REASON] if value else ""

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from contextcliff.engines.engine import Deployment, Served
+from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.openai.detection import ServerFacts, detect, served_name
-from contextcliff.engines.openai.dialect import Dialect
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import async_client, client
-from contextcliff.engines.openai.server_access import Address, ApiKey, address_of, api_key, provider_of
-from contextcliff.engines.openai.server_process import ServerCommand, ServerProcess, free_port, started
-from contextcliff.engines.openai.server_tokens import TOKENIZERS, TokenServer
-from contextcliff.engines.openai.session import OpenAISession, Pace
+from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, async_client, client, provider_of
+from contextcliff.engines.openai.serve import ServerCommand, ServerProcess, free_port, started
+from contextcliff.engines.openai.session import Dialect, OpenAISession, Pace, Slots
+from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
+from contextcliff.models.sampling import Sampling
+from contextcliff.records.positions import Positions
 from contextcliff.records.report import STARTED_HERE
 from contextcliff.settings import Int, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
@@ -35,7 +35,7 @@ _NO_KEY = "none"  # the client insists on a key; servers that need none ignore i
 
 
 @settings
-class OpenAICompatible:
+class OpenAICompatible(Engine):
     """A server at `base_url`, with or without `/v1`; its key is in the environment, never in a configuration."""
 
     preset: str
@@ -46,13 +46,6 @@ class OpenAICompatible:
     api_key_env: str | None = None
     """The NAME of the variable that holds the key. None: the first set variable whose key may go to this host."""
     concurrency: PositiveInt = 4
-    tokens_in_flight: PositiveInt | None = None
-    """Most tokens, prompts and answers together, of all requests in flight: a server whose cache overflows fails
-    them."""
-    speculation: NonNegativeInt | None = None
-    """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
-    prefix_cache: bool = True
-    """Whether the server may reuse what it computed of the beginning of a prompt; else `uncached_fields` are sent."""
     uncached_fields: Mapping[str, str | Int | bool] = Field(default_factory=dict)
     """Fields by which a request to this kind of server reuses no prefix; a text `{nonce}` is another in each request.
     None: it has no such field."""
@@ -70,12 +63,10 @@ class OpenAICompatible:
     """
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
-    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`server_process.py`).
+    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`serve.py`).
     None: it runs already. The server has to listen on the host and port of `base_url`; port 0 takes a free one."""
     start_timeout_s: PositiveFloat = 600.0
     """Time in which the server that `command` starts has to be up."""
-    is_paid: ClassVar[bool] = True
-    window_batch: ClassVar[None] = None
 
     @property
     def name(self) -> str:
@@ -120,8 +111,8 @@ class OpenAICompatible:
         }
 
     @property
-    def starts_server(self) -> bool:
-        return self.command is not None
+    def is_remote(self) -> bool:
+        return self.command is None
 
     def _started(self, model: Model) -> dict[str, object]:
         """What tells a server apart that a command starts; its port does not."""
@@ -150,27 +141,20 @@ class OpenAICompatible:
                 f"{how} with kv_policy.declared=true, or let engine.command start it"
             )
 
-    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        return policy
-
     @property
-    def computes_here(self) -> bool:
-        return self.command is not None
-
-    def memory(self) -> None:
-        """Only the server knows."""
-
-    def download(self, model: Model) -> None:
-        """Nothing: the server has its model."""
+    def may_have_tokenizer(self) -> bool:
+        """Whether this is no provider's host: those have the protocol's routes only."""
+        return provider_of(self.address.host) is None
 
     def check(self) -> None:
         self._key()
 
-    def needs_served_name(self, model: Model) -> bool:
-        return model.served_name(self.preset) is None
+    def known(self, model: Model) -> Served:
+        name = model.served_name(self.preset)
+        return Served(model=name, window=model.context_window, plain=self.api == "completions")
 
     def settle(self, model: Model) -> Model:
-        if not self.needs_served_name(model):
+        if model.served_name(self.preset) is not None:
             return model
         if self.command is not None:
             raise ConfigError(
@@ -179,17 +163,6 @@ class OpenAICompatible:
             )
         with self._client() as http:
             return replace(model, name=served_name(http, self.address.url, self._key()))
-
-    def configured(self, model: Model) -> Served | None:
-        name = model.served_name(self.preset)
-        if name is None or model.context_window is None:
-            return None
-        return Served(model=name, plain=self.api == "completions")
-
-    @property
-    def may_have_tokenizer(self) -> bool:
-        """Whether this is no provider's host: those have the protocol's routes only."""
-        return provider_of(self.address.host) is None
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
@@ -201,36 +174,17 @@ class OpenAICompatible:
             async with self._connected(deployment, None) as session:
                 yield session
             return
-        key = self._key()
-        here = replace(self, base_url=self._with_free_port())
-        with started(
-            here._filled(deployment), root=here.address.root, key=key, timeout_s=self.start_timeout_s
-        ) as process:
-            async with here._connected(deployment, process) as session:
-                yield session
-
-    def _with_free_port(self) -> str:
-        """The address that the server is to have. Raises `ConfigError` for one on another machine."""
-        address = self.address
+        key, address = self._key(), self.address
         if address.host not in _THIS_MACHINE:
             raise ConfigError(
                 f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
                 "engine.base_url=http://127.0.0.1:PORT/v1"
             )
-        return address.with_port(free_port(address.port))
-
-    def _filled(self, deployment: Deployment) -> list[str]:
-        if deployment.context_tokens is None:
-            raise ConfigError(
-                "model.context_window: engine.command has to know how long a context is; give model.context_window=N"
-            )
-        return self._command().filled(
-            model=deployment.model,
-            policy=deployment.kv_policy,
-            context_tokens=deployment.context_tokens,
-            port=self.address.port,
-            concurrency=self.concurrency,
-        )
+        here = replace(self, base_url=address.with_port(free_port(address.port)))
+        command = self._command().filled(deployment, port=here.address.port, concurrency=self.concurrency)
+        with started(command, root=here.address.root, key=key, timeout_s=self.start_timeout_s) as process:
+            async with here._connected(deployment, process) as session:
+                yield session
 
     @asynccontextmanager
     async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:
@@ -241,11 +195,12 @@ class OpenAICompatible:
             facts = detect(http, self.address.url, key, name=model.served_name(self.preset))
             if process is not None:  # which was given as much context as this run takes, and not the model's window
                 facts = replace(facts, window=None)
+            trained = facts.trained_tokens
             async with openai.AsyncOpenAI(
                 base_url=facts.base_url,
                 api_key=key.value or _NO_KEY,
                 default_headers=key.headers(),
-                default_query=key.parameters,
+                default_query=self.address.parameters,
                 max_retries=0,
                 timeout=self.timeout_s,
                 http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
@@ -253,31 +208,39 @@ class OpenAICompatible:
                 yield OpenAISession(
                     client=connection,
                     key=key,
-                    facts=facts,
-                    model=model,
+                    model=facts.model,
+                    began=Served(
+                        model=facts.model,
+                        window=facts.window,
+                        lines=(*facts.lines(), *self._own_lines(deployment.kv_policy)),
+                        plain=self.api == "completions",
+                        positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
+                    ),
                     tokenizer=self._tokenizer(asking, facts, key, model),
+                    timeout_s=self.timeout_s,
+                    sampler_names=self.samplers_sent,
                     dialect=Dialect(self.max_tokens_name),
+                    fields={**({} if self.prefix_cache else self.uncached_fields), **model.extra_body},
                     pace=Pace(
                         requests_per_minute=self.requests_per_minute,
                         seconds_between_requests=self.seconds_between_requests,
                     ),
-                    api=self.api,
-                    timeout_s=self.timeout_s,
-                    sampler_names=self.samplers_sent,
-                    max_tokens_name=self.max_tokens_name,
-                    uncached_fields={} if self.prefix_cache else self.uncached_fields,
+                    slots=Slots(facts.slots if self.concurrency > 1 and self.prefix_cache else 0),
                     process=process,
-                    policy_lines=self._policy_lines(deployment.kv_policy),
                 )
 
-    def _policy_lines(self, policy: KVPolicy) -> tuple[str, ...]:
-        """What the report says of a cache that can't be read back."""
+    def _own_lines(self, policy: KVPolicy) -> Iterator[str]:
+        """What the report says of how the server is asked, and of a cache that can't be read back."""
+        if self.address.login:
+            yield "asked with the user and password of engine.base_url, and no API key"
+        if unsent := sorted(set(Sampling().beside_temperature(0)) - set(self.samplers_sent)):
+            why = "this kind of server has no such sampler" if self.samplers_sent else "engine.sampler_names=null"
+            yield f"not sent, {why}: {', '.join(unsent)}"
         if self.command is not None:
-            return (STARTED_HERE,)
-        if not policy.declared:
-            return ()
-        line = start_line(self.preset, policy)
-        return (f"KV policy {policy.shown} as declared, not checked{f': {line}' if line else ''}",)
+            yield STARTED_HERE
+        elif policy.declared:
+            line = start_line(self.preset, policy)
+            yield f"KV policy {policy.shown} as declared, not checked{f': {line}' if line else ''}"
 
     def _key(self) -> ApiKey:
         return api_key(self.api_key_env, self.address, preset=self.preset)

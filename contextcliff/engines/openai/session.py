@@ -1,39 +1,39 @@
-"""An open connection to a server and one model on it: paces requests, and adapts them to what the server accepts."""
+"""A model on a server: requests are paced, put into its dialect, and sent until one answers or fails for good."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 import uuid
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import inf
 from statistics import median
 from typing import TYPE_CHECKING
 
 from contextcliff.engines.engine import OnToken, Served
-from contextcliff.engines.openai.detection import ServerFacts
-from contextcliff.engines.openai.dialect import Dialect
-from contextcliff.engines.openai.exchange import Api, Request, exchange
-from contextcliff.engines.openai.server_access import ApiKey
-from contextcliff.engines.openai.server_process import ServerProcess
+from contextcliff.engines.openai.exchange import Request, exchange
+from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.serve import ServerProcess
 from contextcliff.errors import EngineFault
-from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, Generation
-from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.text.tokens import Tokenizer
+from contextcliff.text.tokens import Tokenizer, plain_text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-_SECONDS_PER_MINUTE = 60.0
 _MATTERS = 0.1
-"""Cached share of a prompt from which on the two meanings can be told apart."""
+"""Cached share of a prompt from which on the two meanings of `prompt_tokens` can be told apart."""
 _FITS = 0.05
 _NONCE = "{nonce}"
+_SAME_CONTEXT = 0.1
+"""Share of a prompt that a slot has to hold already, as llama.cpp has it; else the longest unused is taken."""
 
 
 class Pace:
@@ -42,30 +42,62 @@ class Pace:
     `requests_per_minute` is spread evenly rather than sent in bursts, since servers count in windows of their own.
     """
 
-    def __init__(self, *, requests_per_minute: float | None, seconds_between_requests: float) -> None:
-        per_minute = 0.0 if requests_per_minute is None else _SECONDS_PER_MINUTE / requests_per_minute
-        self.interval_s = max(seconds_between_requests, per_minute)
+    def __init__(self, *, requests_per_minute: float | None = None, seconds_between_requests: float = 0.0) -> None:
+        per_minute = 0.0 if requests_per_minute is None else 60.0 / requests_per_minute
+        self._interval_s = max(seconds_between_requests, per_minute)
         self._next_start = 0.0
 
     async def wait(self) -> None:
         """Wait until the next request may start; requests start in the order in which they wait."""
         now = time.monotonic()
         start = max(now, self._next_start)
-        self._next_start = start + self.interval_s
+        self._next_start = start + self._interval_s
         if start > now:
             await asyncio.sleep(start - now)
 
 
-@dataclass(kw_only=True, slots=True)
+class Slots:
+    """The slots of a llama.cpp server. A prompt goes to the free one whose last prompt begins most like it.
+
+    With a `count` of 0, for other servers and for one request at a time, no slot is named.
+    """
+
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
+        self._free = dict.fromkeys(range(count), "")
+        """What each holds, the longest unused first."""
+
+    @contextmanager
+    def one_for(self, prompt: Prompt) -> Iterator[Mapping[str, int]]:
+        """The field of a request that names a slot, which is busy inside the block; none where none is free."""
+        text, free = plain_text(prompt), self._free
+        if not free:
+            yield {}
+            return
+        shared = {slot: _shared_beginning(held, text) for slot, held in free.items()}
+        slot = max(free, key=lambda each: shared[each] if shared[each] > _SAME_CONTEXT * len(text) else 0)
+        del free[slot]
+        try:
+            yield {"id_slot": slot}
+        finally:
+            free[slot] = text
+
+
+def _shared_beginning(one: str, other: str) -> int:
+    """Characters that both begin with."""
+    return bisect_left(range(1, min(len(one), len(other)) + 1), True, key=lambda end: not other.startswith(one[:end]))
+
+
 class Usage:
-    """What has been learnt of the usage of one server.
+    """What has been learnt of the usage of one server: whether its `prompt_tokens` leave out the cached ones.
 
     More cached tokens than prompt tokens can only be beside each other. Where there are fewer, the sum has to fit what
     the server counts for one of our tokens in prompts without a cached part, and the prompt tokens alone must not.
     """
 
-    leaves_out_cached: bool = False
-    _rates: deque[float] = field(default_factory=lambda: deque(maxlen=99))
+    def __init__(self) -> None:
+        self.leaves_out_cached = False
+        self._rates: deque[float] = deque(maxlen=99)
 
     def of_whole_prompt(self, generation: Generation, *, built_tokens: int) -> Generation:
         """The generation with the count of its whole prompt; the built length where the server tells none."""
@@ -87,76 +119,167 @@ class Usage:
         return replace(generation, prompt_tokens=counted)
 
 
+_USE_INSTEAD = re.compile(r"use '(\w+)' instead", re.IGNORECASE)
+_IS_UNKNOWN = re.compile(
+    r"(?:not|n['’]t) (?:yet |currently )?(?:support|permit|allow|recogni[sz]e|accept|implement|available)"
+    r"|un(?:supported|recogni[sz]ed|known)(?! error)|unexpected (?:keyword|field|param|arg|prop|key|name)"
+    r"|(?:was|is|were|are) unexpected|(?:no such|cannot find|not a valid) (?:field|param|arg|name)"
+    r"|extra[_ ](?:forbidden|inputs|fields)|additional propert|cannot both be",
+    re.IGNORECASE,
+)
+"""How servers say that they do not know a field: OpenAI, Azure, Mistral, vLLM, TGI, LiteLLM, Groq, Gemini."""
+_CLAUSE = re.compile(r"[.;!?]\s|\\n|\}, ?\{")
+_BOUNDS = ("max_completion_tokens", "max_tokens")
+
+
+class Dialect:
+    """Starts with every field, and gives one up for each refusal; `concessions` lists them for the report.
+
+    Some servers refuse `stream_options` or streaming, some have another name for a field, some refuse a sampler. A
+    refused sampler is left out and reported, since the server's own default then applies. `bound` is the field that
+    bounds an answer's length: it is never left out.
+    """
+
+    def __init__(self, bound: str = "max_tokens") -> None:
+        self.bound = bound
+        self.streams = True
+        self.stream_usage = True
+        self.stream_ignored = False
+        self.uncounted = False
+        self.renamed: dict[str, str] = {}
+        self.left_out: set[str] = set()
+
+    def accepted(self, fields: Mapping[str, object]) -> dict[str, object]:
+        """The fields of a request that this server accepts, under its names."""
+        return {self.renamed.get(name, name): value for name, value in fields.items() if name not in self.left_out}
+
+    def concede(self, refusal: str, fields: Mapping[str, object]) -> bool:
+        """Give up what a server does not know: a field is renamed or left out. False if it says so of none.
+
+        Raises `EngineFault` if the server knows no bound of an answer's length.
+        """
+        refused, instead = self._refused(refusal, fields), _USE_INSTEAD.search(refusal)
+        if refused is None:
+            return False
+        if refused == "stream_options":
+            self.stream_usage = False
+        elif refused == "stream":
+            self.streams = self.stream_usage = False
+        elif instead is not None and refused not in self.renamed and instead[1] not in fields:
+            self.renamed[refused] = instead[1]
+        elif refused != self.bound:
+            self.left_out.add(refused)
+        elif refused not in self.renamed:
+            self.renamed[refused] = next(name for name in _BOUNDS if name != refused)
+        else:
+            raise EngineFault(
+                "no_bound", f"the server takes neither {refused} nor {self.renamed[refused]}: {refusal}", fatal=True
+            )
+        return True
+
+    def answered(self, *, streamed: bool, counted: bool) -> None:
+        """Note whether an answer was streamed and its tokens counted, for the report."""
+        self.stream_ignored = self.stream_ignored or (self.streams and not streamed)
+        self.uncounted = self.uncounted or not counted
+
+    def concessions(self) -> tuple[str, ...]:
+        """What this server does not accept, a line each."""
+        lines = [f"{name} is refused and left out: the server's own default holds" for name in sorted(self.left_out)]
+        if not self.streams:
+            lines.append("streaming is refused: the time to first token is the time of the whole answer")
+        elif self.stream_ignored:
+            lines.append("stream is ignored: the time to first token is the time of the whole answer")
+        if self.uncounted:
+            why = "no usage is sent" if self.stream_usage or not self.streams else "stream_options is refused"
+            lines.append(f"{why}: token counts are the tokenizer's")
+        return tuple(lines)
+
+    def _refused(self, refusal: str, fields: Mapping[str, object]) -> str | None:
+        """Our name of the field that is named next to where a refusal says that a field is unknown, or of streaming.
+
+        A mention alone says nothing: "requires fewer max_tokens".
+        """
+        ours = {self.renamed.get(name, name): name for name in fields if name not in self.left_out}
+        if self.stream_usage:
+            ours["stream_options"] = "stream_options"
+        if self.streams:
+            ours |= dict.fromkeys(("stream", "streaming", "Streaming"), "stream")
+        name = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ours))})(?![\w-])")
+        for clause in _CLAUSE.split(refusal):
+            for said in _IS_UNKNOWN.finditer(clause):
+                if named := list(name.finditer(clause)):
+                    nearest = min(named, key=lambda at: max(at.start() - said.end(), said.start() - at.end()))
+                    return ours[nearest[0]]
+        # Some refuse streaming in other words, and no answer is lost or longer without it.
+        mentioned = {ours[found] for found in name.findall(refusal)}
+        return next((field for field in ("stream_options", "stream") if field in mentioned), None)
+
+
 @dataclass(kw_only=True, slots=True)
 class OpenAISession:
     """A model on a server, with what has been learnt of the server so far."""
 
     client: AsyncOpenAI
     key: ApiKey
-    facts: ServerFacts
-    model: Model
+    model: str
+    """Its name on the server."""
+    began: Served
+    """What was known when the session began."""
     tokenizer: Tokenizer | None
-    dialect: Dialect
-    pace: Pace
-    api: Api
     timeout_s: float
     sampler_names: Mapping[str, str]
     """The samplers that are sent beside `temperature`: our name to the server's."""
-    max_tokens_name: str
-    uncached_fields: Mapping[str, str | int | bool] = field(default_factory=dict)
-    """What forbids the server to reuse the beginning of an earlier prompt; `{nonce}` is a new text in each request."""
+    dialect: Dialect = field(default_factory=Dialect)
+    fields: Mapping[str, object] = field(default_factory=dict)
+    """Sent with every request; a text `{nonce}` is another in each."""
+    pace: Pace = field(default_factory=Pace)
+    slots: Slots = field(default_factory=Slots)
     process: ServerProcess | None = None
     """The server, where it was started for this session."""
     usage: Usage = field(default_factory=Usage)
-    policy_lines: tuple[str, ...] = ()
-    """What is said of a KV policy that can't be read back."""
     shortest_answered: float = inf
     """Tokens of the shortest prompt that was answered with a text."""
 
     @property
     def served(self) -> Served:
-        """What was detected, and what the server has refused so far."""
-        trained = self.facts.trained_tokens
-        lines = list(self.facts.lines())
-        if self.key.login:
-            lines.append("asked with the user and password of engine.base_url, and no API key")
-        if unsent := sorted(set(Sampling().beside_temperature(0)) - set(self.sampler_names)):
-            why = "this kind of server has no such sampler" if self.sampler_names else "engine.sampler_names=null"
-            lines.append(f"not sent, {why}: {', '.join(unsent)}")
-        lines += [*self.policy_lines, *self.dialect.concessions()]
+        """What was known as it began, and what the server has refused since."""
+        learnt = list(self.dialect.concessions())
+        if self.slots.count:
+            learnt.append(f"{self.slots.count:,} slots: prompts of one context go to the same one, one after another")
         if self.usage.leaves_out_cached:
-            lines.append("prompt_tokens leaves out cached_tokens: both are added")
-        return Served(
-            model=self.facts.model,
-            window=self.facts.window,
-            lines=tuple(lines),
-            plain=self.api == "completions",
-            positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
-        )
+            learnt.append("prompt_tokens leaves out cached_tokens: both are added")
+        return replace(self.began, lines=(*self.began.lines, *learnt), slots=self.slots.count or None)
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         """Send one prompt, without the fields that the server refuses, until it answers or a fault remains."""
-        fields = self._fields(sample, sampling)
-        while True:
-            await self.pace.wait()
-            request = self._request(sample, prompt, fields)
-            try:
-                generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
-                self.dialect.answered(streamed=generation.streamed, counted=generation.server_counted)
-                generation = self.usage.of_whole_prompt(generation, built_tokens=sample.built_tokens)
-                self._check_answer(generation, sample, sampling)
-                return generation
-            except EngineFault as fault:
-                if self.process is not None and self.process.has_ended:
-                    raise EngineFault("server_ended", self.process.why_ended(), fatal=True) from fault
-                refused = fault.kind == "bad_request"
-                # Requests in flight together are refused together. The first refusal changes the dialect; the others
-                # are sent again in it.
-                outdated = refused and request != self._request(sample, prompt, fields)
-                if not outdated and not (refused and self.dialect.concede(self.key.hide_in(fault.detail), fields)):
-                    raise self._without_key(fault) from fault
+        with self.slots.one_for(prompt) as slot:
+            fields = {**slot, **self._fields(sample, sampling)}
+            while True:
+                await self.pace.wait()
+                request = self._request(sample, prompt, fields)
+                try:
+                    generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
+                    self.dialect.answered(streamed=generation.streamed, counted=generation.server_counted)
+                    generation = self.usage.of_whole_prompt(generation, built_tokens=sample.built_tokens)
+                    self._check_answer(generation, sample, sampling)
+                    return generation
+                except EngineFault as fault:
+                    if self.process is not None and self.process.has_ended:
+                        raise EngineFault("server_ended", self.process.why_ended(), fatal=True) from fault
+                    said, refused = self.key.hide_in(fault.detail), fault.kind == "bad_request"
+                    # Requests in flight together are refused together. The first refusal changes the dialect; the
+                    # others are sent again in it.
+                    outdated = refused and request != self._request(sample, prompt, fields)
+                    if not outdated and not (refused and self.dialect.concede(said, fields)):
+                        raise EngineFault(
+                            fault.kind,
+                            said,
+                            retryable=fault.retryable,
+                            fatal=fault.fatal,
+                            retry_after_s=fault.retry_after_s,
+                        ) from fault
 
     def _check_answer(self, generation: Generation, sample: Sample, sampling: Sampling) -> None:
         """Raise `EngineFault` for an answer of no token, or of the only one that the window had room for."""
@@ -164,7 +287,7 @@ class OpenAISession:
             self.shortest_answered = min(self.shortest_answered, sample.built_tokens)
         if generation.completion_tokens == 0 and self.shortest_answered < sample.built_tokens:
             raise EngineFault(NO_TOKENS, "no token was generated, and a shorter prompt was answered", retryable=True)
-        window = self.facts.window
+        window = self.began.window
         is_cut = generation.finish_reason == "length" or (window is not None and generation.prompt_tokens + 1 >= window)
         if is_cut and generation.server_counted and generation.completion_tokens == 1 < sampling.generated_tokens:
             # Not tried again: an equal prompt leaves no more room.
@@ -172,32 +295,21 @@ class OpenAISession:
 
     def _request(self, sample: Sample, prompt: Prompt, fields: Mapping[str, object]) -> Request:
         return Request(
-            model=self.facts.model,
+            model=self.model,
             prompt=prompt,
             fields=self.dialect.accepted(fields),
-            api=self.api,
+            api="completions" if self.began.plain else "chat",
             streams=self.dialect.streams,
             stream_usage=self.dialect.stream_usage,
             built_tokens=sample.built_tokens,
         )
 
     def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
-        names = self.sampler_names
-        given = sampling.beside_temperature(sample.seed)
+        names, given = self.sampler_names, sampling.beside_temperature(sample.seed)
         return {
             "temperature": sampling.temperature,
-            self.max_tokens_name: sampling.generated_tokens,
+            self.dialect.bound: sampling.generated_tokens,
             **{names[name]: value for name, value in given.items() if name in names},
             # No other request has the nonce, that of an earlier run neither: the server may remember it.
-            **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.uncached_fields.items()},
-            **self.model.extra_body,
+            **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.fields.items()},
         }
-
-    def _without_key(self, fault: EngineFault) -> EngineFault:
-        return EngineFault(
-            fault.kind,
-            self.key.hide_in(fault.detail),
-            retryable=fault.retryable,
-            fatal=fault.fatal,
-            retry_after_s=fault.retry_after_s,
-        )

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from contextcliff.engines.engine import Deployment, Download, OnToken, Served
-from contextcliff.engines.kept_model import taken
+from contextcliff.engines.engine import Deployment, Download, Engine, OnToken, Served, taken
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.reasoning import Reply, split_reasoning
 from contextcliff.engines.transformers.loading import (
@@ -56,7 +55,7 @@ _HALF_CHARACTER = "\ufffd"
 
 
 @settings
-class Transformers:
+class Transformers(Engine):
     """A model of transformers, and evictions of its cache by kvpress."""
 
     weights: Literal["auto", "gguf", "hub"] = "auto"
@@ -84,13 +83,8 @@ class Transformers:
     where they have none."""
     concurrency: PositiveInt = 1
     """Requests in flight: as many prompts are computed together, of a policy that neither evicts nor quantises."""
-    tokens_in_flight: PositiveInt | None = None
     speculation: NonNegativeInt | None = 0
-    max_retries: NonNegativeInt = 0
     name: ClassVar[str] = "transformers"
-    is_paid: ClassVar[bool] = True
-    window_batch: ClassVar[None] = None
-    computes_here: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.trust_remote_code is True:
@@ -123,14 +117,12 @@ class Transformers:
             return self.api
         return "completions" if self._weights(model).has_chat_template() is False else "chat"
 
-    def cache_policy(self, policy: KVPolicy) -> KVPolicy:
-        """With the type that is computed in, where the policy has 16 bits."""
-        own = _AS_CACHED[self._dtype()]
-        key_type, value_type = (own if kind == "f16" else kind for kind in (policy.key_type, policy.value_type))
-        return replace(policy, key_type=key_type, value_type=value_type)
+    @property
+    def cache_type(self) -> CacheType:
+        return _AS_CACHED[self._dtype()]
 
+    @property
     def memory(self) -> DeviceMemory:
-        """The GPU's, or the machine's."""
         import torch
 
         device = torch.device(usable_device(self.device))

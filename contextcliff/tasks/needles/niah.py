@@ -16,7 +16,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import settings
-from contextcliff.tasks.grid import Depths, filled, require_fields
+from contextcliff.tasks.grid import Depths, filled
 from contextcliff.tasks.needles.haystack import fact
 from contextcliff.tasks.needles.planting import KeyKind, Planted, PlantingTask, SampleSite, ValueKind, room_for
 from contextcliff.tasks.task import ScoringContext
@@ -46,13 +46,14 @@ class Needle:
     """Whether what is right does not stand in the text: a translation, a sum, the name of what is described."""
 
     def __post_init__(self) -> None:
+        named = {"text": ("{city}", "{number}"), "question": ("{city}",)}
         for key, words in (("text", self.text), ("question", self.question)):
             if not words.strip():
                 raise ValueError(f"task.needle.{key}: must not be empty")
-        if self.kind == "dynamic":
-            require_fields("task.needle.text", self.text, ("{city}", "{number}"))
-            require_fields("task.needle.question", self.question, ("{city}",))
-        else:
+            missing = [name for name in named[key] if name not in words]
+            if missing and self.kind == "dynamic":
+                raise ValueError(f"task.needle.{key}={words}: {' and '.join(missing)} must stand in it")
+        if self.kind == "static":
             self._check_static()
 
     @property

