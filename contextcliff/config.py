@@ -12,7 +12,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -37,7 +37,6 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
-from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import GivenPath, Label, NonNegativeInt, settings
@@ -144,26 +143,11 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SweepParts:
-    """What the jobs of a sweep share, and where all of it is kept."""
-
-    tracking: NoTracker
-    reporting: ReportingSettings
-    output_dir: Path
-    published: tuple[PublishedCurve, ...]
-
-
-def part_of(config: DictConfig) -> SweepParts:
-    """What a sweep as a whole needs of its configuration. Raises `ConfigError`."""
+def part_of(config: DictConfig) -> tuple[NoTracker, ReportingSettings, Path]:
+    """What the jobs of a sweep share: tracking, reporting and output folder. Raises `ConfigError`."""
     values = _resolved(config, ("tracking", "reporting", "output_dir"))
     reporting = build(ReportingSettings, values["reporting"], group="reporting")
-    return SweepParts(
-        tracking=build_group("tracking", values["tracking"]),
-        reporting=reporting,
-        published=published_curves(reporting.published, key="reporting.published"),
-        output_dir=Path(str(values["output_dir"])).expanduser(),
-    )
+    return build_group("tracking", values["tracking"]), reporting, Path(str(values["output_dir"])).expanduser()
 
 
 def build_group(group: str, node: object) -> Any:
