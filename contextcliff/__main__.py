@@ -15,6 +15,7 @@ from contextcliff.command_line.jobs import (
     exit_codes,
     prepare_environment,
     print_error,
+    refused,
     report_stop,
     run_job,
     wants_traceback,
@@ -38,112 +39,70 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         print_error("the reader of the output went away; what was answered is kept, the same command goes on")
         code = ExitCode.FAILED
+    except ContextCliffError as error:
+        code = refused(error)
     sys.exit(code)
 
 
 def _run(arguments: list[str]) -> ExitCode:
-    from contextcliff.command_line.completion import completing
-    from contextcliff.command_line.config_folders import use_config_dir
-    from contextcliff.command_line.flags import asks_for_version, parse_command_line, version
-    from contextcliff.command_line.job_keys import (
-        refuse_former_keys,
-        refuse_one_file_of_models,
-        refuse_swept_list,
-        refuse_unknown_forced_keys,
-        with_open_keys,
+    from contextcliff.command_line.compose import run_again
+    from contextcliff.command_line.keys import checked
+    from contextcliff.command_line.overrides import (
+        completing,
+        parse_command_line,
+        parse_overrides,
+        use_config_dir,
+        version,
     )
-    from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
-    from contextcliff.command_line.run_key import run_again
 
-    if asks_for_version(arguments):
+    # Also shortened (`--vers`), as argparse allows.
+    if any(argument.startswith("--v") and "--version".startswith(argument) for argument in arguments):
         sys.stdout.write(f"{version()}\n")
         return ExitCode.DONE
     if arguments[:1] == ["ui"]:
-        return _show_runs(arguments[1:])
-    try:
-        typed = parse_command_line(arguments)
-        use_config_dir(typed.config_dir)
-        quoted = quote_home_paths(typed.overrides)
-        overrides = parse_overrides(quoted)
-        refuse_former_keys(overrides)
-        check_overrides(overrides)
-        again = run_again(quoted, overrides)
-        if again is not None:
-            quoted = again
-            overrides = parse_overrides(quoted)
-        sweeping = any(override.is_sweep_override() for override in overrides)
-        if sweeping and typed.showing:
-            raise ConfigError(f"{typed.showing}: shows one job; give each key one value")
-        refuse_unknown_forced_keys(overrides)
-        refuse_swept_list(overrides)
-        refuse_one_file_of_models(overrides)
-        quoted = with_open_keys(quoted, overrides)
-    except ConfigError as error:
-        if wants_traceback():
-            raise
-        print_error(error)
-        return error.exit_code
+        from contextcliff.command_line.ui import show_runs
+
+        return show_runs(arguments[1:])
+    typed = parse_command_line(arguments)
+    use_config_dir(typed.config_dir)
+    overrides = parse_overrides(typed.overrides)
+    again = run_again(overrides)
+    if again is not None:
+        overrides = parse_overrides(again)
+    sweeping = any(override.is_sweep_override() for override in overrides)
+    if sweeping and typed.showing:
+        raise ConfigError(f"{typed.showing}: shows one job; give each key one value")
     # Overrides first: argparse does not accept them on both sides of a flag.
-    sys.argv[1:] = [*quoted, *typed.flags, *(["--multirun"] if sweeping and not typed.multirun else [])]
+    sys.argv[1:] = [*checked(overrides), *typed.flags, *(["--multirun"] if sweeping and not typed.multirun else [])]
     if typed.showing:  # no job runs
         with completing() if typed.showing == "--shell-completion" else nullcontext():
             return _run_hydra(overrides)
-    return _run_jobs(overrides)
-
-
-def _show_runs(arguments: list[str]) -> ExitCode:
-    from contextcliff.command_line.ui import show_runs
-
     try:
-        return show_runs(arguments)
-    except ContextCliffError as error:
-        if wants_traceback():
-            raise
-        print_error(error)
-        return error.exit_code
-
-
-def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
-    from contextcliff.command_line.end_of_sweep import compare_jobs
-    from contextcliff.engines.engine import models_kept
-    from contextcliff.execution.signals import JOBS_FOLDER, handle_signals
-
-    try:
-        with (
-            tempfile.TemporaryDirectory(prefix="contextcliff-sweep-") as sweep_dir,
-            tempfile.TemporaryDirectory(prefix="contextcliff-jobs-") as jobs_dir,
-        ):
-            os.environ.setdefault(_SWEEP_DIR, sweep_dir)
-            os.environ[JOBS_FOLDER] = jobs_dir
-            handle_signals(sweeps=True)
-            exit_codes.clear()
-            with models_kept():
-                code = _run_hydra(overrides)
-            try:
-                _end_of_jobs(Path(jobs_dir))
-            except ContextCliffError as error:
-                if wants_traceback():
-                    raise
-                print_error(error)
-                return code if code is not ExitCode.DONE else error.exit_code
-            return code if code is not ExitCode.DONE else compare_jobs(Path(jobs_dir))
-    except KeyboardInterrupt:  # also one that comes while the folders are removed
+        return _run_jobs(overrides)
+    except KeyboardInterrupt:  # also one that comes while the folder is removed
         return report_stop()
 
 
-def _end_of_jobs(jobs_dir: Path) -> None:
-    """What is said of several jobs together: the sweep's table, or the sum of their plans."""
-    if "contextcliff.command_line.sweep_watch" in sys.modules:  # else no sweep has begun
-        from contextcliff.command_line.sweep_watch import end_sweep
+def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
+    from contextcliff.engines.engine import models_kept
+    from contextcliff.execution.signals import JOBS_FOLDER, handle_signals
 
-        end_sweep()
-    from contextcliff.command_line.end_of_sweep import sum_plans
+    with tempfile.TemporaryDirectory(prefix="contextcliff-jobs-") as folder:
+        os.environ[JOBS_FOLDER] = folder
+        os.environ.setdefault(_SWEEP_DIR, f"{folder}/hydra")
+        handle_signals(sweeps=True)
+        exit_codes.clear()
+        with models_kept():
+            code = _run_hydra(overrides)
+        if "contextcliff.command_line.sweep" not in sys.modules and not any(Path(folder).iterdir()):
+            return code  # there was one job
+        from contextcliff.command_line.sweep import end_sweep
 
-    total = sum_plans(jobs_dir)
-    if total is not None and total.jobs > 1:
-        from contextcliff.reporting.plan_report import render_plan_total
-
-        render_plan_total(total)
+        try:
+            return end_sweep(code)
+        except ContextCliffError as error:
+            failed = refused(error)
+            return code if code is not ExitCode.DONE else failed
 
 
 def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
@@ -151,7 +110,7 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    from contextcliff.command_line.hydra_errors import explain, explain_launcher
+    from contextcliff.command_line.keys import explain, explain_setup
     from contextcliff.composing import conf_dir
     from contextcliff.execution.signals import stop_code
 
@@ -160,8 +119,7 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     except (HydraException, OmegaConfBaseException) as error:
         if wants_traceback():
             raise
-        print_error(explain(error, overrides))
-        return ExitCode.BAD_CONFIGURATION
+        return refused(ConfigError(explain(error, overrides)))
     except JobFailed as error:
         if error.unseen_message:
             print_error(error.unseen_message)
@@ -173,11 +131,10 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     except Exception as error:
         if stop_code() is not None:  # a launcher whose processes were ended by the signal too
             return report_stop()
-        said = None if wants_traceback() else explain_launcher(error, overrides)
-        if said is None:
+        explained = None if wants_traceback() else explain_setup(error, overrides, began=bool(exit_codes))
+        if explained is None:
             raise
-        print_error(said)
-        return ExitCode.FAILED
+        return refused(explained)
     return stop_code() or next((code for code in exit_codes if code is not ExitCode.DONE), ExitCode.DONE)
 
 

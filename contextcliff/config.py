@@ -1,15 +1,21 @@
-"""From a composed configuration to the objects of a run, with every error named by its key."""
+"""From a composed configuration to the objects of a run, with every error named by its key.
+
+A class is one of its group's kinds before it is called, and takes the group's keys and no others. Hydra's `instantiate`
+calls whatever `_target_` names, wherever it stands, and has keys of its own (`_partial_`, `_args_`).
+"""
 
 from __future__ import annotations
 
 import importlib
+import inspect
+import json
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast, get_type_hints
+from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import MissingMandatoryValue, OmegaConfBaseException
@@ -23,7 +29,6 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
-from contextcliff.config_errors import explain, refuse_nonsense, shown_setting
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
 from contextcliff.errors import ConfigError, one_line
@@ -35,44 +40,48 @@ from contextcliff.models.weights import Gguf
 from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.reporting_settings import ReportingSettings
-from contextcliff.settings import FOLDER_NAME, GivenPath, NonNegativeInt, settings
+from contextcliff.settings import GivenPath, Label, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
 from contextcliff.tracking.none import NoTracker
 
-_GROUPS = ("action", "model", "engine", "tokenizer", "task", "dataset", "sampling", "kv_policy", "analysis", "tracking")
-_ANNOTATORS: Mapping[str, str] = {
-    "judge": "is no judge; choose one with judge=llm",
-    "embedding": "embeds nothing; choose one with embedding=openai or llamacpp",
-}
-"""Groups that may stay empty, and what is said of a value that is none of their options."""
-_KINDS: Mapping[str, type] = {
+_GROUPS: Mapping[str, type] = {
     **{"action": Action, "model": Model, "engine": Engine, "tokenizer": TokenizerChoice, "task": Task},
     **{"dataset": Dataset, "sampling": Sampling, "kv_policy": KVPolicy, "analysis": AnalysisSettings},
     **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
 """What the class of each group has to be like."""
-_SECTIONS = ("reporting", "budget")
-_PLAIN = ("label", "seed", "search", "beyond_window", "output_dir", "run")
-_ASKED = tuple(group for group in (*_GROUPS, *_ANNOTATORS) if group not in ("action", "tracking"))
-"""Groups whose options say what was asked of whom, and how it was judged."""
-_LONGEST_REASON = 160
-_LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
-
-
-@settings
-class _Plain:
-    label: str
-    seed: NonNegativeInt
-    search: Literal["walk", "refine"]
-    beyond_window: Literal["refuse", "fit"]
-    output_dir: GivenPath
-    run: GivenPath | None
+_MAY_BE_NONE = ("judge", "embedding")
+_LONGEST_VALUE, _LONGEST_REASON = 80, 160
+_WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "a text",
+    "tuple": "a list, [A,B]",
+}
+"""What a value has to be, by the first word of the kinds of pydantic's errors."""
+_T = TypeVar("_T")
 
 
 @settings
 class _OfEveryDataset:
     control_tokens: Literal["spell", "keep"] = "spell"
+
+
+@settings
+class _Plain:
+    """What stands beside the groups, and what every dataset has."""
+
+    label: Label
+    seed: NonNegativeInt
+    search: Literal["walk", "refine"]
+    beyond_window: Literal["refuse", "fit"]
+    output_dir: GivenPath
+    run: GivenPath | None
+    reporting: ReportingSettings
+    budget: Budget
+    dataset: _OfEveryDataset
 
 
 def build_invocation(
@@ -82,79 +91,55 @@ def build_invocation(
 
     `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind.
     """
-    values = _resolved(config)
-    _refuse_unknown(values, (*_GROUPS, *_ANNOTATORS, *_SECTIONS, *_PLAIN), prefix="")
-    plain = cast(_Plain, build(_Plain, {key: values[key] for key in _PLAIN}, group=""))
-    if not _LABEL.fullmatch(plain.label):
-        raise ConfigError(
-            f"label={plain.label}: up to 64 letters, digits, dots, hyphens and underscores; choose such a one"
-        )
-    del values["run"]  # a place, and nothing that was configured
+    return invocation_of(_resolved(config, list(map(str, config))), overrides, options=options or {})
+
+
+def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: Mapping[str, str | None]) -> Invocation:
+    """The same from plain values, which it changes. Raises `ConfigError`."""
+    _refuse_broken_text(values)
     named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
-    judging = values.get("judge")
-    for section, prefix in ((values, ""), (judging, "judge.")):
-        told = _told_by_weights(section, prefix=prefix, named=named)
-        named |= told.keys()
-        overrides = (*overrides, *(f"{key}={value}" for key, value in told.items()))
-    if "model.name" in named and isinstance(values.get("model"), dict):
-        values["model"]["served"] = {}  # a name that is given by hand wins over a preset's
-    if "judge.model.name" in named and isinstance(judging, dict) and isinstance(judging.get("model"), dict):
-        judging["model"]["served"] = {}
-    for section, prefix in ((values, ""), (judging, "judge.")):
-        _forget_unpaid_prices(section, prefix=prefix, named=named)
-    shown = cast(dict[str, Any], _as_shown(values))
-    of_dataset = cast(_OfEveryDataset, _taken_out(_OfEveryDataset, values.get("dataset"), group="dataset"))
-    groups = {group: _build_group(group, values.get(group)) for group in _GROUPS}
+    for prefix, section in (("", values), ("judge.", values.get("judge"))):
+        if isinstance(section, dict) and isinstance(section.get("model"), dict):
+            told = _settled_model(section, prefix=prefix, named=named)
+            overrides = (*overrides, *(f"{key}={value}" for key, value in told.items()))
+    shown = _as_shown({key: value for key, value in values.items() if key != "run"})  # a place, not configured
+    dataset = values.get("dataset")
+    of_dataset = {key: dataset.pop(key) for key in ("control_tokens",) if isinstance(dataset, dict) and key in dataset}
+    plain = build(_Plain, {**{k: v for k, v in values.items() if k not in _GROUPS}, "dataset": of_dataset}, group="")
+    groups: dict[str, Any] = {group: build_group(group, values.get(group)) for group in _GROUPS}
+    task, judge, embedder = groups["task"], groups.pop("judge"), groups.pop("embedding")
     if plain.run is not None and not isinstance(groups["action"], Analyze):
         raise ConfigError(f"run={plain.run}: names a stored run to analyse; add action=analyze, or leave it out")
-    task = cast(Task, groups["task"])
-    traits = task.traits
-    judge = cast(Judge | None, _build_annotator("judge", values.get("judge")))
-    embedder = cast(Embedder | None, _build_annotator("embedding", values.get("embedding")))
-    if judge is not None and not traits.has_references:
+    if judge is not None and not task.traits.has_references:
         raise ConfigError(f"judge: task={task.name} has no reference answers to judge by; leave it out")
-    if traits.is_judged and judge is None:
+    if task.traits.is_judged and judge is None:
         raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
-    if traits.is_judged and traits.is_searched:
+    if task.traits.is_judged and task.traits.is_searched:
         raise ConfigError(
             "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
             "fixed number of samples, task.trials=N, or take another metric"
         )
-    if embedder is not None and not traits.embeds_texts:
+    if embedder is not None and not task.traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
-    tracking = cast(NoTracker, groups["tracking"])
-    if not FOLDER_NAME.fullmatch(tracking.experiment):
-        raise ConfigError(
-            f"tracking.experiment={tracking.experiment}: names a folder too; use up to 100 letters, digits, spaces, "
-            "dots, hyphens and underscores"
-        )
-    reporting = cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting"))
-    chosen = {group: option for group in _ASKED if (option := (options or {}).get(group))}
     try:
-        tracking.check()
+        groups["tracking"].check()
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    # What was asked of whom, and how it was judged.
+    asked = [group for group in _GROUPS if group not in ("action", "tracking")]
+    chosen = {group: option for group in asked if (option := options.get(group))}
     return Invocation(
-        action=cast(Action, groups["action"]),
-        model=cast(Model, groups["model"]),
-        engine=cast(Engine, groups["engine"]),
-        tokenizer=cast(TokenizerChoice, groups["tokenizer"]),
-        task=task,
-        dataset=cast(Dataset, groups["dataset"]),
-        sampling=cast(Sampling, groups["sampling"]),
-        kv_policy=cast(KVPolicy, groups["kv_policy"]),
-        analysis=cast(AnalysisSettings, groups["analysis"]),
-        tracking=tracking,
-        reporting=reporting,
-        published=published_curves(reporting.published, key="reporting.published"),
+        **groups,
         judge=judge,
         embedder=embedder,
-        budget=cast(Budget, build(Budget, values["budget"], group="budget")).for_lengths(given=traits.lengths_given),
+        reporting=plain.reporting,
+        published=published_curves(plain.reporting.published, key="reporting.published"),
+        budget=plain.budget.for_lengths(given=task.traits.lengths_given),
         label=plain.label,
         seed=plain.seed,
         search=plain.search,
         beyond_window=plain.beyond_window,
-        control_tokens=of_dataset.control_tokens,
+        control_tokens=plain.dataset.control_tokens,
         output_dir=_writable(plain.output_dir),
         parameters={**chosen, **{key: str(value) for key, value in _flattened(shown)}},
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
@@ -163,53 +148,6 @@ def build_invocation(
         like=task.like,
         run_folder=None if plain.run is None else Path(plain.run).expanduser(),
     )
-
-
-def _told_by_weights(section: object, *, prefix: str, named: Set[str]) -> Mapping[str, str]:
-    """The keys of name and window that the header of a GGUF file fills, in place; with their values as typed.
-
-    Those of a file that is typed, since the option's are another model's, and those that an option leaves open. Of a
-    server that runs already the file may be anything. Raises `ConfigError`.
-    """
-    model = section.get("model") if isinstance(section, dict) else None
-    if not isinstance(section, dict) or not isinstance(model, dict) or not isinstance(model.get("gguf"), dict):
-        return {}
-    typed = any(f"{prefix}model.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
-    left = [key for key in ("name", "context_window") if typed or model.get(key) is None]
-    left = [key for key in left if f"{prefix}model.{key}" not in named]
-    engine = cast(Engine, _build_group(f"{prefix}engine", section.get("engine"))) if left else None
-    if engine is None or engine.is_remote:
-        return {}
-    gguf = cast(Gguf, build(Gguf, model["gguf"], group=f"{prefix}model.gguf"))
-    if not gguf.is_named:
-        return {}
-    name, window = gguf.told()
-    if window is None and "context_window" in left:
-        raise ConfigError(
-            f"{prefix}model.context_window: nothing here tells the window of {name}; give "
-            f"{prefix}model.context_window=TOKENS"
-        )
-    told = {key: value for key, value in (("name", name), ("context_window", window)) if key in left}
-    model |= told
-    if typed and not named & {f"{prefix}model.hub", f"{prefix}model", f"model@{prefix}model"}:
-        model["hub"] = None  # the default model's
-    return {f"{prefix}model.{key}": str(window) if key == "context_window" else as_typed(name) for key in told}
-
-
-def _taken_out(cls: type, node: object, *, group: str) -> object:
-    """Build a settings class from its keys among those of a group, which loses them."""
-    names = [name for name in get_type_hints(cls) if isinstance(node, dict) and name in node]
-    return build(cls, {name: cast(dict[str, object], node).pop(name) for name in names}, group=group)
-
-
-def _forget_unpaid_prices(section: object, *, prefix: str, named: Collection[str]) -> None:
-    """Drop a preset's prices where nobody is paid; those that are given by hand stay, so that a budget can be tried."""
-    if not isinstance(section, dict) or not isinstance(section.get("model"), dict):
-        return
-    if any(key.startswith(f"{prefix}model.price") for key in named):
-        return
-    if not cast(Engine, _build_group(f"{prefix}engine", section.get("engine"))).is_paid:
-        section["model"].pop("price", None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -224,83 +162,67 @@ class SweepParts:
 
 def part_of(config: DictConfig) -> SweepParts:
     """What a sweep as a whole needs of its configuration. Raises `ConfigError`."""
-    values = {key: OmegaConf.to_container(config[key], resolve=True) for key in ("tracking", "reporting")}
-    tracking = cast(NoTracker, _build_group("tracking", values["tracking"]))
-    if not FOLDER_NAME.fullmatch(tracking.experiment):
-        raise ConfigError(f"tracking.experiment={tracking.experiment}: names a folder too")
-    reporting = cast(ReportingSettings, build(ReportingSettings, values["reporting"], group="reporting"))
+    values = _resolved(config, ("tracking", "reporting", "output_dir"))
+    reporting = build(ReportingSettings, values["reporting"], group="reporting")
     return SweepParts(
-        tracking=tracking,
+        tracking=build_group("tracking", values["tracking"]),
         reporting=reporting,
         published=published_curves(reporting.published, key="reporting.published"),
-        output_dir=Path(str(config.output_dir)).expanduser(),
+        output_dir=Path(str(values["output_dir"])).expanduser(),
     )
 
 
-def build(cls: type, values: object, *, group: str) -> object:
-    """Build one settings class from plain values. Raises `ConfigError` that names the first wrong key."""
-    if not isinstance(values, Mapping):
-        raise ConfigError(f"{group}={shown_setting(values)}: is a section; write {group}.KEY=VALUE")
-    refuse_nonsense(values, cls, group)
-    try:
-        return TypeAdapter(cls).validate_python(dict(values))
-    except ValidationError as error:
-        raise ConfigError(explain(error, cls, group)) from error
+def build_group(group: str, node: object) -> Any:
+    """The object of a group, and of one that stands in another, such as `judge.engine`. Raises `ConfigError`.
 
-
-def _resolved(config: DictConfig) -> dict[str, Any]:
-    try:
-        return cast(dict[str, Any], OmegaConf.to_container(config, resolve=True, throw_on_missing=True))
-    except OmegaConfBaseException as error:
-        raise ConfigError(_unresolved(config, error)) from error
-
-
-def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
-    """An interpolation that leads nowhere, or a value that has to be given, by its key."""
-    key = str(error.full_key)
-    if isinstance(error, MissingMandatoryValue):
-        return f"{key}: missing; give {key}=VALUE"
-    raw = cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))
-    value = dict(_flattened(raw)).get(re.sub(r"\[\d+\]$", "", key), "")
-    message = str(error.msg).splitlines()[0]
-    within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
-    return f"{key}={shown_setting(value)}: {within[1] if within else message}; give a value, or a key that there is"
-
-
-def _build_annotator(group: str, node: object) -> object | None:
-    """A judge or an embedder; None where none was chosen."""
-    if node is None:
+    None for a judge or an embedder that was not chosen.
+    """
+    if node is None and group in _MAY_BE_NONE:
         return None
-    if not isinstance(node, dict):
-        raise ConfigError(f"{group}={node}: {_ANNOTATORS[group]}")
-    return _build_group(group, node)
-
-
-def _build_group(group: str, node: object) -> object:
     if not isinstance(node, dict) or "_target_" not in node:
         raise ConfigError(
-            f"{group}={node}: names no class in _target_; choose one of the options in conf/{group.replace('.', '/')}/"
+            f"{group}={_shown(node)}: names no class in _target_; choose one of the options in conf/{_kind(group)}/"
         )
+    cls = _class_at(str(node["_target_"]), group)
     values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
-    if group == "task":
-        _refuse_former_keys(values)
-    return build(_class_at(str(node["_target_"]), group), values, group=group)
-
-
-def _refuse_former_keys(task: Mapping[str, object]) -> None:
-    """Raise `ConfigError` for a judge or an embedder inside a task, where an earlier version had them."""
-    for name in _ANNOTATORS:
-        if name in task:
-            raise ConfigError(f"task.{name}: is a group of its own now; write {name}=OPTION, and {name}.KEY=VALUE")
+    return build(cls, values, group=group)
 
 
 def _built_inside(key: str, value: object) -> object:
-    """A value of a group; one that names a class is a group inside it, and so is each of a mapping of such."""
     if not isinstance(value, dict):
         return value
     if "_target_" in value:
-        return _own_metric(key, value) if key == "task.metric" else _build_group(key, value)
+        return _own_metric(key, value) if key == "task.metric" else build_group(key, value)
     return {name: _built_inside(f"{key}.{name}", inner) for name, inner in value.items()}
+
+
+def _kind(key: str) -> str:
+    """The group whose options a key takes: `engine` for `judge.engine`."""
+    return "dataset" if key.startswith("dataset.parts.") else key.removeprefix("judge.")
+
+
+def _class_at(target: str, group: str) -> type:
+    """The class that `_target_` names. Raises `ConfigError` for one that is none of the group's."""
+    kind = _GROUPS.get(_kind(group))
+    if kind is None:
+        raise ConfigError(f"{group}._target_={_shown(target)}: names a class where none is built; leave it out")
+    named = _imported(target, group, "Class")
+    if lacks := _misfit(named, kind):
+        raise ConfigError(
+            f"{group}._target_={_shown(target)}: {lacks}, as every class of this group has to be; give another one, or "
+            f"an option of conf/{_kind(group)}/"
+        )
+    return named  # type: ignore[no-any-return]
+
+
+def _misfit(named: object, kind: type) -> str:
+    """What keeps a class from being of a kind; empty where nothing does."""
+    if not isinstance(named, type) or not is_dataclass(named) or inspect.isabstract(named):
+        return "is no class of settings"
+    if is_dataclass(kind):
+        return "" if issubclass(named, kind) else f"is no {kind.__name__}"
+    methods = {name for name, part in vars(kind).items() if callable(part) and (name[0] != "_" or name == "__call__")}
+    return " and ".join(f"has no {name}" for name in sorted(methods - set(dir(named)))[:1])
 
 
 def _own_metric(key: str, node: Mapping[str, object]) -> object:
@@ -333,33 +255,153 @@ def _imported(target: str, group: str, kind: str) -> Any:
     except Exception as error:  # a module of the user's own may raise anything
         why = one_line(str(error), longest=_LONGEST_REASON)
         raise ConfigError(
-            f"{group}._target_={target}: can't be imported ({why}); give package.module.{kind}"
+            f"{group}._target_={_shown(target)}: can't be imported ({why}); give package.module.{kind}"
         ) from error
 
 
-def _class_at(target: str, group: str) -> type:
-    named = _imported(target, group, "Class")
-    if not isinstance(named, type):
-        raise ConfigError(f"{group}._target_={target}: is no class; give package.module.Class")
-    lacking = _lacking(named, _KINDS.get(group.removeprefix("judge.")))
-    if lacking:
+def build(cls: type[_T], values: object, *, group: str) -> _T:
+    """Build one settings class from plain values. Raises `ConfigError` that names the first wrong key."""
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{group}={_shown(values)}: is a section; write {group}.KEY=VALUE")
+    try:
+        return TypeAdapter(cls).validate_python(dict(values))
+    except ValidationError as error:
+        raise ConfigError(_first_fault(error, values, group)) from error
+    except ConfigError as error:
+        raise ConfigError(_renamed(str(error), group)) from error
+
+
+def _renamed(message: str, group: str) -> str:
+    """What a class says of its keys, by the place where it stands: `judge.engine.base_url` for `engine.base_url`."""
+    return re.sub(rf"(?<![\w./-]){re.escape(_kind(group))}\.", lambda _: f"{group}.", message)
+
+
+def _first_fault(error: ValidationError, values: Mapping[str, object], group: str) -> str:
+    faults = error.errors(include_url=False)
+    first = faults[0]
+    key, siblings = _place(first["loc"], values, group)
+    value = f"{key}={_shown(first['input'])}"
+    # Of a value that may be of several kinds, pydantic reports one error for each.
+    depth = len(first["loc"])
+    alike = [each for each in faults if (_place(each["loc"], values, group)[0], len(each["loc"])) == (key, depth)]
+    match first["type"]:
+        case "unexpected_keyword_argument" | "invalid_key":
+            return f"{key}: unknown key; {hint(key, siblings if group else (*siblings, *_GROUPS))}"
+        case "missing" | "missing_argument" | "missing_keyword_only_argument":
+            lacked = f"{key}.{first['loc'][-1]}".removeprefix(".")
+            return f"{lacked}: missing; give {lacked}=VALUE"
+        case "value_error":
+            return _renamed(str(first["ctx"]["error"]), group)
+        case "dataclass_type":
+            return f"{value}: is a section; write {key}.KEY=VALUE"
+        case "tuple_type" if len(alike) == 1:
+            return f"{value}: must be a list; write {key}=[A,B]"
+        case "too_short" | "string_too_short":
+            return f"{value}: must not be empty"
+    wanted = [
+        f"must be {_WORDS[kind]}" if kind in _WORDS else each["msg"].replace("Input should be", "must be")
+        for each in alike
+        for kind in (each["type"].partition("_")[0],)
+    ]
+    first_wanted, *others = dict.fromkeys(wanted)
+    return " or ".join([f"{value}: {first_wanted}", *(other.removeprefix("must be ") for other in others)])
+
+
+def _place(location: Sequence[int | str], values: object, group: str) -> tuple[str, list[str]]:
+    """The key that an error is about, and those beside it; what the value lacks in a location are names of kinds."""
+    key, siblings = group, list[str]()
+    for part in location:
+        if isinstance(values, Mapping) and part in values:
+            dotted = f"{key}." if key else ""
+            key, siblings = f"{dotted}{part}", [f"{dotted}{name}" for name in values if name != part]
+            values = values[part]
+        elif isinstance(values, list | tuple) and isinstance(part, int):
+            key, values = f"{key}[{part}]", values[part]
+    return key, siblings
+
+
+def _shown(value: object) -> str:
+    """A value as it is typed in YAML, cut to a length that an error message can hold."""
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return one_line(text, longest=_LONGEST_VALUE)
+
+
+def _settled_model(section: dict[str, Any], *, prefix: str, named: set[str]) -> Mapping[str, str]:
+    """Settle in place what holds of a model; returns the keys that its file fills, with their values as typed.
+
+    A preset's prices go where nobody is paid, and its names on servers where one is given by hand; prices that are
+    given by hand stay, so that a budget can be tried.
+    """
+    engine: Engine = build_group(f"{prefix}engine", section.get("engine"))
+    told = _told_by_weights(section["model"], engine, prefix=prefix, named=named)
+    if f"{prefix}model.name" in {*named, *told}:
+        section["model"]["served"] = {}
+    if not engine.is_paid and not any(key.startswith(f"{prefix}model.price") for key in named):
+        section["model"].pop("price", None)
+    return told
+
+
+def _told_by_weights(model: dict[str, Any], engine: Engine, *, prefix: str, named: set[str]) -> Mapping[str, str]:
+    """Fill name and window by the header of a GGUF file, in place; returns them by key, as typed.
+
+    Those of a file that is typed, since the option's are another model's, and those that an option leaves open. Of a
+    server that runs already the file may be anything. Raises `ConfigError`.
+    """
+    if not isinstance(model.get("gguf"), dict) or engine.is_remote:
+        return {}
+    typed = any(f"{prefix}model.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
+    left = [
+        key
+        for key in ("name", "context_window")
+        if (typed or model.get(key) is None) and f"{prefix}model.{key}" not in named
+    ]
+    gguf = build(Gguf, model["gguf"], group=f"{prefix}model.gguf")
+    if not left or not gguf.is_named:
+        return {}
+    name, window = gguf.told()
+    if window is None and "context_window" in left:
         raise ConfigError(
-            f"{group}._target_={target}: has no {lacking}, as every class of this group has; give another one, or an "
-            f"option of conf/{group.rpartition('.')[2]}/"
+            f"{prefix}model.context_window: nothing here tells the window of {name}; give "
+            f"{prefix}model.context_window=TOKENS"
         )
-    return named
+    model |= {key: value for key, value in (("name", name), ("context_window", window)) if key in left}
+    if typed and not named & {f"{prefix}model.hub", f"{prefix}model", f"model@{prefix}model"}:
+        model["hub"] = None  # the default model's
+    return {f"{prefix}model.{key}": str(window) if key == "context_window" else as_typed(name) for key in left}
 
 
-def _lacking(cls: type, kind: type | None) -> str:
-    """The first method that a class of this kind has to have and `cls` lacks; empty where it lacks none."""
-    needed = () if kind is None else (name for name, part in vars(kind).items() if callable(part) and name[0] != "_")
-    return next((name for name in needed if not callable(getattr(cls, name, None))), "")
+def _resolved(config: DictConfig, keys: Iterable[str]) -> dict[str, Any]:
+    """The plain values of some keys. Raises `ConfigError` for an interpolation that leads nowhere and for `???`."""
+    try:
+        return {
+            key: OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
+            if OmegaConf.is_config(value)
+            else value
+            for key in keys
+            for value in (config[key],)
+        }
+    except OmegaConfBaseException as error:
+        raise ConfigError(_unresolved(config, error)) from error
 
 
-def _refuse_unknown(values: Mapping[str, object], known: Sequence[str], *, prefix: str) -> None:
-    for key in values:
-        if key not in known:
-            raise ConfigError(f"{prefix}{key}: unknown key; {hint(key, known)}")
+def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
+    key = str(error.full_key)
+    if isinstance(error, MissingMandatoryValue):
+        return f"{key}: missing; give {key}=VALUE"
+    raw: Any = OmegaConf.to_container(config, resolve=False)
+    value = dict(_flattened(raw)).get(re.sub(r"\[\d+\]$", "", key), "")
+    message = str(error.msg).splitlines()[0]
+    within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
+    return f"{key}={_shown(value)}: {within[1] if within else message}; give a value, or a key that there is"
+
+
+def _refuse_broken_text(values: Mapping[str, Any]) -> None:
+    """Raise `ConfigError` for half a character, which no file, server or terminal takes."""
+    for key, value in _flattened(values):
+        try:
+            f"{key}{json.dumps(value, ensure_ascii=False, default=str)}".encode()
+        except UnicodeEncodeError as error:
+            raise ConfigError(f"{key}={_shown(value)}: is not UTF-8; give text that is") from error
 
 
 def _writable(output_dir: str) -> Path:
@@ -379,7 +421,7 @@ def _flattened(values: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
     return ((key, value) for key, value in nodes(values) if not isinstance(value, dict) or not value)
 
 
-def _as_shown(value: object) -> object:
+def _as_shown(value: Any) -> Any:
     """What is kept of a configuration: without the users, passwords and keys of its addresses."""
     match value:
         case dict():
@@ -387,6 +429,5 @@ def _as_shown(value: object) -> object:
         case list():
             return [_as_shown(inner) for inner in value]
         case str():
-            return shown_value(value)
-        case _:
-            return value
+            return shown_value(value).replace("${", "\\${")  # text, and no interpolation where it is read again
+    return value

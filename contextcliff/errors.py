@@ -33,6 +33,9 @@ class ConfigError(ContextCliffError):
 
     exit_code = ExitCode.BAD_CONFIGURATION
 
+    def __init__(self, message: str) -> None:
+        super().__init__(_cut(message))
+
 
 class RunError(ContextCliffError):
     """The run could not go on; the answers that it has are kept."""
@@ -94,6 +97,7 @@ class EngineFault(ContextCliffError):
         self.retry_after_s = retry_after_s
 
 
+_LONGEST_LINE = 500
 _FULL = (ENOSPC, EDQUOT, EFBIG)
 
 
@@ -131,6 +135,12 @@ def one_line(text: str, *, longest: int) -> str:
     """`text` on one line with blanks and escapes, cut after `longest` characters with `…` where it is longer."""
     line = visible(" ".join(text.split())[: longest + 1])
     return line if len(line) <= longest else f"{line[:longest]}…"
+
+
+def _cut(message: str) -> str:
+    """A message on one line, without its middle where it is long: it begins with the key and ends with the way out."""
+    line = visible(" ".join(message.split()))
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE // 2]}…{line[-_LONGEST_LINE // 2 :]}"
 
 
 def tell(line: str) -> None:

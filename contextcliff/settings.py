@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 from typing import Annotated, TypeVar, dataclass_transform, get_args, get_type_hints
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
@@ -23,14 +23,46 @@ _LONGEST_NAME = 255
 FOLDER_NAME = re.compile(r"[\w][\w. -]{0,99}")
 """What is accepted as the name of a folder: valid on every operating system."""
 
-Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
-PositiveInt = Annotated[int, Field(gt=0)]
-NonNegativeInt = Annotated[int, Field(ge=0)]
-Count = Annotated[int, Field(gt=0, le=100_000)]
+_LARGEST = 10**15
+"""No number of a configuration is beyond it; JSON and floats hold every whole number up to there."""
+
+
+def _no_truth(value: object) -> object:
+    """Python takes true and false for 1 and 0, and so would pydantic."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "true and false are no numbers; give a number")
+    return value
+
+
+Int = Annotated[int, BeforeValidator(_no_truth), Field(ge=-_LARGEST, le=_LARGEST)]
+Float = Annotated[float, BeforeValidator(_no_truth), Field(ge=-_LARGEST, le=_LARGEST)]
+PositiveInt = Annotated[Int, Field(gt=0)]
+NonNegativeInt = Annotated[Int, Field(ge=0)]
+Count = Annotated[Int, Field(gt=0, le=100_000)]
 """How many of what is built one by one: a run is bounded before it is built."""
-PositiveFloat = Annotated[float, Field(gt=0.0)]
-NonNegativeFloat = Annotated[float, Field(ge=0.0)]
+PositiveFloat = Annotated[Float, Field(gt=0.0)]
+NonNegativeFloat = Annotated[Float, Field(ge=0.0)]
+Fraction = Annotated[Float, Field(ge=0.0, le=1.0)]
 Name = Annotated[str, Field(min_length=1)]
+
+
+def _matching(pattern: re.Pattern[str], way_out: str) -> AfterValidator:
+    def check(text: str) -> str:
+        if not pattern.fullmatch(text):
+            raise PydanticCustomError("name", "{way_out}", {"way_out": way_out})
+        return text
+
+    return AfterValidator(check)
+
+
+Label = Annotated[
+    str,
+    _matching(re.compile(r"[\w.-]{0,64}", re.ASCII), "give up to 64 letters, digits, dots, hyphens and underscores"),
+]
+FolderName = Annotated[
+    str,
+    _matching(FOLDER_NAME, "names a folder; give up to 100 letters, digits, spaces, dots, hyphens and underscores"),
+]
 
 
 def why_no_path(path: str) -> str | None:
@@ -65,6 +97,7 @@ GivenPath = Annotated[Name, AfterValidator(_usable)]
 """A file or folder that a user names; a path that the operating system refuses fails before anything runs."""
 
 _T = TypeVar("_T")
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 def path_fields(cls: type) -> frozenset[str]:
@@ -84,5 +117,5 @@ def folder_name(text: str) -> str:
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def settings(cls: type[_T]) -> type[_T]:
     """Class decorator: makes a class the schema of a config group."""
-    schema: type[_T] = dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="forbid"))(cls)  # type: ignore[assignment]
+    schema: type[_T] = dataclass(frozen=True, kw_only=True, config=_CONFIG)(cls)  # type: ignore[assignment]
     return schema

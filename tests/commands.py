@@ -62,7 +62,7 @@ def _warm_up() -> None:
     from matplotlib.figure import Figure
 
     import contextcliff as package
-    from contextcliff.command_line.overrides import check_overrides, parse_overrides
+    from contextcliff.command_line.overrides import parse_overrides
     from contextcliff.composing import conf_dir
     from contextcliff.config import build_invocation
     from contextcliff.kv.model_cache import cache_facts
@@ -82,7 +82,7 @@ def _warm_up() -> None:
             importlib.import_module(name)
     read_files_once()
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
-    check_overrides(parse_overrides(overrides))
+    parse_overrides(overrides)
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
         invocation = build_invocation(compose("config", overrides=overrides), overrides)
         cache_facts(invocation.model, invocation.kv_policy)

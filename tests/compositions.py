@@ -20,16 +20,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare import deployment
-from contextcliff.command_line.flags import parse_command_line
-from contextcliff.command_line.hydra_errors import explain, path_errors_by_key
-from contextcliff.command_line.job_keys import (
-    refuse_former_keys,
-    refuse_one_file_of_models,
-    refuse_swept_list,
-    refuse_unknown_forced_keys,
-    with_open_keys,
-)
-from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
+from contextcliff.command_line.jobs import path_errors_by_key
+from contextcliff.command_line.keys import checked, explain
+from contextcliff.command_line.overrides import parse_command_line, parse_overrides
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.errors import ConfigError, ContextCliffError
@@ -86,14 +79,7 @@ def refusal(*overrides: str) -> str:
 
 def jobs_of(*arguments: str) -> list[list[str]]:
     """The overrides of each job of a command line, checked as the command line checks them."""
-    lines = quote_home_paths(parse_command_line(list(arguments)).overrides)
-    overrides = parse_overrides(lines)
-    refuse_former_keys(overrides)
-    check_overrides(overrides)
-    refuse_unknown_forced_keys(overrides)
-    refuse_swept_list(overrides)
-    refuse_one_file_of_models(overrides)
-    overrides = parse_overrides(with_open_keys(lines, overrides))
+    overrides = parse_overrides(checked(parse_overrides(parse_command_line(list(arguments)).overrides)))
     return [list(job) for batch in BasicSweeper.split_arguments(overrides, None) for job in batch]
 
 

@@ -75,7 +75,8 @@ def test_a_package_that_is_not_there_is_a_wrong_configuration(tmp_path: Path) ->
 
 def test_a_folder_of_options_that_is_not_there_is_a_wrong_configuration(tmp_path: Path) -> None:
     done = contextcliff("--config-dir", "/nowhere", cwd=tmp_path)
-    assert (done.stderr, done.returncode) == ("error: Additional config directory '/nowhere' not found\n", 2)
+    assert done.stderr == "error: --config-dir /nowhere: is no folder; give one with options in it\n"
+    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("flag", ["--multirun", "-r"])

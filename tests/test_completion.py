@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.command_line.completion import as_hydra_reads
+from contextcliff.command_line.overrides import as_hydra_reads
 from tests.commands import contextcliff, contextcliff_process
 
 ASKED = ("--shell-completion", "query=bash")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.action import Invocation
-from contextcliff.command_line import first_job
-from contextcliff.command_line.first_job import in_sweep
+from contextcliff.command_line import sweep_jobs
+from contextcliff.command_line.sweep_jobs import like_first
 from contextcliff.errors import RunError
 from contextcliff.execution.signals import JOBS_FOLDER
 from tests.commands import SIMULATED
@@ -21,8 +21,8 @@ from tests.compositions import built
 def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a sweep's jobs."""
     monkeypatch.setenv(JOBS_FOLDER, str(tmp_path))
-    monkeypatch.setattr(first_job, "_LOOK_EVERY_S", 0.01)
-    monkeypatch.setattr(first_job, "_BEGINS_WITHIN_S", 0.05)
+    monkeypatch.setattr(sweep_jobs, "_LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(sweep_jobs, "_BEGINS_WITHIN_S", 0.05)
     return tmp_path
 
 
@@ -33,19 +33,19 @@ def like(value: str = "first") -> Invocation:
 def test_the_first_job_posts_its_run_and_the_next_one_names_it(jobs: Path) -> None:
     invocation = like()
     run = (invocation.output_dir / invocation.tracking.experiment / "run-1").absolute()
-    with in_sweep(invocation, job=0) as first:
+    with like_first(invocation, job=0) as first:
         assert first.like is None
         first.on_reported(run)
-    with in_sweep(invocation, job=1) as second:
+    with like_first(invocation, job=1) as second:
         assert (second.like, second.parameters["task.like"]) == ("run-1", "run-1")
         assert second.overrides == (*SIMULATED, "task.like=run-1")
-    with in_sweep(replace(invocation, output_dir=Path("elsewhere")), job=2) as third:
+    with like_first(replace(invocation, output_dir=Path("elsewhere")), job=2) as third:
         assert third.like == str(run)
 
 
 def test_who_listened_to_the_first_jobs_report_still_hears_of_it(jobs: Path) -> None:
     heard: list[Path] = []
-    with in_sweep(replace(like(), on_reported=heard.append), job=0) as first:
+    with like_first(replace(like(), on_reported=heard.append), job=0) as first:
         first.on_reported(jobs / "run-1")
     assert heard == [jobs / "run-1"]
 
@@ -54,7 +54,7 @@ def test_a_job_waits_while_the_first_one_is_under_way(jobs: Path) -> None:
     begun, end = threading.Event(), threading.Event()
 
     def first() -> None:
-        with in_sweep(like(), job=0) as invocation:
+        with like_first(like(), job=0) as invocation:
             begun.set()
             end.wait(10)
             invocation.on_reported(jobs / "run-1")
@@ -63,15 +63,15 @@ def test_a_job_waits_while_the_first_one_is_under_way(jobs: Path) -> None:
     thread.start()
     begun.wait(10)
     threading.Timer(0.1, end.set).start()
-    with in_sweep(like(), job=1) as second:
+    with like_first(like(), job=1) as second:
         assert second.like == str(jobs / "run-1")
     thread.join()
 
 
 def test_a_first_job_that_left_no_run_is_told_from_none(jobs: Path) -> None:
-    with pytest.raises(RunError, match="its own fault"), in_sweep(like(), job=0):
+    with pytest.raises(RunError, match="its own fault"), like_first(like(), job=0):
         raise RunError("its own fault")
-    with in_sweep(like(), job=1) as second:
+    with like_first(like(), job=1) as second:
         assert second.like == ""
 
 
@@ -79,7 +79,7 @@ def test_a_first_job_that_left_no_run_is_told_from_none(jobs: Path) -> None:
 def test_a_first_job_that_died_or_never_began_is_not_waited_for(jobs: Path, begun: bool) -> None:
     if begun:
         (jobs / "first-job-begun").touch()
-    with pytest.raises(RunError) as raised, in_sweep(like(), job=1):
+    with pytest.raises(RunError) as raised, like_first(like(), job=1):
         pass
     assert str(raised.value) == (
         "task.like=first: the first job of this sweep is not there to wait for; run it by itself, and the others with "
@@ -89,7 +89,7 @@ def test_a_first_job_that_died_or_never_began_is_not_waited_for(jobs: Path, begu
 
 def test_a_job_on_another_machine_can_learn_of_no_first_job(jobs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(JOBS_FOLDER, str(jobs / "of another machine"))
-    with pytest.raises(RunError) as raised, in_sweep(like(), job=1):
+    with pytest.raises(RunError) as raised, like_first(like(), job=1):
         pass
     assert str(raised.value) == (
         "task.like=first: this job does not run on the machine of its sweep and can't learn of the first job; run that "
@@ -99,6 +99,6 @@ def test_a_job_on_another_machine_can_learn_of_no_first_job(jobs: Path, monkeypa
 
 @pytest.mark.parametrize(("value", "job"), [("first", None), ("run-1", 1), ("null", 1)])
 def test_what_names_no_first_job_is_left_as_it_is(jobs: Path, value: str, job: int | None) -> None:
-    with in_sweep(like(value), job=job) as invocation:
+    with like_first(like(value), job=job) as invocation:
         assert invocation == like(value)
     assert list(jobs.iterdir()) == []

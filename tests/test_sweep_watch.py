@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.command_line import sweep_watch
-from contextcliff.command_line.sweep_watch import SweepWatch
-from contextcliff.errors import RunError
+from contextcliff.command_line import sweep
+from contextcliff.command_line.sweep import SweepWatch
+from contextcliff.errors import ExitCode, RunError
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting import leaderboard
 from contextcliff.reporting.reporting_settings import ReportingSettings
@@ -38,10 +38,10 @@ class Tracker:
 
 
 def watch(folder: Path, tracker: Tracker) -> SweepWatch:
-    sweep = StoredSweep(
+    stored = StoredSweep(
         sweep_id="s1", name="a sweep", command="", overrides=(), n_jobs=2, began_at="2026-01-01T00:00:00+00:00"
     )
-    return SweepWatch(sweep=sweep, folder=folder, tracker=tracker, reporting=ReportingSettings())  # type: ignore[arg-type]
+    return SweepWatch(sweep=stored, folder=folder, tracker=tracker, reporting=ReportingSettings())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("is_shared", [False, True])
@@ -71,7 +71,7 @@ def test_a_full_disk_leaves_the_leaderboard_whole_and_is_one_line_at_the_end(
     def files() -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in (tmp_path / "leaderboard").iterdir()}
 
-    monkeypatch.setattr(sweep_watch, "_LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(sweep, "_LOOK_EVERY_S", 0.01)
     watching = watch(tmp_path, Tracker(is_shared=False))
     write_row(tmp_path, row(job=0))
     watching._write([row(job=0)], figures=False)
@@ -86,21 +86,21 @@ def test_a_full_disk_leaves_the_leaderboard_whole_and_is_one_line_at_the_end(
         told += capsys.readouterr().err
     full = f"{tmp_path}/leaderboard: No space left on device; "
     assert f"warning: {full}the leaderboard is not up to date\n" in told
-    sweep_watch._watching.append(watching)
+    sweep._watching.append(watching)
     with pytest.raises(RunError) as raised:
-        sweep_watch.end_sweep()
+        sweep.end_sweep(ExitCode.DONE)
     assert str(raised.value) == (f"{full}the answers are kept: free space and run the same command, or action=analyze")
     assert files() == whole
 
 
 @pytest.mark.slow
 def test_a_leaderboard_that_cant_be_written_is_one_line_of_the_command(tmp_path: Path) -> None:
-    sweep = (*SIMULATED, "tracking=none", "task=repeat", "task.lengths=[128]", "task.trials=1,2")
-    assert contextcliff(*sweep, cwd=tmp_path).returncode == 0
+    asked = (*SIMULATED, "tracking=none", "task=repeat", "task.lengths=[128]", "task.trials=1,2")
+    assert contextcliff(*asked, cwd=tmp_path).returncode == 0
     (folder,) = tmp_path.rglob("leaderboard")
     folder.rename(folder.with_name("moved"))
     folder.touch()
-    done = contextcliff(*sweep, cwd=tmp_path)
+    done = contextcliff(*asked, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("error: ")
     assert done.stderr.endswith("/leaderboard: File exists\n")

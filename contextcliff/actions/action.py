@@ -124,6 +124,11 @@ class Invocation:
         )
 
     @property
+    def experiment(self) -> Path:
+        """The folder of its runs' folders."""
+        return self.output_dir / self.tracking.experiment
+
+    @property
     def model_name(self) -> str:
         """The configured name of the model, or `served` until a server reports it."""
         return self.model.name or _UNNAMED

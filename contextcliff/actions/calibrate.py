@@ -13,7 +13,7 @@ from contextcliff.addresses import shown_value
 from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName, calibrate_law
 from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, Law, laws_of
 from contextcliff.errors import ConfigError, ExitCode
-from contextcliff.settings import Count, PositiveInt, settings
+from contextcliff.settings import Count, Int, PositiveInt, settings
 
 _FOLDER = "calibration"
 
@@ -27,7 +27,7 @@ class Calibrate:
     laws: tuple[str, ...] = ()
     """Names; none: all."""
     designs: Annotated[tuple[DesignName, ...], Field(min_length=1)] = ("walk", "refine", "fixed_40", "fixed_500")
-    block: Annotated[int, Field(ge=FEWEST_PLACES)] = 11
+    block: Annotated[Int, Field(ge=FEWEST_PLACES)] = 11
     max_trials: Count = 160
     resolution: PositiveInt | None = None
 

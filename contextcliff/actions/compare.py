@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.compared_runs import (
@@ -35,7 +38,7 @@ from contextcliff.reporting.data_files import AGAIN, SAMPLES_NAME, StoredSample,
 from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
 from contextcliff.seeding import digest_of
-from contextcliff.settings import FOLDER_NAME, GivenPath, Name, settings
+from contextcliff.settings import Float, FolderName, GivenPath, Name, settings
 from contextcliff.tracking.tracker import TrackingError
 
 _MOST_RUNS, _FEWEST = 12, 2
@@ -53,13 +56,13 @@ class Compare:
     """None: the first job of the latest sweep, or without one the oldest of the latest runs of the task."""
     candidates: tuple[GivenPath, ...] = ()
     """None: the other jobs of that sweep, or the other runs of the task."""
-    margin: float = 0.05
+    margin: Annotated[Float, Field(gt=0.0, lt=1.0)] = 0.05
     """The fall in mean score, 0 to 1, that would not matter."""
     gate: bool = False
     """Whether a candidate that is worse ends the command with 3."""
     gate_on_unknown: bool = False
     """Whether one of which nothing can be told does so too."""
-    name: str | None = None
+    name: FolderName | None = None
     """Folder of the comparison, inside `comparisons` of the experiment, for these runs alone. None: `comparison`, and
     with a number where that holds one of other runs."""
     remeasure: bool = False
@@ -71,13 +74,6 @@ class Compare:
     `reporting.published`."""
 
     def __post_init__(self) -> None:
-        if self.name is not None and not FOLDER_NAME.fullmatch(self.name):
-            raise ValueError(
-                f"action.name={self.name}: names a folder; use up to 100 letters, digits, spaces, dots, hyphens and "
-                "underscores"
-            )
-        if not 0.0 < self.margin < 1.0:
-            raise ValueError(f"action.margin={self.margin}: is a fall of the mean score; give a number between 0 and 1")
         if self.gate_on_unknown and not self.gate:
             raise ValueError("action.gate_on_unknown=true: widens a gate that is off; add action.gate=true")
 
@@ -91,7 +87,7 @@ class Compare:
 
         published = published_curves(self.published, key="action.published") or invocation.published
         runs, left_out = self._chosen(invocation)
-        folder = self._folder(runs, comparisons=invocation.output_dir / invocation.tracking.experiment / "comparisons")
+        folder = self._folder(runs, comparisons=invocation.experiment / "comparisons")
         confidence = invocation.analysis.confidence
         comparison = _comparison(runs, left_out, name=folder.name, confidence=confidence, margin=self.margin)
         comparison = replace(comparison, published=published)
@@ -154,7 +150,7 @@ class Compare:
 
 def _latest(invocation: Invocation, base: tuple[ComparedRun, ...]) -> Chosen:
     """A baseline, where one is named, and the latest runs of the task; without one the jobs of the latest sweep."""
-    experiment, task = invocation.output_dir / invocation.tracking.experiment, invocation.task_name
+    experiment, task = invocation.experiment, invocation.task_name
     runs, left_out = ((), ()) if base else latest_sweep_runs(experiment, task=task)
     if len(runs) < _FEWEST:
         runs, left_out = latest_runs(experiment, task=task, most=_MOST_RUNS)

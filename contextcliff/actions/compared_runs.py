@@ -38,7 +38,7 @@ def named_runs(
     of them. `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
     `ConfigError` for a run that isn't there.
     """
-    experiment, tracking = invocation.output_dir / invocation.tracking.experiment, invocation.tracking
+    experiment, tracking = invocation.experiment, invocation.tracking
     runs: dict[Path, ComparedRun] = {}
     for name in named:
         if is_search(name):

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.tracked_sweep import JobOfSweep, upload_sweeps
+from contextcliff.actions.sweeps import upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
 from contextcliff.execution.merging import merge_store
 from contextcliff.execution.store import STORE_NAME, Store
+from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.run_folders import copy_run, experiments, run_folders
 from contextcliff.reporting.stored_sweeps import merge_sweeps
 from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.mlflow import MLflowTracker, tracked_of
-from contextcliff.tracking.tracker import TrackingError
+from contextcliff.tracking.tracker import SweepPlace, TrackingError
 
 _STORES = "action.stores"
 _HEAD = ("store", "runs", "new", "answers", "new", "folders copied")
@@ -145,7 +146,7 @@ def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
         for experiment in dict.fromkeys(folder.parent for folder in folders):
             upload_sweeps(None, experiment)
         return found
-    jobs: dict[Path, Mapping[str, JobOfSweep]] = {}
+    jobs: dict[Path, Mapping[str, tuple[SweepPlace, SweepRow]]] = {}
     for place, folder in enumerate(folders):
         experiment = folder.parent
         tracker = replace(tracker, experiment=experiment.name)
@@ -158,7 +159,7 @@ def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
             if experiment not in jobs:
                 jobs[experiment] = upload_sweeps(tracker, experiment)
             job = jobs[experiment].get(folder.name)
-            tracked = tracked if job is None else replace(tracked, place=job.place, row=job.row)
+            tracked = tracked if job is None else replace(tracked, place=job[0], row=job[1])
             is_there = tracker.has(tracked)
             if is_there and job is not None:
                 tracker.log(tracked)  # which changes nothing but where it lies

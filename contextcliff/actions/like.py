@@ -70,12 +70,11 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
         raise ConfigError(
             f"{KEY}={name}: {chooses} asks what its own pilot points to; two runs ask the same with task.pilot=0"
         )
-    experiment = invocation.output_dir / invocation.tracking.experiment
-    folder = run_folder(name, experiment)
+    folder = run_folder(name, invocation.experiment)
     if folder is None:
         raise ConfigError(
-            f"{KEY}={name}: is no run: neither a folder with a {REPORT_NAME} nor a run id in {experiment}; give one of "
-            f"these, or {FIRST} in a sweep"
+            f"{KEY}={name}: is no run: neither a folder with a {REPORT_NAME} nor a run id in {invocation.experiment}; "
+            f"give one of these, or {FIRST} in a sweep"
         )
     baseline = Baseline(
         run=read_run(folder, key=KEY).run,

@@ -79,7 +79,7 @@ class MakePlan:
             invocation, prepared, plan = _while_prepared(invocation, store, download, planned)
         write_plan(plan, folder=invocation.output_dir)
         invocation.on_planned(plan)
-        before = invocation.output_dir / invocation.tracking.experiment / plan.run_id
+        before = invocation.experiment / plan.run_id
         if (before / REPORT_NAME).is_file():
             invocation.on_reported(before)
         audit = prepared.run.facts.audit

@@ -18,7 +18,7 @@ from contextcliff.actions.ahead import REQUIRE
 from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.naming import rule_of_invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweep_row import row_of
+from contextcliff.actions.sweeps import row_of
 from contextcliff.actions.track import provenance
 from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import GateFailed, tell
@@ -64,7 +64,7 @@ def report(run: RunState) -> Path:
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 
     invocation, place, made = run.invocation, run.invocation.place, report_of(run)
-    experiment = invocation.output_dir / invocation.tracking.experiment
+    experiment = invocation.experiment
     folder = folder_of(made, experiment=experiment)
     # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
     beside = stored_reports(experiment) if place is None else None
@@ -111,7 +111,6 @@ def report(run: RunState) -> Path:
         folder=folder,
         parameters=invocation.parameters,
         samples=table,
-        name=folder.name,
         prompts=prompts,
         provenance=provenance(invocation),
         place=place,

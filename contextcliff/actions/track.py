@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweep_row import row_without_report
+from contextcliff.actions.sweeps import row_without_report
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.run_names import read_provenance
 from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
@@ -36,9 +36,8 @@ class LiveTracking:
         invocation, place, row = self.invocation, self.invocation.place, None
         run_id = invocation.identify().run_id
         if place is not None:
-            experiment = invocation.output_dir / invocation.tracking.experiment
             row = row_without_report(invocation, place, state="running", run_id=run_id)
-            write_row(sweep_folder(experiment, place.sweep_id), row)
+            write_row(sweep_folder(invocation.experiment, place.sweep_id), row)
         if (tracker := invocation.tracking.mlflow) is None:
             return
         from contextcliff.tracking.live import LiveRun

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.search_record import SearchRule
-from contextcliff.settings import Count, Fraction, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Count, Float, Fraction, PositiveFloat, PositiveInt, settings
 
 
 @settings
@@ -22,7 +22,7 @@ class AnalysisSettings:
     the part of the baseline's."""
     relative_to_baseline: bool | None = None
     """Threshold relative to the shortest length's score. None: what the task is made for."""
-    confidence: Annotated[float, Field(gt=0.5, lt=1.0)] = 0.95
+    confidence: Annotated[Float, Field(gt=0.5, lt=1.0)] = 0.95
     """Of the cap (one-sided) and of every interval that is shown (two-sided)."""
     bins: Count = 10
     """Bins, where documents have their natural length; designed lengths are bins of their own."""
@@ -37,7 +37,7 @@ class AnalysisSettings:
     """Time in which requests have to be answered in full: the limit of the cap rule `latency`. None: no such rule."""
     entropy_threshold: Fraction | None = None
     """Attention entropy above which it is a sign of a lost hold. None: the shortest length's mean and two SD."""
-    latency_slo_share: Annotated[float, Field(gt=0.0, lt=1.0)] = 0.8
+    latency_slo_share: Annotated[Float, Field(gt=0.0, lt=1.0)] = 0.8
     """Share of the requests that has to be shown to keep that limit."""
     require_cap: PositiveInt | None = None
     """Tokens that the safe cap has to reach, else the process exits with 3. None: any will do."""

@@ -21,7 +21,7 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Int, NonNegativeInt, PositiveInt, settings
 
 _MOST_CHARACTERS = 4_000
 """Of an answer; a judge need not read a runaway text to its end."""
@@ -41,7 +41,7 @@ class Judge:
     engine: Annotated[Engine, PlainValidator(lambda built: built)]  # built by its own group already
     max_tokens: PositiveInt
     thinking_tokens: NonNegativeInt
-    right_from: Annotated[int, Field(ge=1, le=10)]
+    right_from: Annotated[Int, Field(ge=1, le=10)]
     rubric: Annotated[str, Field(min_length=1)]
 
     @property

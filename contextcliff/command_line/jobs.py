@@ -10,11 +10,22 @@ import platform
 import stat
 import sys
 import tempfile
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, tell
+from contextcliff.errors import (
+    ConfigError,
+    ContextCliffError,
+    ExitCode,
+    GateFailed,
+    RunError,
+    full_disk,
+    in_short,
+    tell,
+)
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -25,17 +36,9 @@ _FULL_ERROR = "CONTEXTCLIFF_FULL_ERROR"
 _HYDRA_FULL_ERROR = "HYDRA_FULL_ERROR"
 
 exit_codes: list[ExitCode] = []
-"""The exit code of every job that ended in this process."""
+"""The exit code of every job that began in this process."""
 _said: set[str] = set()
 """The errors of a sweep's jobs that this process has printed."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Outcome:
-    """How a job ended, and its error message where it failed."""
-
-    code: ExitCode
-    message: str = ""
 
 
 class JobFailed(Exception):
@@ -80,16 +83,17 @@ def run_job(config: DictConfig) -> None:
     """
     from contextcliff.execution.signals import job_in_progress, posted_stop_code, stop_code
 
+    exit_codes.append(ExitCode.FAILED)  # until it has ended
     with job_in_progress():
         stopped = stop_code()
-        outcome = _outcome_of(config) if stopped is None else _Outcome(code=stopped)
-    exit_codes.append(outcome.code)
+        code, message = _outcome_of(config) if stopped is None else (stopped, "")
+    exit_codes[-1] = code
     if os.environ.get(_MAIN_PROCESS) == _process_id():
         if stop_code() is not None:
             sys.exit(stop_code())
     # After a signal to the process that sweeps, that process knows the exit code by itself.
-    elif outcome.code is not ExitCode.DONE and posted_stop_code() is None:
-        raise JobFailed(outcome.code, outcome.message if os.environ.get(_STDERR) != _stderr_id() else "")
+    elif code is not ExitCode.DONE and posted_stop_code() is None:
+        raise JobFailed(code, message if os.environ.get(_STDERR) != _stderr_id() else "")
 
 
 def report_stop() -> ExitCode:
@@ -108,27 +112,35 @@ def print_error(error: Exception | str) -> None:
     tell(f"error: {shown_text(str(error))}")
 
 
+def refused(error: ContextCliffError) -> ExitCode:
+    """Print an error; returns its exit code. Raises it where tracebacks are wanted."""
+    if wants_traceback():
+        raise error
+    print_error(error)
+    return error.exit_code
+
+
 def wants_traceback() -> bool:
     """Whether the user asked for whole tracebacks, with `HYDRA_FULL_ERROR=1`."""
     return os.environ.get(_FULL_ERROR) == "1"
 
 
-def _outcome_of(config: DictConfig) -> _Outcome:
+def _outcome_of(config: DictConfig) -> tuple[ExitCode, str]:
+    """How a job ended, and its error message if it failed."""
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
     from omegaconf import OmegaConf
 
-    from contextcliff.command_line.first_job import in_sweep
-    from contextcliff.command_line.hydra_errors import path_errors_by_key
-    from contextcliff.command_line.job_keys import drop_absent_keys
-    from contextcliff.command_line.run_key import analysis_of
-    from contextcliff.command_line.sweep_runs import list_unbuilt, listed_in_sweep
+    from contextcliff.command_line.compose import analysis_of
+    from contextcliff.command_line.keys import drop_absent_keys
+    from contextcliff.command_line.sweep_jobs import in_sweep, list_unbuilt
     from contextcliff.config import build_invocation
 
     hydra = HydraConfig.get()
     # Unresolved: an interpolation in an override refers to our configuration, not to Hydra's.
     overrides = cast(list[str], OmegaConf.to_container(hydra.overrides.task, resolve=False))
     number = hydra.job.num if hydra.mode is RunMode.MULTIRUN else None
+    in_main = os.environ.get(_MAIN_PROCESS) == _process_id()
     try:
         if number is not None:
             swept = {f"{key}={value}" for key, value in (hydra.sweeper.params or {}).items()}
@@ -136,16 +148,12 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         try:
             invocation = build_invocation(config, overrides, options=hydra.runtime.choices)
         except ConfigError as error:
-            list_unbuilt(hydra.runtime.choices, error, job=number, overrides=overrides)
+            if number is not None:
+                list_unbuilt(hydra.runtime.choices, error, job=number, overrides=overrides)
             raise
         invocation = replace(invocation, analysis_of=analysis_of)
-        in_main = os.environ.get(_MAIN_PROCESS) == _process_id()
-        with (
-            listed_in_sweep(invocation, job=number, overrides=overrides, in_main=in_main) as listed,
-            path_errors_by_key(invocation.parameters),
-            in_sweep(listed, job=number) as job,
-        ):
-            return _Outcome(code=job.action(job))
+        with in_sweep(invocation, job=number, in_main=in_main) as job, path_errors_by_key(invocation.parameters):
+            return job.action(job), ""
     except ContextCliffError as error:
         if wants_traceback() and not isinstance(error, GateFailed):  # which is a result, and no fault to look for
             raise
@@ -154,9 +162,40 @@ def _outcome_of(config: DictConfig) -> _Outcome:
         if number is None or said not in _said:
             print_error(said)
         _said.add(said)
-        return _Outcome(code=error.exit_code, message=said)
+        return error.exit_code, said
     except KeyboardInterrupt:
-        return _Outcome(code=report_stop())
+        return report_stop(), ""
+
+
+@contextmanager
+def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
+    """Raise an `OSError` about a file as `ConfigError` where the path comes from a key, else as `RunError`."""
+    try:
+        yield
+    except OSError as error:
+        if full := full_disk(error, parameters.get("output_dir")):
+            raise full from error
+        if error.filename is None or error.strerror is None:
+            raise
+        path = _absolute(str(error.filename))
+        keys = [key for key, value in parameters.items() if _contains(value, path)]
+        if keys:
+            key = max(keys, key=lambda key: len(parameters[key]))
+            raise ConfigError(
+                f"{key}={parameters[key]}: {error.strerror} ({error.filename}); give another path"
+            ) from error
+        raise RunError(f"{error.filename}: {error.strerror}") from error
+
+
+def _contains(value: str, path: Path) -> bool:
+    """Whether a value names this path, or a folder above it."""
+    with suppress(ValueError, OSError, RuntimeError):  # of most keys it is no path at all
+        return value not in ("", ".", "/") and path.is_relative_to(_absolute(value))
+    return False
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
 
 
 def _process_id() -> str:

@@ -15,8 +15,8 @@ import webbrowser
 from collections.abc import Sequence
 from types import FrameType
 
-from contextcliff.command_line.config_folders import recompose
-from contextcliff.command_line.overrides import check_overrides, parse_overrides, quote_home_paths
+from contextcliff.command_line.compose import recompose
+from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.tracking.mlflow import HOST
 from contextcliff.tracking.place import TrackingUri
@@ -36,9 +36,7 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("overrides", nargs="*", help="as of a run: tracking.uri=… tracking.experiment=…")
     given = parser.parse_args(list(arguments))
-    overrides = quote_home_paths(given.overrides)
-    check_overrides(parse_overrides(overrides))
-    tracker = recompose(overrides).tracking.mlflow
+    tracker = recompose([str(each.input_line) for each in parse_overrides(given.overrides)]).tracking.mlflow
     if tracker is None:
         raise ConfigError("tracking=none keeps no runs; give tracking=mlflow and its tracking.uri")
     uri = TrackingUri(tracker.uri)

@@ -10,10 +10,11 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
-from contextcliff.engines.llamacpp_cache import SlotStates
+from contextcliff.engines.llamacpp_cache import erase, read_back
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import ApiKey, async_client, client
 from contextcliff.engines.openai.session import OpenAISession, Slots
@@ -23,7 +24,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.trained_positions import of_gguf
 from contextcliff.records.kv_cache import GIB, DeviceMemory
-from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
@@ -60,7 +61,7 @@ class LlamaCpp(Engine):
     """Longest silence in seconds; the prefill of a long prompt is silent."""
     max_retries: NonNegativeInt = 3
     threads: PositiveInt | None = None
-    gpu_layers: int = -1
+    gpu_layers: Int = -1
     batch_tokens: PositiveInt = 512
     """Prompt tokens that are computed in one batch."""
     api: Literal["auto", "chat", "completions"] | None = "auto"
@@ -147,8 +148,10 @@ class LlamaCpp(Engine):
                 http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
                 default_headers=CLOSE,
             ) as connection:
+                http.base_url = address
+                http.headers.update(key.headers())
                 # A job begins with empty slots, whatever the one before it left in them.
-                loaded.states.erase(http, address, key.value, slots=self.concurrency)
+                erase(http, slots=self.concurrency)
                 counts = TokenServer(
                     http=asking, root=address, key=key, model=weights.name, api=api, template_arguments=template
                 )
@@ -159,7 +162,7 @@ class LlamaCpp(Engine):
                     began=Served(
                         lines=(_API_LINES[api, model.gguf.has_chat_template() is not False],),
                         plain=api == "completions",
-                        cache=loaded.states.read_back(http, address, key.value),
+                        cache=read_back(http, Path(loaded.folder.name)),
                         positions=of_gguf(weights),
                     ),
                     tokenizer=LlamaServerTokenizer(name=f"llamacpp:{weights.name}", server=counts),
@@ -189,7 +192,8 @@ class _Loaded:
     """A server with its model."""
 
     def __init__(self, engine: LlamaCpp, weights: Path, deployment: Deployment, slot_tokens: int) -> None:
-        self.key, self.states = ApiKey(value=secrets.token_urlsafe(32)), SlotStates()
+        self.key = ApiKey(value=secrets.token_urlsafe(32))
+        self.folder = TemporaryDirectory(prefix="contextcliff-slot-")
         policy = deployment.kv_policy
 
         def adjust(params: Any) -> None:
@@ -202,7 +206,7 @@ class _Loaded:
             params.cache_type_k = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.key_type.upper()}")
             params.cache_type_v = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.value_type.upper()}")
             _scale_positions(params, deployment.model.rope)
-            self.states.tell(params)
+            params.slot_save_path = f"{self.folder.name}/"
             if policy.is_quantised:
                 # llama.cpp supports a quantised V with flash attention only.
                 params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_ENABLED
@@ -221,13 +225,13 @@ class _Loaded:
                 way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
             )
         except BaseException:
-            self.states.close()
+            self.folder.cleanup()
             raise
 
     def close(self) -> None:
         """Close the port and free the model, which the last reference to the server does."""
         self.server = None
-        self.states.close()
+        self.folder.cleanup()
 
 
 def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:

@@ -13,8 +13,6 @@ import struct
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
 
 import httpx2
 
@@ -28,43 +26,29 @@ _TOKEN = 2
 _STATE = "cache"
 
 
-class SlotStates:
-    """A folder into which a server saves the states of its slots; give it to the server before it starts."""
-
-    def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="contextcliff-slot-")
-
-    def close(self) -> None:
-        """Remove the folder."""
-        self._folder.cleanup()
-
-    def erase(self, http: httpx2.Client, address: str, key: str, *, slots: int) -> None:
-        """Empty the slots of the server. Raises `RunError` where it does not answer."""
-        for slot in range(slots):
-            _post(http, f"{address}/slots/{slot}?action=erase", key, {})
-
-    def tell(self, params: Any) -> None:
-        """Name the folder in the parameters of a server (`xllamacpp.CommonParams`)."""
-        params.slot_save_path = f"{self._folder.name}/"
-
-    def read_back(self, http: httpx2.Client, address: str, key: str) -> CacheInUse | None:
-        """Have the server compute one token and save it.
-
-        None for a model whose state can't be saved, and where that is not laid out as described above. Raises
-        `RunError` where the server does not answer.
-        """
-        asked = {"prompt": [_TOKEN], "n_predict": 1, "id_slot": 0, "cache_prompt": True}
-        computed = _post(http, f"{address}/completion", key, asked)
-        saved = _post(http, f"{address}/slots/0?action=save", key, {"filename": _STATE})
-        self.erase(http, address, key, slots=1)
-        if computed.is_error or saved.is_error:
-            return None
-        return cache_of_state((Path(self._folder.name) / _STATE).read_bytes())
+def erase(http: httpx2.Client, *, slots: int) -> None:
+    """Empty so many slots of a server. Raises `RunError` where it does not answer."""
+    for slot in range(slots):
+        _post(http, f"/slots/{slot}?action=erase", {})
 
 
-def _post(http: httpx2.Client, url: str, key: str, body: Mapping[str, object]) -> httpx2.Response:
+def read_back(http: httpx2.Client, folder: Path) -> CacheInUse | None:
+    """Have the server compute one token and save it into `folder`, its `slot_save_path`; the slot is empty then.
+
+    None for a model whose state can't be saved, and where that is not laid out as described above. Raises `RunError`
+    where the server does not answer.
+    """
+    computed = _post(http, "/completion", {"prompt": [_TOKEN], "n_predict": 1, "id_slot": 0, "cache_prompt": True})
+    saved = _post(http, "/slots/0?action=save", {"filename": _STATE})
+    erase(http, slots=1)
+    if computed.is_error or saved.is_error:
+        return None
+    return cache_of_state((folder / _STATE).read_bytes())
+
+
+def _post(http: httpx2.Client, path: str, body: Mapping[str, object]) -> httpx2.Response:
     try:
-        return http.post(url, json=body, headers={"Authorization": f"Bearer {key}"})
+        return http.post(path, json=body)
     except httpx2.HTTPError as error:
         raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
 

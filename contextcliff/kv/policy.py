@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contextcliff.errors import ConfigError
-from contextcliff.settings import Name, settings
+from contextcliff.settings import Float, Int, Name, settings
 
 CacheType = Literal[
     "f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl", "int8", "int4", "int2", "fp8", "fp8_e4m3",
@@ -79,9 +79,9 @@ class KVPolicy:
     value_type: CacheType = "f16"
     press: Name | None = None
     """Class of kvpress that evicts; None: every position is kept."""
-    press_arguments: Mapping[str, int | float | bool] = Field(default_factory=dict)
+    press_arguments: Mapping[str, Int | Float | bool] = Field(default_factory=dict)
     """Further arguments of that class."""
-    budget: Annotated[float, Field(gt=0.0, le=1.0)] = 1.0
+    budget: Annotated[Float, Field(gt=0.0, le=1.0)] = 1.0
     """Share of the positions that is kept."""
     sees_question: bool = False
     """Whether the eviction has read the question."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from contextcliff.models.weights import Gguf
-from contextcliff.settings import Count, Name, NonNegativeFloat, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Count, Float, Int, Name, NonNegativeFloat, PositiveFloat, PositiveInt, settings
 
 _CENT_DIGITS = 2
 _SIGNIFICANT_DIGITS = 3
@@ -104,7 +104,7 @@ class Rope:
     """
 
     type: Literal["none", "linear", "yarn"] | None = None
-    scale: Annotated[float, Field(ge=1.0)] | None = None
+    scale: Annotated[Float, Field(ge=1.0)] | None = None
     """Factor by which the window is extended."""
     base: PositiveFloat | None = None
     """Base frequency."""
@@ -155,9 +155,9 @@ class Model:
     """The model's name on other servers, by engine preset. A `name` given on the command line wins."""
     hub: str | None = None
     """Hub repository of the original model, whose tokenizer is used where the server has none."""
-    template_arguments: Mapping[str, bool | int | str] = Field(default_factory=dict)
+    template_arguments: Mapping[str, bool | Int | str] = Field(default_factory=dict)
     """Arguments of the chat template, such as Qwen3's `enable_thinking`."""
-    extra_body: Mapping[str, Any] = Field(default_factory=dict)
+    extra_body: Mapping[str, JsonValue] = Field(default_factory=dict)
     """More top-level fields of every request to a server, such as a switch for thinking."""
     gguf: Gguf = Gguf()
     rope: Rope = Rope()

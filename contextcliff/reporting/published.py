@@ -19,7 +19,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from contextcliff.datasets.local_files import UnreadableFile, opened, whole
 from contextcliff.errors import ConfigError
 from contextcliff.records.published import PublishedCurve, PublishedPoint
-from contextcliff.settings import Name, PositiveFloat, settings
+from contextcliff.settings import Float, Int, Name, PositiveFloat, settings
 from contextcliff.shipped_folder import conf_dir
 from contextcliff.statistics.descriptive import leading_above
 
@@ -52,16 +52,16 @@ class PublishedRow:
     """A model's scores, one a length of the table; None where the source has none."""
 
     model: Name
-    scores: tuple[float | None, ...]
+    scores: tuple[Float | None, ...]
     key: str = ""
     """What it is chosen by; empty: made of the model's name."""
     by: str = ""
     """Who measured it, where that is not whose table it is."""
     effective: str = ""
     """Its effective length, as printed."""
-    base: float | None = None
+    base: Float | None = None
     """Its score at short lengths, where a threshold is a share of that."""
-    threshold: float | None = None
+    threshold: Float | None = None
     """Its own threshold, where each model has one."""
 
     @property
@@ -77,13 +77,13 @@ class PublishedTable:
     title: Name
     source: Source
     metric: Name
-    lengths: Annotated[tuple[int, ...], Field(min_length=1)]
+    lengths: Annotated[tuple[Int, ...], Field(min_length=1)]
     rows: Annotated[tuple[PublishedRow, ...], Field(min_length=1)]
     scale: PositiveFloat = 1.0
     """The highest score there can be: 100 for percent."""
     date: str = ""
     asked: str = ""
-    threshold: float | None = None
+    threshold: Float | None = None
     """What a score has to clear up to an effective length, on the table's scale."""
     threshold_is: Literal["exceeded", "reached"] = "exceeded"
     shown: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from contextcliff.settings import Name, settings
+from contextcliff.settings import Int, Name, settings
 
 LanguageName = Literal["en", "ja"]
 Shown = Literal["full", "summary", "none"]
@@ -25,7 +25,7 @@ class ReportingSettings:
     console: Shown | None = None
     figures: bool = True
     html: bool = True
-    dpi: Annotated[int, Field(ge=50, le=600)] = 150
+    dpi: Annotated[Int, Field(ge=50, le=600)] = 150
     language: LanguageName = "en"
     compare: bool = False
     published: tuple[Name, ...] = ()

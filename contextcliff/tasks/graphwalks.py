@@ -26,7 +26,7 @@ from contextcliff.records.corpus import Span
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Float, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.fit import fit
 from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, naming, refuse_twice
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
@@ -60,9 +60,9 @@ class Graphwalks(DesignedLengths):
     """Depth of the search; the parents of a node are one hop away."""
     frontier: Numbers
     """Nodes of the answer."""
-    degree: Annotated[float, Field(ge=0.25, le=16.0)]
+    degree: Annotated[Float, Field(ge=0.25, le=16.0)]
     """Distractor edges for each node outside the search: fewer nodes have more edges each."""
-    name_digits: Annotated[int, Field(ge=2, le=15)]
+    name_digits: Annotated[Int, Field(ge=2, le=15)]
     """Hexadecimal digits of a node's name."""
     working_tokens: NonNegativeInt
     """Tokens that an answer may take before its final line."""
@@ -105,7 +105,6 @@ class Graphwalks(DesignedLengths):
         return GraphMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The F1 of the nodes in the last line and the right ones."""
         return score_nodes(
             generation.text,
             right=sample.answers[0].split(", "),

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from contextcliff.errors import ConfigError
 from contextcliff.records.sample import same_length
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.settings import Count, Fraction, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Float, Fraction, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.task import UNJUDGED, Blocks, ContextBudget, Maker, Materials, Task, TaskPlan, Traits
 
 
@@ -108,7 +108,7 @@ class DesignedLengths(Task):
     shortest: PositiveInt = 512
     """The first of the lengths, where `lengths=auto`."""
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
-    length_fractions: tuple[Annotated[float, Field(gt=0.0, le=1.0)], ...] = ()
+    length_fractions: tuple[Annotated[Float, Field(gt=0.0, le=1.0)], ...] = ()
     """Of the window; what lies beyond the longest length that fits is that length."""
     trials: Count | Literal["auto"]
     max_trials: Count = 160

@@ -25,7 +25,7 @@ from pydantic import Field
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.fit import fit
 from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
@@ -175,7 +175,7 @@ class CommonWords(WordListTask):
 
     name = "common_words"
 
-    common_words: Annotated[int, Field(ge=1, le=100)]
+    common_words: Annotated[Int, Field(ge=1, le=100)]
     """How many words are asked for."""
     common_count: Count
     other_count: Count
@@ -256,11 +256,11 @@ class FrequentWords(WordListTask):
 
     name = "frequent_words"
 
-    frequent_words: Annotated[int, Field(ge=1, le=20)]
+    frequent_words: Annotated[Int, Field(ge=1, le=20)]
     """How many words are asked for."""
-    alpha: Annotated[float, Field(gt=1.0, le=4.0)]
+    alpha: Annotated[Float, Field(gt=1.0, le=4.0)]
     """Of the zeta distribution: the higher, the more the most frequent words stand out."""
-    letters: Annotated[int, Field(ge=4, le=20)]
+    letters: Annotated[Int, Field(ge=4, le=20)]
     """Of a coded word."""
     tokens_per_word: PositiveInt
     """Tokens of a length for each different word of its vocabulary."""

@@ -107,7 +107,6 @@ class Mrcr(Depths):
         return filled(self.question, prefix=prefix, ordinal=_ORDINALS[number - 1], piece=piece.named)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The ratio of matching blocks, and 0 without the word before the piece."""
         piece = sample.answers[0]
         return score_copied(
             generation.text,

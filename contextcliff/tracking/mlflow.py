@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +18,7 @@ from contextcliff.analysis.judged_by import compact, differing, rule_of
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, parsed
 from contextcliff.datasets.local_files import opened as opened_file
 from contextcliff.findings.finding import Measurement
-from contextcliff.records.sweep import SweepRow
+from contextcliff.records.sweep import SweepRow, row_from_json
 from contextcliff.reporting.data_files import CONTEXTS_NAME, SAMPLES_NAME, read_contexts, sample_lines
 from contextcliff.reporting.run_names import read_parameters, read_provenance
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
@@ -25,21 +26,24 @@ from contextcliff.settings import GivenPath, settings
 from contextcliff.tracking.live import UNDER_WAY, LiveRun
 from contextcliff.tracking.metrics import RULE, tags
 from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.outgoing import outgoing, own_paths, without_paths
 from contextcliff.tracking.place import MLflowStore, Opened, TrackingUri
 from contextcliff.tracking.traces import delete_traces, log_traces
 from contextcliff.tracking.tracker import Tracked, TrackingError, model_title, run_title
 from contextcliff.tracking.upload import (
     DIGEST,
     LAYOUT,
+    NOTE,
+    ROW,
     RUN_ID,
+    SWEEP,
     fill_run,
     filling,
     log_metrics,
-    log_sweep,
     log_tags,
     same_upload,
     supersede,
-    sweep_rows,
+    sweep_run,
     sweep_tags,
     uploads,
 )
@@ -154,13 +158,39 @@ class MLflowTracker(NoTracker):
 
         `typed` has the overrides of its command, key to value; `over`: no further job will end.
         """
-        with self.store.opened() as opened:
-            log_sweep(opened, sweep, rows, folder=folder, typed=typed, over=over)
+        from contextcliff.reporting.leaderboard import described
+
+        paths = own_paths(typed)
+        command, description = (
+            without_paths(text, paths)
+            for text in (sweep.command, described(rows, n_jobs=sweep.n_jobs, command=sweep.command))
+        )
+        ended = [row for row in rows if row.state != "running"]
+        failed = sum(row.state == "failed" for row in ended)
+        counts = {"jobs/planned": sweep.n_jobs, "jobs/ended": len(ended), "jobs/failed": failed}
+        with self.store.opened() as opened, outgoing(folder, paths=paths, log_text=True) as sent:
+            client, run = opened.client, sweep_run(opened, sweep.sweep_id, name=sweep.name, command=command)
+            run_id, there = str(run.info.run_id), run.data.metrics
+            new = (Measurement(key=key, value=n) for key, n in counts.items() if there.get(key) != n)
+            log_metrics(client, run_id, new)
+            client.set_tag(run_id, NOTE, description)
+            client.log_artifacts(run_id, str(sent))
+            if over:
+                stopped = any(row.state == "partial" for row in ended) or len(ended) < sweep.n_jobs
+                client.set_terminated(run_id, "FAILED" if failed else "KILLED" if stopped else "FINISHED")
+            elif run.info.status != "RUNNING":
+                client.update_run(run_id, status="RUNNING")
 
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
         """The rows of the sweep's jobs that MLflow has, from whatever machine."""
+        rows = []
         with self.store.opened() as opened:
-            return sweep_rows(opened, sweep_id)
+            for run in opened.client.search_runs(
+                [opened.experiment_id], f"tags.`{SWEEP}` = '{sweep_id}'", max_results=5_000
+            ):
+                with suppress(KeyError, ValueError):  # one that can't be read is left out
+                    rows.append(row_from_json(run.data.tags[ROW]))
+        return rows
 
     def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:
         with self.store.client(doing=f"fetch run {mlflow_id}") as client:
@@ -235,7 +265,7 @@ class MLflowTracker(NoTracker):
             **tracked.provenance,
             # Another layout is another upload of the same results.
             LAYOUT: f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}",
-            _FOLDER: tracked.name or tracked.report.run.run_id,
+            _FOLDER: tracked.folder.name,
         }
 
     def _free_name(self, opened: Opened, tracked: Tracked) -> str:
@@ -250,7 +280,7 @@ class MLflowTracker(NoTracker):
             kv_policy=run.kv_policy,
             rope=run.rope,
             label=run.label,
-            rule=tracked.name.removeprefix(run.run_id).lstrip("-"),
+            rule=tracked.folder.name.removeprefix(run.run_id).lstrip("-"),
         )
         quote = '"' if "'" in name else "'"
         found = opened.client.search_runs(
@@ -315,7 +345,6 @@ def tracked_of(folder: Path) -> Tracked:
         folder=folder,
         parameters=read_parameters(folder / _MANIFEST),
         samples=samples,
-        name=folder.name,
         prompts=read_contexts(folder / CONTEXTS_NAME),
         provenance=read_provenance(folder / _MANIFEST),
         interrupted=report.run.partial,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contextcliff.settings import settings
+from contextcliff.settings import FolderName, settings
 from contextcliff.tracking.tracker import TrackingError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class NoTracker:
     """What every option of `tracking` has; nothing is kept beside the run's local files."""
 
-    experiment: str = "contextcliff"
+    experiment: FolderName = "contextcliff"
     """Name of the folder below `output_dir` that holds the run's folder."""
 
     @property

@@ -111,7 +111,7 @@ def _trace(
         "model": run.model,
         "task": run.task,
         "kv_policy": run.kv_policy,
-        "run": tracked.name or run.run_id,
+        "run": tracked.folder.name,
     }
     tokens = {"input_tokens": row.get("prompt_tokens"), "output_tokens": row.get("completion_tokens")}
     usage = {key: int(count) for key, value in tokens.items() if (count := _number(value)) is not None}

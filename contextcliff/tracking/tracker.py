@@ -53,13 +53,12 @@ class Tracked:
 
     report: Report
     folder: Path
-    """The folder of the run's finished result files; every file below it is uploaded."""
+    """The folder of the run's finished result files; every file below it is uploaded. A run that was judged by several
+    rules has one for each."""
     parameters: Mapping[str, str]
     """The composed configuration: dotted key to value."""
     samples: Sequence[Mapping[str, object]]
     """Rows of the samples table, all with the same columns."""
-    name: str = ""
-    """Name of the report's folder, empty for the run's id. A run that was judged by several rules has one for each."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     """The prompts that were kept, by `sample_id`."""
     provenance: Mapping[str, str] = field(default_factory=dict)

@@ -6,12 +6,11 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.findings.answer import AnswerFinding
 from contextcliff.findings.finding import Measurement
-from contextcliff.records.sweep import SweepRow, row_from_json, row_to_json
+from contextcliff.records.sweep import SweepRow, row_to_json
 from contextcliff.reporting.markdown import markdown_of
 from contextcliff.tracking.metrics import measurements, parameters, valid_key
 from contextcliff.tracking.outgoing import WORDS, outgoing, own_paths, without_paths, wordless
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from mlflow.entities import Run
     from mlflow.tracking import MlflowClient
 
-    from contextcliff.reporting.stored_sweeps import StoredSweep
-
 RUN_ID = "contextcliff.run_id"
 DIGEST = "contextcliff.digest"
 """The tag that has a digest of the results."""
@@ -31,7 +28,7 @@ LAYOUT = "contextcliff.layout"
 """The tag that says how they were uploaded: the version of the keys, and what was left out."""
 NOTE = "mlflow.note.content"
 _SUPERSEDED = "contextcliff.superseded_by"
-_SWEEP = "contextcliff.sweep"
+SWEEP = "contextcliff.sweep"
 """The tag of the runs of a sweep's jobs …"""
 _PARENT = "contextcliff.sweep_of_jobs"
 """… and of the run over them."""
@@ -241,55 +238,12 @@ def sweep_tags(opened: Opened, place: SweepPlace | None, row: SweepRow | None) -
     """The tags of the run of a job, whose sweep's run is made where there is none; no tags outside a sweep."""
     if place is None:
         return {}
-    parent = _sweep_run(opened, place.sweep_id, name=place.name, command=place.command)
-    named = {_SWEEP: place.sweep_id, JOB: job_of(place), "mlflow.parentRunId": str(parent.info.run_id)}
+    parent = sweep_run(opened, place.sweep_id, name=place.name, command=place.command)
+    named = {SWEEP: place.sweep_id, JOB: job_of(place), "mlflow.parentRunId": str(parent.info.run_id)}
     return named if row is None else {**named, ROW: row_to_json(row)}
 
 
-def log_sweep(
-    opened: Opened,
-    sweep: StoredSweep,
-    rows: Sequence[SweepRow],
-    *,
-    folder: Path,
-    typed: Mapping[str, str],
-    over: bool,
-) -> str:
-    """The id of the run of a sweep, made where there is none, with its table, figures and counts as they stand."""
-    from contextcliff.reporting.leaderboard import described
-
-    client, paths = opened.client, own_paths(typed)
-    run = _sweep_run(opened, sweep.sweep_id, name=sweep.name, command=without_paths(sweep.command, paths))
-    run_id = str(run.info.run_id)
-    ended = [row for row in rows if row.state != "running"]
-    failed = sum(row.state == "failed" for row in ended)
-    counts = {"jobs/planned": sweep.n_jobs, "jobs/ended": len(ended), "jobs/failed": failed}
-    log_metrics(
-        client,
-        run_id,
-        (Measurement(key=key, value=n) for key, n in counts.items() if run.data.metrics.get(key) != n),
-    )
-    client.set_tag(run_id, NOTE, without_paths(described(rows, n_jobs=sweep.n_jobs, command=sweep.command), paths))
-    with outgoing(folder, paths=paths, log_text=True) as sent:
-        client.log_artifacts(run_id, str(sent))
-    if over:
-        stopped = any(row.state == "partial" for row in ended) or len(ended) < sweep.n_jobs
-        client.set_terminated(run_id, "FAILED" if failed else "KILLED" if stopped else "FINISHED")
-    elif run.info.status != "RUNNING":
-        client.update_run(run_id, status="RUNNING")
-    return run_id
-
-
-def sweep_rows(opened: Opened, sweep_id: str) -> tuple[SweepRow, ...]:
-    """The rows that the runs of a sweep's jobs carry; a row that can't be read is left out."""
-    rows = []
-    for run in opened.client.search_runs([opened.experiment_id], f"tags.`{_SWEEP}` = '{sweep_id}'", max_results=5_000):
-        with suppress(KeyError, ValueError):
-            rows.append(row_from_json(run.data.tags[ROW]))
-    return tuple(rows)
-
-
-def _sweep_run(opened: Opened, sweep_id: str, *, name: str, command: str) -> Run:
+def sweep_run(opened: Opened, sweep_id: str, *, name: str, command: str) -> Run:
     """The run over a sweep's jobs; of two processes that begin the same sweep at once the earlier one's."""
     client, found = opened.client, _sweep_runs(opened, sweep_id)
     if found:

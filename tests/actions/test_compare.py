@@ -220,7 +220,7 @@ def test_what_can_not_be_compared_is_one_line_with_the_way_out(folder: Path, tmp
     ("asked", "told"),
     [
         ("action.name=../up", "action.name=../up: names a folder"),
-        ("action.margin=5", "action.margin=5.0: is a fall of the mean score; give a number between 0 and 1"),
+        ("action.margin=5", "action.margin=5: must be less than 1"),
         ("action.gate_on_unknown=true", "action.gate_on_unknown=true: widens a gate that is off; add action.gate"),
     ],
 )

@@ -46,22 +46,28 @@ def test_mlflow_has_a_run_for_each_rule_and_the_same_rule_supersedes_its_own(tmp
     assert uploads(tmp_path, "deleted") == both
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three runs by one rule, and the first of them by another as well."""
+    folder = tmp_path_factory.mktemp("made")
+    run(folder, *NEEDLES, "kv_policy=none,q8_0,q4_0")
+    run(folder, *NEEDLES, "action=analyze", "kv_policy=none", "analysis.threshold=0.9")
+    shutil.rmtree(folder / "outputs" / "contextcliff" / "sweeps")  # else its jobs are compared, whatever came later
+    return folder
+
+
 @pytest.fixture
-def policies(tmp_path: Path) -> tuple[Path, list[str]]:
-    """Two runs by one rule, and one of them by another as well."""
-    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0")
-    plain = folders(tmp_path)
-    run(tmp_path, *NEEDLES, "action=analyze", "kv_policy=none", "analysis.threshold=0.9")
-    shutil.rmtree(tmp_path / "outputs" / "contextcliff" / "sweeps")  # else its jobs are compared, whatever came later
-    return tmp_path, plain
+def runs(made: Path, tmp_path: Path) -> tuple[Path, list[str]]:
+    """A copy of it, and the folders' names: that of the other rule is the second."""
+    shutil.copytree(made, tmp_path / "work")
+    return tmp_path / "work", folders(made)
 
 
 @pytest.mark.slow
 def test_runs_that_are_judged_by_different_rules_are_judged_again_by_the_baselines(
-    policies: tuple[Path, list[str]],
+    runs: tuple[Path, list[str]],
 ) -> None:
-    folder, (none, quantised) = policies
-    strict = f"{none}-threshold-0.9"
+    folder, (_, strict, quantised, _) = runs
     before = (folder / "outputs" / "contextcliff" / quantised / "report.json").read_bytes()
     run(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}]")
     found = comparison(folder)
@@ -74,10 +80,9 @@ def test_runs_that_are_judged_by_different_rules_are_judged_again_by_the_baselin
 
 @pytest.mark.slow
 def test_runs_by_different_rules_without_their_answers_are_refused_with_the_way_out(
-    policies: tuple[Path, list[str]],
+    runs: tuple[Path, list[str]],
 ) -> None:
-    folder, (none, quantised) = policies
-    strict = f"{none}-threshold-0.9"
+    folder, (_, strict, quantised, _) = runs
     for file in (folder / "outputs").glob("state.db*"):
         file.rename(folder / file.name)
     assert refused(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}]") == (
@@ -87,46 +92,41 @@ def test_runs_by_different_rules_without_their_answers_are_refused_with_the_way_
     )
     for file in folder.glob("state.db*"):
         file.rename(folder / "outputs" / file.name)
-    run(folder, *NEEDLES, "action=analyze", "kv_policy=q8_0", "analysis.threshold=0.9")
+    run(folder, *NEEDLES, "action=analyze", "kv_policy=q4_0", "analysis.threshold=0.9")
     run(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}-threshold-0.9]")
     assert [one["judged_by"]["analysis.threshold"] for one in comparison(folder)["runs"]] == ["0.9", "0.9"]
 
 
-def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(
-    policies: tuple[Path, list[str]],
-) -> None:
-    folder, plain = policies
+def test_the_latest_runs_are_those_by_the_rule_of_most_and_the_others_are_named(runs: tuple[Path, list[str]]) -> None:
+    folder, (first, strict, *others) = runs
     run(folder, *COMPARE)
     found = comparison(folder)
-    assert sorted(one["source"] for one in found["runs"]) == plain
+    assert sorted(one["source"] for one in found["runs"]) == [first, *others]
     assert found["notes"][0] == (
-        f"left out, since judged by another rule (analysis.threshold=0.9): {plain[0]}-threshold-0.9; "
-        "action.baseline=FOLDER action.candidates=[FOLDER] compares those"
+        f"left out, since judged by another rule (analysis.threshold=0.9): {strict}; action.baseline=FOLDER "
+        "action.candidates=[FOLDER] compares those"
     )
 
 
 @pytest.mark.slow
-def test_a_comparison_of_other_runs_has_another_folder_and_the_same_runs_their_own(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
-    first, second, third = folders(tmp_path)
-    comparisons = tmp_path / "outputs" / "contextcliff" / "comparisons"
-    for asked in ([first, second], [second, third], [second, first], [second, third]):
-        told = run(tmp_path, *COMPARE, f"action.baseline={asked[0]}", f"action.candidates=[{','.join(asked[1:])}]")
-        name = "comparison-2" if third in asked else "comparison"
+def test_a_comparison_of_other_runs_has_another_folder_and_the_same_runs_their_own(
+    runs: tuple[Path, list[str]],
+) -> None:
+    folder, (first, _, second, third) = runs
+    comparisons = folder / "outputs" / "contextcliff" / "comparisons"
+
+    def asked(baseline: str, candidate: str) -> tuple[str, ...]:
+        return (*COMPARE, f"action.baseline={baseline}", f"action.candidates=[{candidate}]")
+
+    for baseline, candidate in ((first, second), (second, third), (second, first), (second, third)):
+        name = "comparison-2" if candidate == third else "comparison"
+        told = run(folder, *asked(baseline, candidate))
         assert told.rstrip().endswith(f"outputs/contextcliff/comparisons/{name}")
-    assert sorted(path.name for path in comparisons.iterdir()) == ["comparison", "comparison-2"]
-    assert comparison(tmp_path, "comparison-2")["name"] == "comparison-2"
-
-
-@pytest.mark.slow
-def test_a_name_is_for_one_comparison(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
-    first, second, third = folders(tmp_path)
+        assert comparison(folder, name)["name"] == name
     for _ in range(2):
-        run(tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{second}]", "action.name=caches")
-    assert refused(
-        tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{third}]", "action.name=caches"
-    ) == (
+        run(folder, *asked(first, second), "action.name=caches")
+    assert sorted(path.name for path in comparisons.iterdir()) == ["caches", "comparison", "comparison-2"]
+    assert refused(folder, *asked(first, third), "action.name=caches") == (
         "error: action.name=caches: outputs/contextcliff/comparisons/caches holds a comparison of other runs; choose "
         "another name, or remove that folder\n"
     )
@@ -139,22 +139,23 @@ def newer(folder: Path, name: str) -> Path:
 
 
 @pytest.mark.slow
-def test_a_report_of_a_newer_schema_is_refused_where_it_is_named_and_told_where_it_is_not(tmp_path: Path) -> None:
-    run(tmp_path, *NEEDLES, "kv_policy=none,q8_0,q4_0")
-    first, second, third = folders(tmp_path)
-    shutil.rmtree(tmp_path / "outputs" / "contextcliff" / "sweeps")
-    newer(tmp_path, first)
+def test_a_report_of_a_newer_schema_is_refused_where_it_is_named_and_told_where_it_is_not(
+    runs: tuple[Path, list[str]],
+) -> None:
+    folder, (first, strict, second, third) = runs
+    shutil.rmtree(folder / "outputs" / "contextcliff" / strict)
+    newer(folder, third)
     told = (
-        f"outputs/contextcliff/{first}/report.json is of schema 2, this ContextCliff reads 1: upgrade, or make it anew "
+        f"outputs/contextcliff/{third}/report.json is of schema 2, this ContextCliff reads 1: upgrade, or make it anew "
         "with action=analyze"
     )
-    refusal = refused(tmp_path, *COMPARE, f"action.baseline={first}", f"action.candidates=[{second}]")
+    refusal = refused(folder, *COMPARE, f"action.baseline={third}", f"action.candidates=[{second}]")
     assert refusal == f"error: action.baseline={told.replace('.json is', '.json: is')}, or leave it out\n"
-    run(tmp_path, *COMPARE)
-    assert comparison(tmp_path)["notes"][0] == f"left out: {told}"
-    ended = contextcliff(*NEEDLES, "kv_policy=q4_0", cwd=tmp_path)
+    run(folder, *COMPARE)
+    assert comparison(folder)["notes"][0] == f"left out: {told}"
+    ended = contextcliff(*NEEDLES, "kv_policy=none", cwd=folder)
     assert (ended.returncode, ended.stderr) == (0, f"warning: left out: {told}\n")
-    newer(tmp_path, second)
-    lonely = refused(tmp_path, *COMPARE)
+    newer(folder, second)
+    lonely = refused(folder, *COMPARE)
     assert "holds 1 run of task=niah; left out: 2 reports, the first of them outputs/" in lonely
-    assert third in folders(tmp_path)
+    assert first in folders(folder)

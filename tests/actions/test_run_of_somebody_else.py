@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.command_line import run_key
-from contextcliff.command_line.config_folders import recompose
+from contextcliff.command_line import compose
+from contextcliff.command_line.compose import analysis_of, recompose, run_again
 from contextcliff.command_line.overrides import parse_overrides
-from contextcliff.command_line.run_key import analysis_of, run_again
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process
 from tests.execution.test_store import edited
@@ -39,7 +38,7 @@ def _composed_once() -> Iterator[None]:
     """Let what is taken of a folder be held to options that are composed once: nothing here changes them."""
     with pytest.MonkeyPatch.context() as patch:
         once = cache(recompose)
-        patch.setattr(run_key, "recompose", lambda overrides: once(tuple(overrides)))
+        patch.setattr(compose, "recompose", lambda overrides: once(tuple(overrides)))
         yield
 
 
@@ -66,7 +65,7 @@ def forge(folder: Path, **configuration: str) -> None:
 def taken(folder: Path, *typed: str) -> Sequence[str]:
     """The command line that analysing this folder comes to."""
     lines = ["action=analyze", f"run={folder}", *typed]
-    found = run_again(lines, parse_overrides(lines))
+    found = run_again(parse_overrides(lines))
     assert found is not None
     return found
 
@@ -134,13 +133,11 @@ def test_a_value_that_is_no_plain_one_is_refused_until_another_is_typed(sent: Pa
     assert f"{key}=[512]" in taken(sent, f"{key}=[512]")
 
 
-@pytest.mark.parametrize(
-    "option", ["../tracking/mlflow", "niah,qa", "choice(niah,qa)", "*", "${oc.env:HOME}", "/etc/x", "N\nx"]
-)
-def test_an_option_is_one_of_ours(sent: Path, option: str) -> None:
-    forge(sent, task=option)
-    with pytest.raises(ConfigError, match=rf"^run={sent}: task=.*: no such option here; give the --config-dir"):
-        taken(sent)
+def test_an_option_is_one_of_ours(sent: Path) -> None:
+    for option in ("../tracking/mlflow", "niah,qa", "choice(niah,qa)", "*", "${oc.env:HOME}", "/etc/x", "N\nx"):
+        forge(sent, task=option)
+        with pytest.raises(ConfigError, match=rf"^run={sent}: task=.*: no such option here; give the --config-dir"):
+            taken(sent)
 
 
 TEXTS = ["plain", r"back\slash", "end\\", "it's", r"\'", "a,b", "[a", "1", "null", "Ω\n- x", "x=y"]
@@ -186,24 +183,18 @@ def listening() -> Iterator[tuple[str, list[str]]]:
 
 @pytest.mark.slow
 def test_no_token_goes_to_a_tracking_server_that_a_folder_names(sent: Path) -> None:
-    with listening() as (address, heard):
-        forge(sent, **{"tracking": "mlflow", "tracking.uri": address})
-        env = {"MLFLOW_TRACKING_TOKEN": "secret", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
-        ended = contextcliff("action=analyze", f"run={sent}", *NO_PICTURES, cwd=sent.parents[2], env=env)
-    assert (ended.returncode, heard) == (0, [])
-    assert (sent.parents[2] / "mlruns" / "mlflow.db").is_file()  # the user's own
-
-
-@pytest.mark.slow
-def test_no_token_goes_there_when_a_comparison_judges_again(sent: Path) -> None:
+    place = sent.parents[2]
     (other,) = (folder for folder in sent.parent.glob("*-q8_0-*") if folder.is_dir())
     strict = ("action=analyze", f"run={other}", "analysis.threshold=0.9", *QUIET)
-    assert contextcliff(*strict, cwd=sent.parents[2]).returncode == 0
+    assert contextcliff(*strict, cwd=place).returncode == 0
+    env = {"MLFLOW_TRACKING_TOKEN": "secret", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
     with listening() as (address, heard):
         forge(sent, **{"tracking": "mlflow", "tracking.uri": address})
+        assert contextcliff("action=analyze", f"run={sent}", *NO_PICTURES, cwd=place, env=env).returncode == 0
         again = ("action=compare", f"action.baseline={other}-threshold-0.9", f"action.candidates=[{sent}]", *QUIET)
-        ended = contextcliff(*again, cwd=sent.parents[2], env={"MLFLOW_TRACKING_TOKEN": "secret"})
-    assert (ended.returncode, heard) == (0, [])
+        assert contextcliff(*again, cwd=place, env=env).returncode == 0
+    assert heard == []
+    assert (place / "mlruns" / "mlflow.db").is_file()  # the user's own
     assert sent.with_name(f"{sent.name}-threshold-0.9").is_dir()  # it was judged again
 
 

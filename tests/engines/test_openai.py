@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.engines.openai.detection import detect
-from contextcliff.engines.openai.http import KNOWN_VARIABLES, ApiKey, address_of, api_key, client
+from contextcliff.engines.openai.http import KNOWN_VARIABLES, api_key
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
 from contextcliff.engines.openai.session import Pace
 from contextcliff.errors import ConfigError
@@ -21,12 +20,6 @@ from tests.engines.fake_server import FakeServer, serving
 
 KEY = "sk-very-secret-0123456789"
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
-CHATML = (
-    "{%- for message in messages -%}\n"
-    "  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n"
-    "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}"
-)
-"""As llama.cpp's server tells it of weights that have no template."""
 SMALL = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=2")
 
 
@@ -35,66 +28,6 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     asked = (*of_server(server.address, tokenizer), "engine.max_retries=1", *QUIET, *SMALL, *overrides)
     return contextcliff(*asked, cwd=folder, env={**NO_KEYS, **env})
-
-
-def detected(server: FakeServer, *, name: str | None = None, key: str = "") -> tuple[str, int | None, str | None]:
-    with client(timeout_s=5) as http:
-        facts = detect(http, address_of(server.address).url, ApiKey(value=key), name=name)
-    assert facts.base_url == f"{server.address}/v1"
-    return facts.model, facts.window, facts.counter
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ("http://h:8000", "http://h:8000/v1"),
-        ("http://h:8000/", "http://h:8000/v1"),
-        ("http://h:8000/v1", "http://h:8000/v1"),
-        ("http://h:8000/v1/", "http://h:8000/v1"),
-        ("http://h:8000/v1/chat/completions", "http://h:8000/v1"),
-        ("https://api.z.ai/api/paas/v4", "https://api.z.ai/api/paas/v4"),
-        ("https://g.com/v1beta/openai/", "https://g.com/v1beta/openai"),
-    ],
-)
-def test_addresses_work_with_and_without_v1(given: str, meant: str) -> None:
-    assert address_of(given).url == meant
-
-
-LLAMA_CPP = {"/props": {"default_generation_settings": {"n_ctx": 2048}}}
-KOBOLDCPP = {"/api/extra/true_max_context_length": {"value": 8192}}
-
-
-@pytest.mark.parametrize(
-    ("server", "model", "window", "counter"),
-    [
-        (FakeServer(models=[{"id": "m", "max_model_len": 4096}]), "m", 4096, None),
-        (FakeServer(routes=LLAMA_CPP), "only-model", 2048, "llama_server"),
-        (FakeServer(routes=KOBOLDCPP), "only-model", 8192, None),
-        (FakeServer(counts="/tokenize"), "only-model", 1024, "vllm"),
-        (FakeServer(routes=KOBOLDCPP, counts="/api/extra/tokencount"), "only-model", 8192, "koboldcpp"),
-    ],
-)
-def test_a_servers_model_window_and_counter_of_tokens_are_detected(
-    server: FakeServer, model: str, window: int, counter: str | None
-) -> None:
-    with serving(server):
-        assert detected(server) == (model, window, counter)
-
-
-@pytest.mark.parametrize(
-    ("template", "reported"),
-    [
-        (CHATML, True),
-        ("", True),
-        ("{% for message in messages %}{{ message['content'] }}{% endfor %}", False),
-        (None, False),
-    ],
-)
-def test_llama_cpps_fallback_template_is_reported(template: str | None, reported: bool) -> None:
-    props = {"default_generation_settings": {"n_ctx": 2048}, "chat_template": template}
-    with serving(FakeServer(routes={"/props": props})) as server, client(timeout_s=5) as http:
-        facts = detect(http, address_of(server.address).url, ApiKey(value=""), name=None)
-    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is reported
 
 
 @pytest.mark.slow
@@ -119,19 +52,6 @@ def test_prompts_are_cut_by_the_servers_own_count(preset: str, server: FakeServe
     assert report["successes"] == 8
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
-
-
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [
-        ("ab", "model.name: the server has several models; choose one with model.name=NAME: a, b"),
-        ("", "engine.base_url={address}/v1: lists no model; name the one to use with model.name=NAME"),
-    ],
-)
-def test_a_list_of_other_than_one_model_asks_for_a_name(names: str, told: str) -> None:
-    with serving(FakeServer(models=[{"id": name} for name in names])) as server, pytest.raises(ConfigError) as raised:
-        detected(server)
-    assert str(raised.value) == told.format(address=server.address)
 
 
 @pytest.mark.slow
@@ -241,26 +161,6 @@ def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: s
         f"error: engine.base_url={server.address}/v1: refuses the API key (401); set the right one in the environment, "
         "and name its variable with engine.api_key_env\n"
     )
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_a_key_reaches_nothing_that_a_run_leaves(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], key=KEY)) as server:
-        asked = (*of_server(server.address, tokenizer), "engine.api_key_env=MY_KEY", *SMALL)
-        done = contextcliff(*asked, cwd=tmp_path, env={**NO_KEYS, "MY_KEY": KEY})
-    assert done.returncode == 0
-    assert KEY not in done.stdout + done.stderr
-    files = [file for file in tmp_path.rglob("*") if file.is_file()]
-    assert len(files) > 10
-    assert not [file for file in files if KEY.encode() in file.read_bytes()]
-
-
-def test_an_unreachable_host_is_one_line(tmp_path: Path, tokenizer: str) -> None:
-    done = run(FakeServer(address="http://127.0.0.1:9"), tmp_path, tokenizer)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
-    assert done.stderr.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 

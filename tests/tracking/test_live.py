@@ -109,7 +109,7 @@ def test_a_job_of_a_sweep_carries_its_row_and_lies_under_the_sweep(tracker: MLfl
     assert (kept.job, kept.state, kept.error) == (3, "failed", "the server is away")
     done = SweepRow(job=3, model="qwen", task="niah", kv_policy="none", state="done", cap_tokens=512)
     tracker.log(tracked(tmp_path, place=place, row=done), live=begun(tracker, place=place, row=row))
-    assert tracker.sweep_rows("s1") == (done,)
+    assert list(tracker.sweep_rows("s1")) == [done]
 
 
 def test_a_model_that_runs_here_has_the_load_of_the_machine(

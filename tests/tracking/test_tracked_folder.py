@@ -50,7 +50,7 @@ def test_parameters_samples_and_name_come_from_the_files(tmp_path: Path) -> None
     found = tracked_of(folder)
     assert found.parameters == {"task.trials": "4"}
     assert found.samples == [{"sample_id": "a", "score": 1.0}]
-    assert (found.name, found.folder) == ("run", folder)
+    assert found.folder == folder
 
 
 @pytest.mark.parametrize("line", ["[]", "{", "[" * 50_000])

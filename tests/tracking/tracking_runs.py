@@ -27,13 +27,15 @@ def report(run_id: str = RUN_ID, **changes: object) -> Report:
     return edited(simulated(LAW), **{"run_id": run_id, "model": "qwen", "kv_policy": "none", **changes})
 
 
-def tracked(folder: Path, made: Report | None = None, **changes: object) -> Tracked:
-    """The run with its result files, written to `folder`."""
+def tracked(folder: Path, made: Report | None = None, *, name: str = "", **changes: object) -> Tracked:
+    """The run with its result files, written below `folder`."""
+    whole = made or report()
+    folder = folder / (name or whole.run.run_id)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     for name in ("report.json", "report.md", "samples.jsonl", "manifest.json", "figures/curve.png"):
         (folder / name).write_text(f'{{"content": "{name}"}}', encoding="utf-8")
-    whole = Tracked(
-        report=made or report(),
+    run = Tracked(
+        report=whole,
         folder=folder,
         parameters={"model.name": "qwen", "task.lengths": "[512, 1024, 4096]"},
         samples=[
@@ -47,7 +49,7 @@ def tracked(folder: Path, made: Report | None = None, **changes: object) -> Trac
             },
         ],
     )
-    return replace(whole, **changes)  # type: ignore[arg-type]  # as above
+    return replace(run, **changes)  # type: ignore[arg-type]  # as above
 
 
 def client_of(tracker: MLflowTracker) -> MlflowClient:

@@ -23,7 +23,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import STARTED_HERE
-from contextcliff.settings import Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Int, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class OpenAICompatible(Engine):
     api_key_env: str | None = None
     """The NAME of the variable that holds the key. None: the first set variable whose key may go to this host."""
     concurrency: PositiveInt = 4
-    uncached_fields: Mapping[str, str | int | bool] = Field(default_factory=dict)
+    uncached_fields: Mapping[str, str | Int | bool] = Field(default_factory=dict)
     """Fields by which a request to this kind of server reuses no prefix; a text `{nonce}` is another in each request.
     None: it has no such field."""
     timeout_s: PositiveFloat = 300.0

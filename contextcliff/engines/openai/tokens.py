@@ -85,24 +85,21 @@ class ChatFrame:
         # Templates strip messages; one with blanks around it is the server's to frame.
         alone = prompt.system is None and not prompt.turns and bool(text) and text == text.strip()
         if not (alone and self._is_fixed):
-            return self._asked(prompt)
+            return self.asked(prompt)
         if self._around is None:
-            before, mark, after = self._asked(Prompt(user=_MARK)).partition(_MARK)
+            before, mark, after = self.asked(Prompt(user=_MARK)).partition(_MARK)
             self._around, self._is_fixed = (before, after), bool(mark) and _MARK not in after
             return self.framed(prompt)
         framed = text.join(self._around)
         if self._checks_left:
             self._checks_left -= 1
-            asked = self._asked(prompt)
+            asked = self.asked(prompt)
             self._is_fixed = asked == framed
             return asked
         return framed
 
-    def empty(self) -> str:
-        """What the template writes around a message."""
-        return self._asked(Prompt(user=_MARK))
-
-    def _asked(self, prompt: Prompt) -> str:
+    def asked(self, prompt: Prompt) -> str:
+        """The prompt in the chat template, as the server says."""
         path, arguments = "/apply-template", dict(self.server.template_arguments)
         request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
         return self.server.found(path, text_at(self.server.post(path, request), "prompt") or None)
@@ -122,7 +119,6 @@ class LlamaServerTokenizer:
         self._frame = ChatFrame(server=self.server)
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every token of `text`, without the special tokens that a server would add."""
         starts = piece_starts(text, self._pieces(text))
         if starts is not None:
             return starts
@@ -135,7 +131,7 @@ class LlamaServerTokenizer:
         if not asked:
             return ()
         in_prompts, in_texts = (self._pieces("\n".join(asked), special=special) for special in (True, False))
-        framed = self._frame.empty() if self.server.api == "chat" else ""
+        framed = self._frame.asked(Prompt(user=_MARK)) if self.server.api == "chat" else ""
         return [each for each in asked if each in in_prompts and (each not in in_texts or each in framed)]
 
     def _pieces(self, text: str, *, special: bool = True) -> Sequence[str | Sequence[int]]:
@@ -153,7 +149,6 @@ class LlamaServerTokenizer:
         return counted
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""
         framed = self._frame.framed(prompt) if self.server.api == "chat" else plain_text(prompt)
         body = {"content": framed, "add_special": True, "parse_special": True}
         return self.server.found("/tokenize", len(list_at(self.server.post("/tokenize", body), "tokens")) or None)
@@ -161,19 +156,17 @@ class LlamaServerTokenizer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VllmTokenizer:
-    """vLLM: counts tokens of texts and of conversations, without their offsets."""
+    """vLLM: counts tokens of texts and of conversations. Offsets are exact every line or two, and spread between."""
 
     name: str
     server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every token: exact every line or two, spread evenly between."""
         return counted_starts(
             text, lambda block: self._count({"prompt": block, "add_special_tokens": False}, most=_most_tokens(block))
         )
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the prompt as it is sent: in the model's chat template, or plain for `completions`."""
         if self.server.api == "completions":
             text = plain_text(prompt)
             return self._count({"prompt": text, "add_special_tokens": True}, most=_most_tokens(text))
@@ -205,13 +198,12 @@ class VllmTokenizer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KoboldTokenizer:
-    """KoboldCpp: counts tokens of texts; what its chat template adds is estimated."""
+    """KoboldCpp: counts tokens of texts, with offsets as of vLLM; what its chat template adds is estimated."""
 
     name: str
     server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
-        """Character offset of every token: exact every line or two, spread evenly between."""
         # The count may include a token that begins every text; a block inside a text has none.
         beginning = self._count("")
         return counted_starts(text, lambda block: self._count(block) - beginning)

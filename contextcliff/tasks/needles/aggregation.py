@@ -15,7 +15,7 @@ from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import Count, settings
+from contextcliff.settings import Count, Int, settings
 from contextcliff.tasks.grid import filled, naming
 from contextcliff.tasks.needles.haystack import fact
 from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, word_file
@@ -38,7 +38,7 @@ class Aggregation(PlantingTask):
     name = "aggregation"
 
     mode: Literal["count", "most_frequent"]
-    words: Annotated[int, Field(ge=2, le=20)]
+    words: Annotated[Int, Field(ge=2, le=20)]
     min_count: Count
     max_count: Count
     template: Annotated[str, naming("{word}")]

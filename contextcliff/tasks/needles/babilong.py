@@ -18,7 +18,7 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import Count, NonNegativeInt, settings
+from contextcliff.settings import Count, Int, NonNegativeInt, settings
 from contextcliff.tasks.grid import Depths, filled, naming
 from contextcliff.tasks.needles.haystack import Fact, fact
 from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite, word_file
@@ -164,8 +164,8 @@ class Babilong(Depths, PlantingTask):
     """Supporting facts."""
     statements: Count
     """All facts in the text, the supporting ones included."""
-    people: Annotated[int, Field(ge=2, le=20)]
-    locations: Annotated[int, Field(ge=FEWEST_PLACES, le=20)]
+    people: Annotated[Int, Field(ge=2, le=20)]
+    locations: Annotated[Int, Field(ge=FEWEST_PLACES, le=20)]
     """Places that people go to."""
     things: NonNegativeInt
     """Things that other people carry about; of one fact nothing is carried."""

@@ -169,24 +169,20 @@ def chosen_letter(answer: str, choices: Sequence[str]) -> str | None:
     A letter stands alone, in brackets, or before its text (`B`, `(B)`, `B. text`); without one, the answer has to be
     the full text of exactly one choice. A letter with the text of another choice takes neither.
     """
-    said = _bare(normalize("NFKC", answer))
-    said = _NAMED.sub("", said, count=1)
+    said = _NAMED.sub("", _bare(normalize("NFKC", answer)), count=1)
+    whole = _comparable(said)
     texts = dict(zip(LETTERS, map(_comparable, choices), strict=False))
-    letter = _LETTER.fullmatch(said)
-    if letter is None or letter[1].upper() not in texts:
-        return _only_letter(texts, said)
-    if _only_letter(texts, said) not in (None, letter[1].upper()) and letter[2]:
-        return _only_letter(texts, said)  # a choice that itself begins like "A. Lincoln"
-    own, rest = letter[1].upper(), _comparable(letter[2])
+    same = [letter for letter, text in texts.items() if text and whole in (text, f"{letter.lower()} {text}")]
+    by_text = same[0] if len(same) == 1 else None
+    found = _LETTER.fullmatch(said)
+    if found is None or (own := found[1].upper()) not in texts:
+        return by_text
+    if by_text not in (None, own) and found[2]:
+        return by_text  # a choice that itself begins like "A. Lincoln"
+    rest = _comparable(found[2])
     if rest in ("", texts[own]):
         return own
-    return None if rest in texts.values() or _SECOND_LETTER.search(letter[2]) else own
-
-
-def _only_letter(texts: dict[str, str], said: str) -> str | None:
-    whole = _comparable(said)
-    same = [letter for letter, text in texts.items() if text and whole in (text, f"{letter.lower()} {text}")]
-    return same[0] if len(same) == 1 else None
+    return None if rest in texts.values() or _SECOND_LETTER.search(found[2]) else own
 
 
 def _comparable(text: str) -> str:

@@ -90,7 +90,6 @@ class DistractedQa(Depths):
         return trials * len(self.places)
 
     def text_holds(self, materials: Materials) -> int | None:
-        """The documents of the dataset that any question leaves for the others of its row."""
         return self.maker(materials).held(max(self.lengths_in(materials.context_budget)))
 
     def maker(self, materials: Materials) -> DistractedMaker:
@@ -125,7 +124,6 @@ class DistractedQa(Depths):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """What the answer is worth, with the tag of the failure, as task `qa` has them."""
         return scored(
             sample,
             generation,

@@ -123,7 +123,6 @@ class Qa(Task):
         return QaSamples(self, materials).plan()
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """What the answer is worth against the best reference, with the one tag of a failure."""
         text = "" if context.document is None else context.document.text
         return scored(
             sample,

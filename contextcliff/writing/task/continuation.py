@@ -21,7 +21,7 @@ from contextcliff.records.corpus import Document, Span
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, Fraction, GivenPath, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Fraction, GivenPath, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import refuse_twice
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits, one_text
@@ -77,7 +77,7 @@ class Continuation(Task):
     divisions: NonNegativeInt = 0
     """Geometric points inside each octave: 0 or a power of two."""
     rounds: Count
-    max_tokens: Annotated[int, Field(ge=_FEWEST_TOKENS)]
+    max_tokens: Annotated[Int, Field(ge=_FEWEST_TOKENS)]
     """Tokens of a continuation; less where that is over a quarter of the window."""
     min_tokens_fraction: Fraction
     """A continuation with a smaller share of them is `too_short`: tagged, and kept."""

@@ -1,4 +1,4 @@
-"""`action=analyze run=…`: what a stored run was asked and how it was judged, as overrides in the place of `run`.
+"""Composing again: one job for a comparison or a page, and `action=analyze run=…` from what a stored run was asked.
 
 A run's folder may be anybody's. It decides task, sampling and analysis, and of these no path; all else is the user's.
 """
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast
 from omegaconf import OmegaConf
 
 from contextcliff.actions.override_keys import as_typed
-from contextcliff.command_line.config_folders import recompose
-from contextcliff.command_line.overrides import chosen_options, options_of
+from contextcliff.command_line.keys import explain
+from contextcliff.command_line.overrides import chosen_options, compose_options, options_of, parse_overrides
 from contextcliff.composing import nodes
 from contextcliff.errors import ConfigError, one_line
 
@@ -33,7 +33,25 @@ _CONSTANTS = {"None": None, "True": True, "False": False}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
-def run_again(lines: Sequence[str], overrides: Sequence[Override]) -> list[str] | None:
+def recompose(overrides: Sequence[str]) -> Invocation:
+    """The invocation of one job with these overrides. Raises `ConfigError`."""
+    from hydra.errors import HydraException
+    from omegaconf import open_dict
+    from omegaconf.errors import OmegaConfBaseException
+
+    from contextcliff.config import build_invocation
+
+    try:
+        config = compose_options(overrides, with_hydra=True)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise ConfigError(explain(error, parse_overrides(overrides))) from error
+    choices = config.hydra.runtime.choices
+    with open_dict(config):
+        del config["hydra"]
+    return build_invocation(config, list(overrides), options=choices)
+
+
+def run_again(overrides: Sequence[Override]) -> list[str] | None:
     """The command line with the keys of the run that it names; None where it names none, or does not analyse.
 
     Raises `ConfigError` for a name that is no run, and for a run that can't be analysed here.
@@ -46,8 +64,8 @@ def run_again(lines: Sequence[str], overrides: Sequence[Override]) -> list[str] 
         raise ConfigError(f"{KEY}={run}: names several runs; analyse one at a time")
     if run in ("", "null"):
         return None
-    typed = [line for line, each in zip(lines, overrides, strict=True) if each.key_or_group != KEY]
-    places = [line for line, each in zip(lines, overrides, strict=True) if _is_of_places(each)]
+    typed = [str(each.input_line) for each in overrides if each.key_or_group != KEY]
+    places = [str(each.input_line) for each in overrides if _is_of_places(each)]
     folder = _folder(run, places)
     recorded = _recorded(folder)
     try:

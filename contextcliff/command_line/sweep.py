@@ -1,0 +1,345 @@
+"""A sweep as a whole, in the process that runs it: its run in the tracker, one progress, and what is said at its end.
+
+The end is the table of its jobs, or the sum of their plans, and with `reporting.compare` the comparison of the runs of
+each task (`action=compare`), with its first job as the baseline.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import reduce
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from omegaconf import DictConfig, OmegaConf, read_write
+
+from contextcliff.actions.override_keys import as_typed, key_of, overrides_by_key
+from contextcliff.actions.sweeps import track_sweep
+from contextcliff.addresses import shown_text
+from contextcliff.command_line.compose import recompose
+from contextcliff.command_line.jobs import path_errors_by_key, print_error
+from contextcliff.command_line.sweep_jobs import COMPARED, NOT_BEGUN, PLANNED, SWEEP, jobs_folder, packed
+from contextcliff.config import part_of
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, tell
+from contextcliff.records.published import PublishedCurve
+from contextcliff.records.report import shown_model
+from contextcliff.records.run_plan import PlanTotal
+from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting.leaderboard import cap_words, draw_runs, name_of, render_sweep, ways_out, write_leaderboard
+from contextcliff.reporting.reporting_settings import ReportingSettings
+from contextcliff.reporting.run_names import with_file_names
+from contextcliff.reporting.stored_sweeps import (
+    LEADERBOARD,
+    StoredSweep,
+    read_rows,
+    sweep_folder,
+    write_row,
+    write_sweep,
+)
+from contextcliff.seeding import digest_of
+from contextcliff.tracking.outgoing import own_paths, without_paths
+from contextcliff.tracking.tracker import TrackingError
+
+if TYPE_CHECKING:
+    from contextcliff.tracking.mlflow import MLflowTracker
+
+_NO_OTHER_SWEEP = frozenset({"action", "budget", "hydra", "output_dir", "reporting", "tracking"})
+"""Keys that do not change the sweep's id."""
+_NAMED = ("model", "task", "kv_policy")
+_SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
+_LONGEST_NAME = 100
+_ID_SHOWN = 10
+_LOOK_EVERY_S = 1.0
+_DRAW_EVERY_S = 60.0
+"""Tables are written when jobs have ended; figures take a second."""
+_MOST_SHARE = 0.03
+"""Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
+once."""
+_ELSEWHERE_EVERY_S = 15.0
+
+
+@dataclass(kw_only=True, slots=True)
+class SweepWatch:
+    """Looks at the rows that jobs leave, and brings the leaderboard up to date as they end."""
+
+    sweep: StoredSweep
+    folder: Path
+    tracker: MLflowTracker | None
+    reporting: ReportingSettings
+    published: tuple[PublishedCurve, ...] = ()
+    _over: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+    _shown: dict[int, str] = field(default_factory=dict)
+    _drawn_at: float = 0.0
+    _next_write: float = 0.0
+    _warned: bool = False
+    _remembered: bool = False
+    _elsewhere: tuple[SweepRow, ...] = ()
+    _asked_at: float = 0.0
+
+    def begin(self) -> None:
+        """Watch. What ended before is settled; nothing is written until a job begins."""
+        for row in read_rows(self.folder):
+            self._shown[row.job] = row.state
+        self._thread = threading.Thread(target=self._watch, name="sweep", daemon=True)
+        self._thread.start()
+
+    def end(self) -> tuple[SweepRow, ...]:
+        """Stop watching, write everything once more where a job has begun, and return the rows."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+        rows = tuple(self._settled(row) for row in self._rows(ask=True))
+        self._tell(rows)
+        if self._has_begun():
+            for row in _posted_rows():
+                write_row(self.folder, row)
+            self._write(rows, figures=True)
+            if self.reporting.figures:
+                draw_runs(rows, experiment=self.folder.parents[1], dpi=self.reporting.dpi)
+            self._track(rows, over=True)
+        return rows
+
+    def _has_begun(self) -> bool:
+        """Whether a job has sent something, or was about to; the sweep is remembered from then on."""
+        if not read_rows(self.folder) and not self._elsewhere:
+            return False
+        if not self._remembered:
+            self._remembered = True
+            write_sweep(self.folder, self.sweep)
+        return True
+
+    def _watch(self) -> None:
+        outdated = False
+        while not self._over.wait(_LOOK_EVERY_S):
+            rows = self._rows()
+            outdated = self._tell(rows) or outdated
+            began = time.monotonic()
+            if not outdated or began < self._next_write:
+                continue
+            try:
+                if self._has_begun():
+                    self._write(rows, figures=began - self._drawn_at > _DRAW_EVERY_S)
+                    self._track(rows, over=False)
+                    outdated = False
+            except OSError as error:  # as on a full disk; at the end of the sweep it is an error
+                self._warn(f"{error.filename or self.folder}: {error.strerror}; the leaderboard is not up to date")
+            ended = time.monotonic()
+            self._next_write = ended + (ended - began) / _MOST_SHARE
+
+    def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
+        """Those of this machine, and of jobs elsewhere what the tracker has."""
+        here = {row.job: row for row in read_rows(self.folder)}
+        posted = {row.job: row for row in _posted_rows()}
+        lacking = self.sweep.n_jobs == 0 or len({*here, *posted}) < self.sweep.n_jobs
+        # Only a tracker that machines share has rows that are not here while jobs go on. A local one is asked at the
+        # end, and never for a sweep of which nothing has begun: that would make its store.
+        if self.tracker is not None and self.tracker.is_shared:
+            asks = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
+        else:
+            asks = ask and bool(here)
+        if self.tracker is not None and lacking and asks:
+            self._asked_at = time.monotonic()
+            try:
+                self._elsewhere = tuple(self.tracker.sweep_rows(self.sweep.sweep_id))
+            except TrackingError as error:
+                self._warn(f"{error}; the leaderboard is in {self.folder / LEADERBOARD}")
+        together = {**{row.job: row for row in self._elsewhere}, **here, **posted}
+        return tuple(together[job] for job in sorted(together))
+
+    def _settled(self, row: SweepRow) -> SweepRow:
+        """A job that is still under way when all have ended was ended from outside."""
+        if row.state != "running":
+            return row
+        ended = replace(row, state="failed", error="its process ended without a word")
+        write_row(self.folder, ended)
+        return ended
+
+    def _tell(self, rows: Sequence[SweepRow]) -> bool:
+        """Say on stderr which jobs have ended since the last look; returns whether any has."""
+        new = [row for row in rows if row.state != "running" and self._shown.get(row.job) != row.state]
+        ended = sum(row.state != "running" for row in rows)
+        of = f" of {self.sweep.n_jobs:,}" if self.sweep.n_jobs else ""
+        for row in new:
+            self._shown[row.job] = row.state
+            if self.reporting.progress:
+                what = "failed" if row.state == "failed" else f"safe cap {cap_words(row)}"
+                tell(f"sweep: {ended:,}{of} jobs ended; {row.task} · {name_of(row, rows)}: {what}")
+        return bool(new)
+
+    def _write(self, rows: Sequence[SweepRow], *, figures: bool) -> None:
+        dpi = self.reporting.dpi if figures and self.reporting.figures else None
+        if dpi is not None:
+            self._drawn_at = time.monotonic()
+        write_leaderboard(rows, self.sweep, folder=self.folder / LEADERBOARD, dpi=dpi, published=self.published)
+
+    def _track(self, rows: Sequence[SweepRow], *, over: bool) -> None:
+        try:
+            track_sweep(self.tracker, self.sweep, rows, folder=self.folder, over=over)
+        except TrackingError as error:
+            self._warn(f"{error}; the leaderboard is in {self.folder / LEADERBOARD}")
+
+    def _warn(self, line: str) -> None:
+        if not self._warned:
+            self._warned = True
+            tell(f"warning: {line}")
+
+
+_watching: list[SweepWatch] = []
+
+
+def begin(config: DictConfig) -> None:
+    """Watch the sweep of this process, and have Hydra tell its jobs (`SWEEP`). Nothing is written before one begins."""
+    try:
+        parts = part_of(config)
+        sweep, differing = _described(config)
+    except ConfigError as error:  # every job will say so
+        tell(f"warning: no leaderboard: {error}")
+        return
+    watch = SweepWatch(
+        sweep=sweep,
+        folder=sweep_folder(parts.output_dir / parts.tracking.experiment, sweep.sweep_id),
+        tracker=parts.tracking.mlflow,
+        reporting=parts.reporting,
+        published=parts.published,
+    )
+    _watching.append(watch)
+    watch.begin()
+    note = packed(
+        {
+            "sweep_id": sweep.sweep_id,
+            "name": sweep.name,
+            "command": without_paths(sweep.command, own_paths(overrides_by_key(sweep.overrides))),
+            "n_jobs": sweep.n_jobs,
+            "differing": [key for key in differing if key not in _NAMED],
+        }
+    )
+    with read_write(config.hydra.overrides):
+        config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{SWEEP}={note}")
+
+
+def _described(config: DictConfig) -> tuple[StoredSweep, Sequence[str]]:
+    """What a sweep is, from the configuration that Hydra composed for all its jobs, and the keys in which they differ.
+
+    Its id is the same for the same jobs in whatever order, however they are run and reported. Its name has the values
+    that are swept (`sweep · qwen, glm · niah, tracing`), and says where all jobs are simulated.
+    """
+    hydra = config.hydra
+    typed = tuple(cast(list[str], OmegaConf.to_container(hydra.overrides.task, resolve=False)))
+    jobs = _jobs(hydra, typed)
+    values: dict[str, dict[str, None]] = {}
+    for key, value in (override.lstrip("+~").partition("=")[::2] for job in jobs for override in job):
+        values.setdefault(key, {})[value] = None
+    swept = {key: list(seen) for key, seen in values.items() if len(seen) > 1}
+    differing = [*(key for key in _NAMED if key in swept), *(key for key in swept if key not in _NAMED)]
+    parts = (", ".join(with_file_names({key: v.strip("'\"")})[key] for v in swept[key]) for key in differing)
+    name = " · ".join(["sweep", *parts])
+    name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    engine = str(hydra.runtime.choices.get("engine") or "")
+    asked = [
+        [each for each in job if key_of(each).partition(".")[0] not in _NO_OTHER_SWEEP] for job in jobs or [list(typed)]
+    ]
+    sweep = StoredSweep(
+        sweep_id=digest_of(sorted(map(sorted, asked)))[:_ID_SHOWN],
+        name=name if "engine" in swept else shown_model(name, engine=engine),
+        command=shown_text(" ".join(["python", "-m", "contextcliff", *typed])),
+        overrides=typed,
+        n_jobs=len(jobs),
+        began_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+    )
+    return sweep, differing
+
+
+def _group_of(override: str) -> str:
+    return key_of(override).partition(".")[0]
+
+
+def _jobs(hydra: DictConfig, typed: Sequence[str]) -> list[list[str]]:
+    """The jobs, each by its overrides; none are known of a sweeper that chooses on the way."""
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    if hydra.sweeper.get("_target_") != _SWEEPER:
+        return []
+    given = [f"{key}={value}" for key, value in (hydra.sweeper.get("params") or {}).items()]
+    overrides = OverridesParser.create(config_loader=GlobalHydra.instance().config_loader()).parse_overrides(
+        [*given, *typed]
+    )
+    return [job for batch in BasicSweeper.split_arguments(overrides, None) for job in batch]
+
+
+def end_sweep(code: ExitCode) -> ExitCode:
+    """End the sweep of this process, whose jobs ended with `code`; returns the command's exit code.
+
+    Raises `ContextCliffError`, as on a full disk.
+    """
+    while _watching:
+        _end(_watching.pop())
+    folder = jobs_folder()
+    if folder is None:
+        return code
+    planned = sorted(folder.glob(f"{PLANNED}*"))
+    if len(planned) > 1:
+        from contextcliff.reporting.plan_report import render_plan_total
+
+        totals = (PlanTotal(**json.loads(file.read_text(encoding="utf-8"))) for file in planned)
+        render_plan_total(reduce(operator.add, totals))
+    return code if code is not ExitCode.DONE else _compare_jobs(folder)
+
+
+def _end(watch: SweepWatch) -> None:
+    with path_errors_by_key({}):
+        rows = watch.end()
+    if rows and watch.reporting.prints:
+        # Asking for the page makes a local store, which a sweep of which nothing began leaves unmade.
+        folder = watch.folder / LEADERBOARD
+        written = folder if folder.is_dir() else None
+        page = None if written is None else _page(watch.tracker)
+        render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
+    if way_out := ways_out(rows):
+        tell(way_out)
+
+
+def _page(tracker: MLflowTracker | None) -> str | None:
+    try:
+        return None if tracker is None else tracker.leaderboard()
+    except TrackingError:
+        return None
+
+
+def _posted_rows() -> tuple[SweepRow, ...]:
+    """The rows of the jobs that could not begin."""
+    folder = jobs_folder()
+    return () if folder is None else read_rows(folder / NOT_BEGUN)
+
+
+def _compare_jobs(folder: Path) -> ExitCode:
+    """Make the comparisons that jobs asked for; returns their exit code.
+
+    One that can't be made is a warning, and does not make the sweep a failure, for its runs are there.
+    """
+    for _, of_task in groupby(sorted(folder.glob(f"{COMPARED}*")), key=lambda file: file.name.rpartition("-")[0]):
+        jobs = [json.loads(file.read_text(encoding="utf-8")) for file in of_task]
+        baseline, *others = dict.fromkeys(str(job["run"]) for job in jobs)
+        if not others:
+            tell(f"warning: reporting.compare=true: {baseline} is the only run of its task")
+            continue
+        plain = [each for each in jobs[0]["overrides"] if _group_of(each) != "action"]
+        named = (f"action.baseline={as_typed(baseline)}", f"action.candidates=[{','.join(map(as_typed, others))}]")
+        try:
+            invocation = recompose([*plain, "action=compare", *named])
+            invocation.action(invocation)
+        except ConfigError as error:  # runs that can't stand side by side
+            tell(f"warning: reporting.compare=true: {error}")
+        except ContextCliffError as error:
+            print_error(error)
+            return error.exit_code
+    return ExitCode.DONE
