@@ -12,7 +12,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -37,7 +37,6 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
-from contextcliff.records.published import PublishedCurve
 from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import GivenPath, Label, NonNegativeInt, settings
@@ -53,13 +52,7 @@ _GROUPS: Mapping[str, type] = {
 """What the class of each group has to be like."""
 _MAY_BE_NONE = ("judge", "embedding")
 _LONGEST_VALUE, _LONGEST_REASON = 80, 160
-_WORDS = {
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "string": "a text",
-    "tuple": "a list, [A,B]",
-}
+_WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text", "tuple": "a list"}
 """What a value has to be, by the first word of the kinds of pydantic's errors."""
 _T = TypeVar("_T")
 
@@ -150,26 +143,11 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SweepParts:
-    """What the jobs of a sweep share, and where all of it is kept."""
-
-    tracking: NoTracker
-    reporting: ReportingSettings
-    output_dir: Path
-    published: tuple[PublishedCurve, ...]
-
-
-def part_of(config: DictConfig) -> SweepParts:
-    """What a sweep as a whole needs of its configuration. Raises `ConfigError`."""
+def part_of(config: DictConfig) -> tuple[NoTracker, ReportingSettings, Path]:
+    """What the jobs of a sweep share: tracking, reporting and output folder. Raises `ConfigError`."""
     values = _resolved(config, ("tracking", "reporting", "output_dir"))
     reporting = build(ReportingSettings, values["reporting"], group="reporting")
-    return SweepParts(
-        tracking=build_group("tracking", values["tracking"]),
-        reporting=reporting,
-        published=published_curves(reporting.published, key="reporting.published"),
-        output_dir=Path(str(values["output_dir"])).expanduser(),
-    )
+    return build_group("tracking", values["tracking"]), reporting, Path(str(values["output_dir"])).expanduser()
 
 
 def build_group(group: str, node: object) -> Any:
@@ -374,14 +352,9 @@ def _told_by_weights(model: dict[str, Any], engine: Engine, *, prefix: str, name
 
 def _resolved(config: DictConfig, keys: Iterable[str]) -> dict[str, Any]:
     """The plain values of some keys. Raises `ConfigError` for an interpolation that leads nowhere and for `???`."""
+    plain = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
     try:
-        return {
-            key: OmegaConf.to_container(value, resolve=True, throw_on_missing=True)
-            if OmegaConf.is_config(value)
-            else value
-            for key in keys
-            for value in (config[key],)
-        }
+        return {key: plain(node) if OmegaConf.is_config(node := config[key]) else node for key in keys}
     except OmegaConfBaseException as error:
         raise ConfigError(_unresolved(config, error)) from error
 

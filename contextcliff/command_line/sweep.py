@@ -33,6 +33,7 @@ from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import PlanTotal
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import cap_words, draw_runs, name_of, render_sweep, ways_out, write_leaderboard
+from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.stored_sweeps import (
@@ -198,17 +199,18 @@ _watching: list[SweepWatch] = []
 def begin(config: DictConfig) -> None:
     """Watch the sweep of this process, and have Hydra tell its jobs (`SWEEP`). Nothing is written before one begins."""
     try:
-        parts = part_of(config)
+        tracking, reporting, output_dir = part_of(config)
+        published = published_curves(reporting.published, key="reporting.published")
         sweep, differing = _described(config)
     except ConfigError as error:  # every job will say so
         tell(f"warning: no leaderboard: {error}")
         return
     watch = SweepWatch(
         sweep=sweep,
-        folder=sweep_folder(parts.output_dir / parts.tracking.experiment, sweep.sweep_id),
-        tracker=parts.tracking.mlflow,
-        reporting=parts.reporting,
-        published=parts.published,
+        folder=sweep_folder(output_dir / tracking.experiment, sweep.sweep_id),
+        tracker=tracking.mlflow,
+        reporting=reporting,
+        published=published,
     )
     _watching.append(watch)
     watch.begin()

@@ -14,9 +14,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
 
+from pydantic import Field
+
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import NonNegativeInt, settings
+from contextcliff.settings import Int, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, Depths, filled, naming
 from contextcliff.tasks.needles.haystack import Fact, fact
 from contextcliff.tasks.needles.planting import (
@@ -45,7 +47,7 @@ class NiahMultikey(Depths, PlantingTask):
     inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number"}
 
     layout: Literal["packed", "isolated"]
-    distractors: NonNegativeInt = 0
+    distractors: Annotated[Int, Field(ge=0, le=1_000)] = 0
     """Needles beyond those that are asked for."""
     template: Annotated[str, naming("{city}", "{number}")]
     question: Annotated[str, naming("{city}")]

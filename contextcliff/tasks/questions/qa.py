@@ -191,6 +191,8 @@ class QaSamples:
                 beside = {each.sample_id: each for each in self._controls(repeats[0], question)}
                 samples += [replace(each, pilot=is_pilot, controls=tuple(beside)) for each in repeats]
                 controls |= beside
+        if all(sample.pilot for sample in samples):
+            raise ConfigError(f"task.pilot={task.pilot}: takes every question of every bin; lower it")
         return TaskPlan(
             samples=tuple(samples),
             controls=tuple(controls.values()),
