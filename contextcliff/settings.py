@@ -40,6 +40,8 @@ PositiveInt = Annotated[Int, Field(gt=0)]
 NonNegativeInt = Annotated[Int, Field(ge=0)]
 Count = Annotated[Int, Field(gt=0, le=100_000)]
 """How many of what is built one by one: a run is bounded before it is built."""
+Few = Annotated[Int, Field(gt=0, le=1_000)]
+"""How many of what each sample is built from, or of what multiplies the samples."""
 PositiveFloat = Annotated[Float, Field(gt=0.0)]
 NonNegativeFloat = Annotated[Float, Field(ge=0.0)]
 Fraction = Annotated[Float, Field(ge=0.0, le=1.0)]

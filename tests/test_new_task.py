@@ -14,9 +14,9 @@ from tests.commands import contextcliff
 CODE = '''
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Sample, Words
-from contextcliff.seeding import digest_of, seed_of
+from contextcliff.seeding import seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan, one_text
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan, one_text, sample_at
 from contextcliff.text.tokens import tokenise
 
 
@@ -50,19 +50,17 @@ class LastWord(Task):
         coordinates = (materials.seed, self.name, self.question, materials.text_identity, length, trial)
         start = text.starts[seed_of(*coordinates) % (text.tokens - length)]
         end = text.end_for(start, length - frame)
-        passage = Passage(document_id=document.document_id, start=start, end=end)
-        return Sample(
-            sample_id=f"{self.name}-{length:06d}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
-            task=self.name,
+        return sample_at(
+            self,
+            coordinates,
             context_tokens=length,
-            built_tokens=frame + text.tokens_between(start, end),
             depth=None,
             trial=trial,
+            built_tokens=frame + text.tokens_between(start, end),
             document_id=document.document_id,
             question=self.question,
             answers=(document.text[start:end].split()[-1],),
-            recipe=Recipe(user=(passage, Words(text=after))),
-            seed=seed_of(*coordinates),
+            recipe=Recipe(user=(Passage(document_id=document.document_id, start=start, end=end), Words(text=after))),
         )
 '''
 YAML = """

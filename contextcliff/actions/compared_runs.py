@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,14 +38,14 @@ def named_runs(
     of them. `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
     `ConfigError` for a run that isn't there.
     """
-    experiment, tracking = invocation.experiment, invocation.tracking
+    experiment = invocation.experiment
     runs: dict[Path, ComparedRun] = {}
     for name in named:
         if is_search(name):
             chosen = _by_one_rule(_searched(name, key=key, experiment=experiment))[-1 if latest else 0 :]
             runs |= {one.folder.resolve(): _ours(one) for one in chosen}
             continue
-        folder = run_folder(name, experiment, key=key, fetch=lambda one: tracking.fetch(one, experiment=experiment))
+        folder = run_folder(name, invocation, key=key)
         if folder is not None:
             if folder.resolve() not in runs:
                 runs[folder.resolve()] = run_at(folder, key=key)
@@ -63,15 +63,15 @@ def named_runs(
     return tuple(runs.values())
 
 
-def run_folder(name: str, experiment: Path, *, key: str, fetch: Callable[[str], Path]) -> Path | None:
-    """The folder of a run of ours, by its path, its run id in an experiment or its id in the tracker; None: no run.
+def run_folder(name: str, invocation: Invocation, *, key: str) -> Path | None:
+    """The folder of a run of ours by its path, its run id or its MLflow id; None if it is no run.
 
     Raises `ConfigError` that names `key` where the tracker does not give it.
     """
     if not _TRACKED_ID.fullmatch(name) or Path(name).exists():
-        return stored.run_folder(name, experiment)
+        return stored.run_folder(name, invocation.experiment)
     try:
-        return fetch(name)
+        return invocation.tracking.fetch(name, experiment=invocation.experiment)
     except TrackingError as error:
         raise ConfigError(f"{key}={name}: {error}; give a run id of this experiment or a run's folder") from error
 

@@ -101,7 +101,7 @@ class MakePlan:
             missing=store.missing(prepared.planned) if ahead is None else ahead.least,
             prefill_tokens_per_s=self.prefill_tokens_per_s or prefill,
             decode_tokens_per_s=self.decode_tokens_per_s or decode,
-            whole_judge=_judge(invocation, prepared.run.run_id, planned, store),
+            whole_judge=_judging(invocation, prepared.run.run_id, planned, store),
         )
 
 
@@ -172,7 +172,7 @@ def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) 
         write_figure(audit_figure(audit, title=title), path=path, dpi=dpi)
 
 
-def _judge(invocation: Invocation, run_id: str, planned: Sequence[PlannedSample], store: Store) -> JudgePlan | None:
+def _judging(invocation: Invocation, run_id: str, planned: Sequence[PlannedSample], store: Store) -> JudgePlan | None:
     """What the judge would be asked, at its worst; its engine is not opened."""
     judge = invocation.judge
     if judge is None:

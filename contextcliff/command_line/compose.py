@@ -90,15 +90,13 @@ def analysis_of(folder: Path, rule: Mapping[str, str]) -> Invocation:
 def _recorded(folder: Path) -> Mapping[str, str]:
     """The flattened configuration of the run in a folder."""
     # Imported late, since reading reports loads numpy and more.
-    from contextcliff.actions.compared_runs import run_at
     from contextcliff.reporting.run_names import read_parameters
+    from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run
 
-    report = run_at(folder, key=KEY).report
-    assert report is not None
-    recorded = read_parameters(folder / "manifest.json")
+    task, recorded = read_run(folder, key=KEY).run.task, read_parameters(folder / MANIFEST_NAME)
     if not recorded:
         raise ConfigError(f"{KEY}={folder}: has no manifest.json with its configuration; repeat its overrides")
-    return {"task": report.run.task, **recorded}
+    return {"task": task, **recorded}
 
 
 def _experiment_of(folder: Path, typed: Sequence[str]) -> list[str]:
@@ -190,16 +188,11 @@ def _folder(run: str, places: Sequence[str]) -> Path:
     if (given / "report.json").is_file():
         return given
     invocation = recompose(places)
-    experiment = invocation.output_dir / invocation.tracking.experiment
-
-    def fetch(tracked_id: str) -> Path:
-        return invocation.tracking.fetch(tracked_id, experiment=experiment)
-
-    folder = run_folder(run, experiment, key=KEY, fetch=fetch)
+    folder = run_folder(run, invocation, key=KEY)
     if folder is None:
         raise ConfigError(
-            f"{KEY}={run}: is no run: neither a folder with a report.json nor a run id in {experiment}; give one of "
-            "these, or an MLflow run id"
+            f"{KEY}={run}: is no run: neither a folder with a report.json nor a run id in {invocation.experiment}; "
+            "give one of these, or an MLflow run id"
         )
     return folder
 

@@ -79,7 +79,7 @@ def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Itera
         return
     reporting = invocation.reporting if in_main else replace(invocation.reporting, progress=False)
     placed = replace(_posting(invocation, job), place=place, reporting=reporting)
-    folder = sweep_folder(invocation.output_dir / invocation.tracking.experiment, place.sweep_id)
+    folder = sweep_folder(invocation.experiment, place.sweep_id)
     try:
         with like_first(placed, job=job) as ready:
             yield ready
@@ -210,7 +210,7 @@ def _like(invocation: Invocation, run: Path | None) -> Invocation:
     """As if the run had been named: the command that repeats this job by itself names it."""
     if run is None:
         return replace(invocation, like="")
-    experiment = invocation.output_dir / invocation.tracking.experiment
+    experiment = invocation.experiment
     name = run.name if run.parent == experiment.absolute() else str(run)
     others = (each for each in invocation.overrides if each.partition("=")[0].lstrip("+") != KEY)
     return replace(

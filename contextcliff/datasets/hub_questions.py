@@ -17,7 +17,7 @@ from contextcliff.datasets.local_files import checked_file, digest_of_file
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.hub import cause, transport_errors
 from contextcliff.records.corpus import Corpus
-from contextcliff.settings import GivenPath, PositiveInt, settings
+from contextcliff.settings import GivenPath, Name, PositiveInt, settings
 
 _BUILDERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json"}
 LOCAL_SUFFIXES = tuple(_BUILDERS)
@@ -170,7 +170,7 @@ class HubQuestions:
 
     path: GivenPath | None = None
     """A Parquet, JSON or JSON Lines file with the rows of one split; None loads them from the hub."""
-    repository: str
+    repository: Name
     """On the hub: `OWNER/NAME`."""
     configuration: str | None = None
     """Of the repository; None where it has only one."""

@@ -20,7 +20,7 @@ from typing import Literal
 from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at, span_of, squad_answers
 from contextcliff.datasets.hub_questions import EQUAL_CHOICES, Columns, HubQuestions
 from contextcliff.records.corpus import Span
-from contextcliff.settings import NonNegativeInt, settings
+from contextcliff.settings import Name, NonNegativeInt, settings
 
 _BREAK = "\n\n"
 _MISPLACED = "answers do not stand where answer_start says; their evidence is left out"
@@ -35,7 +35,7 @@ class Squad(HubQuestions):
 
     name = "squad"
 
-    repository: str = "rajpurkar/squad"
+    repository: Name = "rajpurkar/squad"
     split: str = "validation"
 
     @property
@@ -68,7 +68,7 @@ class NarrativeQA(HubQuestions):
 
     name = "narrativeqa"
 
-    repository: str = "deepmind/narrativeqa"
+    repository: Name = "deepmind/narrativeqa"
     split: str = "test"
     text: Literal["summary", "story"] = "summary"
     """`summary` has about a thousand tokens; `story` is the whole book or film script."""
@@ -107,7 +107,7 @@ class Quality(HubQuestions):
 
     name = "quality"
 
-    repository: str = "tasksource/QuALITY"
+    repository: Name = "tasksource/QuALITY"
     split: str = "validation"
     label: str = "gold_label"
     """The column with the number of the right option."""
@@ -155,7 +155,7 @@ class LongBenchV2(HubQuestions):
 
     name = "longbench_v2"
 
-    repository: str = "THUDM/LongBench-v2"
+    repository: Name = "THUDM/LongBench-v2"
     split: str = "train"
 
     @property
@@ -204,7 +204,7 @@ class Qasper(HubQuestions):
 
     name = "qasper"
 
-    repository: str = "allenai/qasper"
+    repository: Name = "allenai/qasper"
     split: str = "validation"
     revision: str | None = "refs/convert/parquet"
 
@@ -278,7 +278,7 @@ class HotpotQA(HubQuestions):
 
     name = "hotpotqa"
 
-    repository: str = "hotpotqa/hotpot_qa"
+    repository: Name = "hotpotqa/hotpot_qa"
     configuration: str | None = "distractor"
     split: str = "validation"
 

@@ -26,7 +26,7 @@ from contextcliff.records.corpus import Span
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Float, Int, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
 from contextcliff.tasks.fit import fit
 from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, naming, refuse_twice
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
@@ -45,7 +45,7 @@ def _as_list(value: object) -> object:
     return (value,) if isinstance(value, int) else value
 
 
-Numbers = Annotated[tuple[PositiveInt, ...], Field(min_length=1), BeforeValidator(_as_list)]
+Numbers = Annotated[tuple[Few, ...], Field(min_length=1), BeforeValidator(_as_list)]
 """A number, or several that the trials take in turn."""
 
 

@@ -5,84 +5,18 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count, pairwise, takewhile
-from sys import intern
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import Recipe, Reference, Sample, same_length
+from contextcliff.records.sample import same_length
 from contextcliff.records.search_record import SearchPlan
-from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Float, Fraction, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.task import UNJUDGED, Blocks, ContextBudget, Maker, Materials, Task, TaskPlan, Traits
-
-_NO_REFERENCE = Reference()
-_NO_METADATA: Mapping[str, str | int | float] = {}
-"""One object for all samples: a hundred thousand of them are held at once."""
-
-
-def sample_at(
-    task: Task,
-    coordinates: Sequence[object],
-    *,
-    context_tokens: int,
-    depth: float | None,
-    trial: int,
-    built_tokens: int,
-    document_id: str,
-    question: str,
-    answers: tuple[str, ...],
-    recipe: Recipe,
-    reference: Reference = _NO_REFERENCE,
-    cluster: str = "",
-    metadata: Mapping[str, str | int | float] = _NO_METADATA,
-    answer_tokens: int | None = None,
-) -> Sample:
-    """The sample of one length, depth and trial; its id and seed come from `coordinates`, all that determines it."""
-    at = "" if depth is None else f"-d{depth:.3f}"
-    return Sample(
-        sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
-        task=task.name,
-        context_tokens=context_tokens,
-        built_tokens=built_tokens,
-        depth=depth,
-        trial=trial,
-        document_id=document_id,
-        question=intern(question),
-        answers=answers,
-        reference=reference,
-        recipe=recipe,
-        seed=seed_of(*coordinates),
-        cluster=cluster,
-        metadata=metadata or _NO_METADATA,
-        answer_tokens=answer_tokens,
-    )
-
-
-def control_of(
-    sample: Sample,
-    kind: Literal["ceiling", "floor"],
-    identity: Sequence[object],
-    *,
-    recipe: Recipe,
-    tokens: int,
-    named: str = "",
-) -> Sample:
-    """The question of a sample over the evidence alone (`ceiling`), or over a text without it (`floor`).
-
-    Samples that share their `identity`, all that determines it, share the control. `named`: in its id, for its kind.
-    """
-    digest = digest_of(sample.task, *identity)
-    return replace(
-        sample, sample_id=f"{sample.task}-{named or kind}-{digest[:16]}", context_tokens=tokens, built_tokens=tokens,
-        depth=None, trial=0, recipe=recipe, seed=seed_of(digest), cluster="", metadata=_NO_METADATA, item="", repeat=0,
-        bin=None, pilot=False, control=kind,
-    )  # fmt: skip
 
 
 @settings
@@ -238,7 +172,7 @@ class DesignedLengths(Task):
     @property
     def traits(self) -> Traits:
         is_searched = self.trials == "auto"
-        given = self.lengths != "auto" or self.length_grid.values() is not None or bool(self.length_fractions)
+        given = bool(self._given or self.length_fractions)
         count_key = "task.max_trials" if is_searched else "task.trials"
         return Traits(
             lengths_given=given,
@@ -295,26 +229,29 @@ class DesignedLengths(Task):
 
     def lengths_in(self, context_budget: ContextBudget) -> tuple[int, ...]:
         """The lengths to build in this window, ascending."""
+        window, given = context_budget.context_window, self._given
+        if given and not self.length_fractions and not context_budget.fits_lengths:
+            return given
+        most = self._longest_that_fits(context_budget)
         if self.length_fractions:
-            most = self._longest_that_fits(context_budget)
-            asked = {min(most, round(share * context_budget.context_window)) for share in self.length_fractions}
-            return tuple(sorted(length for length in asked if length > 0))
-        given = self._given
-        if not given:
-            return self._doubled(context_budget)
-        return self._fitted(given, context_budget) if context_budget.fits_lengths else given
+            return tuple(sorted({max(1, min(most, round(share * window))) for share in self.length_fractions}))
+        if given:  # the longest that fits stands for one that is hardly longer
+            fitted = {min(length, most) for length in given if length <= most or same_length(most, length)}
+            if not fitted:
+                raise ConfigError(
+                    f"task.lengths: none of {', '.join(f'{length:,}' for length in given)} fits into "
+                    f"model.context_window={window:,}; the longest that fits is {most:,}"
+                )
+            return tuple(sorted(fitted))
+        most = min(most, context_budget.text_tokens or window)
+        doubled = takewhile(lambda length: length < most, (self.shortest << times for times in count()))
+        below = [length for length in doubled if not same_length(length, most)]
+        return (*below, most)[: context_budget.most_lengths]
 
     @property
     def _given(self) -> tuple[int, ...]:
         """The lengths of a grid or a list, ascending; empty where they are left to the window."""
         return tuple(sorted(self.length_grid.values() or (() if self.lengths == "auto" else self.lengths)))
-
-    def _doubled(self, context_budget: ContextBudget) -> tuple[int, ...]:
-        """From `shortest` on, and the longest that window and texts hold in the place of one that is hardly shorter."""
-        most = min(self._longest_that_fits(context_budget), context_budget.text_tokens or context_budget.context_window)
-        doubled = takewhile(lambda length: length < most, (self.shortest << times for times in count()))
-        below = [length for length in doubled if not same_length(length, most)]
-        return (*below, most)[: context_budget.most_lengths]
 
     def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:
         held = context_budget.text_tokens
@@ -322,27 +259,15 @@ class DesignedLengths(Task):
             return (f"the texts hold {held:,} tokens, and the lengths end there; give more text for longer ones",)
         if not context_budget.fits_lengths or not self._given or self.length_fractions:
             return ()
-        asked, built = set(self._given), self.lengths_in(context_budget)
         most, window = self._longest_that_fits(context_budget), f"{context_budget.context_window:,}"
-        cut = [f"{length:,}" for length in sorted(asked - set(built)) if same_length(most, length)]
-        left_out = [f"{length:,}" for length in sorted(asked - set(built)) if not same_length(most, length)]
+        missing = sorted({*self._given} - {*self.lengths_in(context_budget)})
+        cut = [f"{length:,}" for length in missing if same_length(most, length)]
+        left_out = [f"{length:,}" for length in missing if not same_length(most, length)]
         return (
             *([f"asked at {most:,} tokens in the place of {' and '.join(cut)}, which with its answer is more than the "
                f"window of {window}"] if cut else []),
             *([f"left out, since the window of {window} can't hold them: {', '.join(left_out)}"] if left_out else []),
         )  # fmt: skip
-
-    def _fitted(self, asked: tuple[int, ...], context_budget: ContextBudget) -> tuple[int, ...]:
-        """The lengths that fit, and the longest that does in the place of one that is hardly longer."""
-        most = self._longest_that_fits(context_budget)
-        fitted = {min(length, most) for length in asked if length <= most or same_length(most, length)}
-        if not fitted:
-            shown = ", ".join(f"{length:,}" for length in asked)
-            raise ConfigError(
-                f"task.lengths: none of {shown} fits into model.context_window={context_budget.context_window:,}; the "
-                f"longest that fits is {most:,}"
-            )
-        return tuple(sorted(fitted))
 
     def _reserve(self, context_budget: ContextBudget, length: int) -> int:
         return max(self.reserve_tokens, self.answer_tokens(length) or context_budget.answer_tokens)

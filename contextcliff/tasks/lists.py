@@ -27,8 +27,8 @@ from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, control_of, filled, sample_at
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.value_forms import WORD
 

@@ -35,8 +35,8 @@ from contextcliff.tasks.conversation import (
     turn_of,
 )
 from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, control_of, filled, naming, sample_at
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
+from contextcliff.tasks.grid import Depths, filled, naming
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import ClassVar
+from sys import intern
+from typing import ClassVar, Literal
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Sample
+from contextcliff.records.sample import Recipe, Reference, Sample
 from contextcliff.records.search_record import SearchPlan
+from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, settings
 from contextcliff.text.tokens import Tokenizer
 
@@ -249,6 +251,70 @@ def configured(task: Task, *, but: Collection[str]) -> dict[str, object]:
     The keys that determine no prompt are listed, so that a new key is part of the identity by default.
     """
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})
+
+
+_NO_REFERENCE = Reference()
+_NO_METADATA: Mapping[str, str | int | float] = {}
+"""One object for all samples: a hundred thousand of them are held at once."""
+
+
+def sample_at(
+    task: Task,
+    coordinates: Sequence[object],
+    *,
+    context_tokens: int,
+    depth: float | None,
+    trial: int,
+    built_tokens: int,
+    document_id: str,
+    question: str,
+    answers: tuple[str, ...],
+    recipe: Recipe,
+    reference: Reference = _NO_REFERENCE,
+    cluster: str = "",
+    metadata: Mapping[str, str | int | float] = _NO_METADATA,
+    answer_tokens: int | None = None,
+) -> Sample:
+    """The sample of one length, depth and trial; its id and seed come from `coordinates`, all that determines it."""
+    at = "" if depth is None else f"-d{depth:.3f}"
+    return Sample(
+        sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
+        task=task.name,
+        context_tokens=context_tokens,
+        built_tokens=built_tokens,
+        depth=depth,
+        trial=trial,
+        document_id=document_id,
+        question=intern(question),
+        answers=answers,
+        reference=reference,
+        recipe=recipe,
+        seed=seed_of(*coordinates),
+        cluster=cluster,
+        metadata=metadata or _NO_METADATA,
+        answer_tokens=answer_tokens,
+    )
+
+
+def control_of(
+    sample: Sample,
+    kind: Literal["ceiling", "floor"],
+    identity: Sequence[object],
+    *,
+    recipe: Recipe,
+    tokens: int,
+    named: str = "",
+) -> Sample:
+    """The question of a sample over the evidence alone (`ceiling`), or over a text without it (`floor`).
+
+    Samples that share their `identity`, all that determines it, share the control. `named`: in its id, for its kind.
+    """
+    digest = digest_of(sample.task, *identity)
+    return replace(
+        sample, sample_id=f"{sample.task}-{named or kind}-{digest[:16]}", context_tokens=tokens, built_tokens=tokens,
+        depth=None, trial=0, recipe=recipe, seed=seed_of(digest), cluster="", metadata=_NO_METADATA, item="", repeat=0,
+        bin=None, pilot=False, control=kind,
+    )  # fmt: skip
 
 
 _MOST_NAMED = 8

@@ -27,9 +27,10 @@ from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import ApiKey, async_client, client
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault, RunError
-from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.execution.store import Fault, Store
 from contextcliff.records.generation import Generation
-from contextcliff.records.sample import Prompt, Recipe, Sample
+from contextcliff.records.sample import Prompt
+from tests.execution.planned_samples import planned
 
 USAGE = {
     "prompt_tokens": 70,
@@ -249,21 +250,6 @@ def asking() -> Iterator[Asking]:
         server.shutdown()
 
 
-SAMPLE = Sample(
-    sample_id="s",
-    task="niah",
-    context_tokens=2,
-    built_tokens=2,
-    depth=None,
-    trial=0,
-    document_id="",
-    question="",
-    answers=(),
-    recipe=Recipe(user=()),
-    seed=0,
-)
-
-
 @pytest.mark.slow
 @settings(max_examples=2_500, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(made=answers_of(), streams=st.booleans())
@@ -287,7 +273,7 @@ def test_every_answer_is_kept_or_is_an_error_of_one_line(
     counts = (generation.prompt_tokens, generation.completion_tokens, generation.cached_tokens or 0)
     assert all(0 <= count <= 10**9 for count in (*counts, generation.reasoning_tokens or 0))
     key = hashlib.sha256(repr((made[0], made[1].body, streams)).encode()).hexdigest()
-    store.keep(PlannedSample(sample=SAMPLE, prompt_sha256="0" * 64, key=key), generation)
+    store.keep(planned("s", "one two", key=key), generation)
     kept = store.generation(key)
     assert kept is not None
     assert replace(kept, ttft_ms=0.0, latency_ms=0.0) == replace(generation, ttft_ms=0.0, latency_ms=0.0)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from contextcliff.engines.engine import Deployment
 from contextcliff.engines.openai.http import KNOWN_VARIABLES, api_key
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
 from contextcliff.engines.openai.session import Pace
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, EngineFault
+from contextcliff.records.sample import Prompt
 from tests.commands import QUIET, contextcliff, of_server, reports, samples
+from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
+from tests.execution.planned_samples import planned
 
 KEY = "sk-very-secret-0123456789"
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
@@ -65,31 +72,41 @@ def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokeni
     assert sorted(report["counts"]["completed"] for report in reports(tmp_path)) == [32, 40]
 
 
-def test_every_sampler_goes_out_under_the_servers_name_and_reasoning_has_a_budget_apart(
-    tmp_path: Path, tokenizer: str
-) -> None:
-    asked = ("sampling.thinking_tokens=500", "sampling.max_tokens=30")
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 4096}], thinks="Hm.")) as server:
-        run(server, tmp_path, tokenizer, "+model.extra_body.chat_template_kwargs.enable_thinking=false", *asked)
-    sent = server.bodies[0]
-    assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"} <= set(sent)
-    assert (sent["max_tokens"], sent["chat_template_kwargs"]) == (530, {"enable_thinking": False})
-    assert all(line["prediction"] == line["answers"][0] for line in samples(tmp_path))
+def sent_by(server: FakeServer, *overrides: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The bodies of two requests without the prompt, and what the session says of the server afterwards."""
+    server.models = [{"id": "m", "max_model_len": 4096}]
+    invocation = built("engine=vllm", "model=served", *overrides)
+    item = planned("s", "What is it?")
+
+    async def ask(address: str) -> tuple[str, ...]:
+        engine = replace(invocation.engine, base_url=address)  # type: ignore[call-arg]
+        deployment = Deployment(model=invocation.model, kv_policy=invocation.kv_policy, context_tokens=None)
+        async with engine.open(deployment) as session:
+            for _ in range(2):
+                generation = await session.generate(item.sample, Prompt(user="What is it?"), invocation.sampling)
+                assert generation.text == "Hello."
+            return session.served.lines
+
+    with serving(server):
+        lines = asyncio.run(ask(server.address))
+    return server.bodies, lines
 
 
-def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none(tmp_path: Path, tokenizer: str) -> None:
+def test_every_sampler_goes_out_under_the_servers_name_and_reasoning_has_a_budget_apart() -> None:
+    extra = "+model.extra_body.chat_template_kwargs.enable_thinking=false"
+    (body, _), _ = sent_by(FakeServer(thinks="Hm."), extra, "sampling.thinking_tokens=500", "sampling.max_tokens=30")
+    assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"} <= set(body)
+    assert (body["max_tokens"], body["chat_template_kwargs"]) == (530, {"enable_thinking": False})
+
+
+def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none() -> None:
     refuses = dict.fromkeys(("seed", "top_p", "top_k", "min_p", "repetition_penalty"), "Bad Request")
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], refuses=refuses)) as server:
-        refused = run(server, tmp_path, tokenizer)
-        server.bodies.clear()
-        done = run(server, tmp_path, tokenizer, "engine.sampler_names=null")
-    assert refused.returncode == 1, refused.stderr
-    assert (done.returncode, done.stderr) == (0, "")
+    with pytest.raises(EngineFault, match="bad_request"):
+        sent_by(FakeServer(refuses=refuses))
+    bodies, lines = sent_by(FakeServer(refuses=refuses), "engine.sampler_names=null")
     fields = {"model", "messages", "stream", "stream_options", "temperature", "max_tokens"}
-    assert {name for body in server.bodies for name in body} == fields
-    (report,) = reports(tmp_path)
-    assert report["counts"]["completed"] == 8
-    assert "not sent, engine.sampler_names=null: min_p, repetition_penalty, seed, top_k, top_p" in report["server"]
+    assert {name for body in bodies for name in body} == fields
+    assert "not sent, engine.sampler_names=null: min_p, repetition_penalty, seed, top_k, top_p" in lines
 
 
 def test_a_length_beyond_the_detected_window_is_refused_before_anything_is_sent(tmp_path: Path, tokenizer: str) -> None:
@@ -117,17 +134,10 @@ REFUSES = {"min_p": "Unrecognized field: min_p", "stream_options": "stream_optio
     ],
     ids=["refused fields", "no stream"],
 )  # fmt: skip
-def test_what_a_server_lacks_is_left_out_and_said(
-    server: FakeServer, said: tuple[str, ...], tmp_path: Path, tokenizer: str
-) -> None:
-    server.models = [{"id": "m", "max_model_len": 1024}]
-    with serving(server):
-        done = run(server, tmp_path, tokenizer)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert server.refuses or len(server.bodies) == 8
-    (report,) = reports(tmp_path)
-    assert (report["counts"]["completed"], report["successes"], report["counts"]["errors"]) == (8, 8, {})
-    assert set(said) <= set(report["server"])
+def test_what_a_server_lacks_is_left_out_and_said(server: FakeServer, said: tuple[str, ...]) -> None:
+    bodies, lines = sent_by(server)
+    assert set(said) <= set(lines)
+    assert len(bodies) == (4 if server.refuses else 2)  # each field is refused once
 
 
 @pytest.mark.parametrize("url", ["https://api.openai.com/v1", "https://mine.openai.azure.com/openai/v1"])
@@ -171,8 +181,6 @@ def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.Mo
 
 
 def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    import asyncio
-
     waits: list[float] = []
 
     async def note(seconds: float) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.openai.reasoning import split_reasoning
-from contextcliff.records.generation import Generation
 from tests.commands import QUIET, contextcliff, of_server, reports, samples
 from tests.engines.fake_server import NUMBER, FakeServer, serving
-from tests.engines.test_exchange import USAGE, ask, chunk, served, status, stream
+from tests.engines.test_exchange import END, USAGE, answered, chunk, in_one_piece, status, stream
 
 HARMONY_FINAL = "<|start|>assistant<|channel|>final<|message|>"
 MARKS = [
@@ -57,28 +56,20 @@ NO_SECOND_HALF = ("</details>", "Here's my response:")
 """Closing marks that plain answers may have too."""
 
 
-def answers(text: str) -> list[Generation]:
-    """The same text in one piece, streamed in one event, and streamed sign by sign."""
-    whole = {
-        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
-        "usage": USAGE,
-    }
-    last = (chunk(finish="stop", usage=USAGE), "[DONE]")
-    sent = []
-    for answer in (status(200, whole), stream(chunk(text), *last), stream(*map(chunk, text), *last)):
-        with served(answer) as (address, _):
-            sent.append(ask(address))
-    return sent
-
-
 @pytest.mark.parametrize(("opening", "closing"), MARKS)
-def test_reasoning_is_kept_apart_whole_and_streamed(opening: str, closing: str) -> None:
+def test_reasoning_is_kept_apart(opening: str, closing: str) -> None:
     end = next((end for start, end in ENDS.items() if closing.endswith(start)), "")
-    for generation in answers(f"{opening}Maybe 7.\nOr 12.{closing}\n42{end}"):
+    reply = split_reasoning(f"{opening}Maybe 7.\nOr 12.{closing}\n42{end}")
+    assert (reply.answer, reply.reasoning) == ("42", "Maybe 7.\nOr 12.")
+
+
+def test_it_is_kept_apart_in_one_piece_in_one_event_and_sign_by_sign() -> None:
+    text = "<think>Maybe 7.\nOr 12.</think>\n42"
+    for answer in (status(200, in_one_piece(USAGE, text)), stream(chunk(text), *END), stream(*map(chunk, text), *END)):
+        generation = answered(answer)
         assert (generation.text, generation.reasoning) == ("42", "Maybe 7.\nOr 12.")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("opening", "closing"), MARKS)
 def test_a_mark_that_never_closes_leaves_no_answer(opening: str, closing: str) -> None:
     if closing == "Here's my response:":
@@ -88,14 +79,12 @@ def test_a_mark_that_never_closes_leaves_no_answer(opening: str, closing: str) -
         assert split_reasoning(opening) == split_reasoning("", reasoning=opening.strip())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("closing", [closing for _, closing in MARKS if closing not in NO_SECOND_HALF])
 def test_a_closing_mark_alone_ends_reasoning_that_the_template_opened(closing: str) -> None:
     reply = split_reasoning(f"Maybe 7.{closing}42")
     assert (reply.answer, reply.reasoning) == ("42", "Maybe 7.")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("opening", "closing"), MARKS)
 def test_a_later_mark_is_part_of_the_answer(opening: str, closing: str) -> None:
     text = f"42 {opening}"

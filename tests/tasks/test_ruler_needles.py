@@ -59,33 +59,25 @@ def needles(text: str, *, key: str = WORD, value: str = NUMBER, form: str = ONE)
 
 
 @pytest.mark.parametrize(
-    ("option", "in_text", "asked", "key", "value"),
+    ("option", "in_text", "keys", "asked", "key", "value"),
     [
-        ("ruler_niah_single_1", 1, 1, WORD, NUMBER),
-        pytest.param("ruler_niah_single_2", 1, 1, WORD, NUMBER, marks=pytest.mark.slow),
-        ("ruler_niah_single_3", 1, 1, WORD, UUID),
-        ("ruler_niah_multikey_1", 4, 1, WORD, NUMBER),
-        ("ruler_niah_multiquery", 4, 4, WORD, NUMBER),
+        ("ruler_niah_single_1", 1, 1, 1, WORD, NUMBER),
+        pytest.param("ruler_niah_single_2", 1, 1, 1, WORD, NUMBER, marks=pytest.mark.slow),
+        ("ruler_niah_single_3", 1, 1, 1, WORD, UUID),
+        ("ruler_niah_multikey_1", 4, 4, 1, WORD, NUMBER),
+        ("ruler_niah_multiquery", 4, 4, 4, WORD, NUMBER),
+        ("ruler_niah_multivalue", 4, 1, 4, WORD, NUMBER),
     ],
 )
 def test_the_needles_are_as_many_and_of_the_kinds_that_the_paper_has(
-    option: str, in_text: int, asked: int, key: str, value: str
+    option: str, in_text: int, keys: int, asked: int, key: str, value: str
 ) -> None:
     for sample, text in samples_of(option):
-        hidden = needles(text, key=key, value=value)
-        assert (len(hidden), len(dict(hidden)), len({number for _, number in hidden})) == (in_text,) * 3
-        named = [name for name, _ in hidden if name in sample.question]
-        assert len(named) == len(sample.answers) == asked
-        assert {dict(hidden)[name] for name in named} == set(sample.answers)
-
-
-def test_four_values_of_one_key_are_asked_for() -> None:
-    for sample, text in samples_of("ruler_niah_multivalue"):
-        hidden = needles(text, form=OF_ONE_KEY)
-        assert len({name for name, _ in hidden}) == 1
-        assert hidden[0][0] in sample.question
-        assert {number for _, number in hidden} == set(sample.answers)
-        assert len(sample.answers) == 4
+        hidden = needles(text, key=key, value=value, form=OF_ONE_KEY if keys < in_text else ONE)
+        names = {name for name, _ in hidden}
+        assert (len(hidden), len(names), len({number for _, number in hidden})) == (in_text, keys, in_text)
+        assert {number for name, number in hidden if name in sample.question} == set(sample.answers)
+        assert len(sample.answers) == asked
 
 
 @pytest.mark.parametrize(
@@ -127,23 +119,17 @@ def test_places_without_a_depth_are_all_over_the_text() -> None:
 
 def test_a_chain_of_five_variables_stands_in_its_order_and_all_of_them_are_asked_for() -> None:
     for sample, text in samples_of("ruler_vt"):
-        given = re.findall(r"Variable ([A-Z]{5}) is set to ([1-9]\d{6})\.", text)
+        [(first, number)] = re.findall(r"Variable ([A-Z]{5}) is set to ([1-9]\d{6})\.", text)
         links = re.findall(r"Variable ([A-Z]{5}) is set to the value of variable ([A-Z]{5})\.", text)
-        assert len(given) == 1
-        assert len(links) == 4
-        chain = [given[0][0]]
-        for name, other in links:
-            assert other == chain[-1]
-            chain.append(name)
+        chain = [first, *(name for name, _ in links)]
+        assert [other for _, other in links] == chain[:-1]
         assert sample.answers == tuple(chain)
-        assert len(set(chain)) == 5
-        assert sample.question == f"Which variables have the value {given[0][1]}?"
+        assert len(set(chain)) == len(chain) == 5
+        assert sample.question == f"Which variables have the value {number}?"
         assert (sample.depth, sample.metadata["hops"]) == (None, 4)
 
 
 NAMES = ("ABCDE", "FGHIJ", "KLMNO", "PQRST", "UVWXY")
-
-
 VALUES = ("1111111", "2222222", "3333333", "4444444")
 
 
@@ -194,8 +180,7 @@ def test_a_needle_of_the_text_is_told_from_a_value_that_stands_nowhere(
 
 
 def test_a_key_of_the_question_that_an_answer_repeats_is_no_wrong_value() -> None:
-    task, _, _ = blocks_of("ruler_niah_multikey_3")
-    sample = samples_of("ruler_niah_multikey_3")[0][0]
+    task, sample = blocks_of("ruler_niah_multikey_3")[0], samples_of("ruler_niah_multikey_3")[0][0]
     (asked,) = re.findall(UUID, sample.question)
     score = task.score(sample, said(f"The text does not mention {asked}."), ScoringContext())
     assert (score.value, score.failure) == (0.0, "refusal")
@@ -203,7 +188,6 @@ def test_a_key_of_the_question_that_an_answer_repeats_is_no_wrong_value() -> Non
 
 
 def test_whether_hedging_is_allowed_is_a_rule_of_judging_and_no_part_of_what_is_asked() -> None:
-    for option in ("niah_multikey", "ruler_niah_multikey_1"):
-        allowed, wrong = (shipped(option, hedging=hedging) for hedging in ("allowed", "wrong"))
-        assert (allowed.identity(), allowed.asked()) == (wrong.identity(), wrong.asked())
-        assert "hedging" not in {*allowed.traits.idle, *wrong.traits.idle}  # what is idle is no part of the rule either
+    allowed, wrong = (shipped("niah_multikey", hedging=hedging) for hedging in ("allowed", "wrong"))
+    assert (allowed.identity(), allowed.asked()) == (wrong.identity(), wrong.asked())
+    assert "hedging" not in {*allowed.traits.idle, *wrong.traits.idle}  # what is idle is no part of the rule either

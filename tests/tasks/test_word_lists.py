@@ -1,4 +1,4 @@
-"""Lists of words: how often each occurs by RULER's parameters, how long a prompt is, and what an answer is worth."""
+"""Lists of words: how often each occurs by RULER's parameters, and what an answer is worth."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from pydantic import ValidationError
 
 from contextcliff.records.sample import Sample, Words
 from contextcliff.tasks.lists import english_words, score_named, zeta_shares
+from contextcliff.tasks.task import TaskPlan
 from tests.tasks.made_tasks import materials, shipped
 from tests.tasks.needles import said
 
-LISTS = ("ruler_cwe", "ruler_fwe")
 ZETA_2 = 1.6449340668482264
 
 
-def built(option: str, *lengths: int, seed: int = 0, trials: int = 1, controls: bool = False) -> tuple[Sample, ...]:
-    plan = shipped(option, lengths=lengths, trials=trials, controls=controls).build(materials(seed=seed))
-    return (*plan.samples, *plan.controls)
+def built(option: str, length: int, *, seed: int = 0) -> Sample:
+    plan: TaskPlan = shipped(option, lengths=[length], trials=1).build(materials(seed=seed))
+    (sample,) = plan.samples
+    return sample
 
 
 def pieces(sample: Sample) -> tuple[str, str, str]:
@@ -41,7 +42,7 @@ def entries(numbered: str) -> list[str]:
 @settings(max_examples=25)
 @given(length=st.integers(700, 9_000), seed=st.integers(0, 1_000))
 def test_common_words_occur_as_often_as_in_the_paper_at_every_length(length: int, seed: int) -> None:
-    (sample,) = built("ruler_cwe", length, seed=seed)
+    sample = built("ruler_cwe", length, seed=seed)
     common, other = (30, 3) if length >= 4_096 else (6, 1)
     before, numbered, after = pieces(sample)
     counts = Counter(entries(numbered))
@@ -55,7 +56,7 @@ def test_common_words_occur_as_often_as_in_the_paper_at_every_length(length: int
 @settings(max_examples=25)
 @given(length=st.integers(500, 9_000), seed=st.integers(0, 1_000))
 def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int, seed: int) -> None:
-    (sample,) = built("ruler_fwe", length, seed=seed)
+    sample = built("ruler_fwe", length, seed=seed)
     before, text, after = pieces(sample)
     counts = Counter(text.split())
     (dots, most), *ranked = counts.most_common()
@@ -72,7 +73,7 @@ def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int,
 
 def test_the_worked_example_of_common_words_is_that_of_the_paper_and_can_be_left_out() -> None:
     for length, words, common, other in ((1_024, 20, 3, 1), (4_096, 40, 10, 3)):
-        (sample,) = built("ruler_cwe", length)
+        sample = built("ruler_cwe", length)
         listed, answer = re.findall(r"1\. .*", pieces(sample)[0])
         counts = Counter(entries(listed))
         assert len(counts) == words
@@ -84,7 +85,7 @@ def test_the_worked_example_of_common_words_is_that_of_the_paper_and_can_be_left
 
 
 def test_a_list_that_needs_more_words_than_there_are_has_coined_words_alone() -> None:
-    (shorter,), (longer,) = built("ruler_cwe", 32_768), built("ruler_cwe", 100_000)
+    shorter, longer = built("ruler_cwe", 32_768), built("ruler_cwe", 100_000)
     known = set(english_words())
     assert set(entries(pieces(shorter)[1])) <= known
     words = Counter(entries(pieces(longer)[1]))

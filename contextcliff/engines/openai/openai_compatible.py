@@ -174,36 +174,17 @@ class OpenAICompatible(Engine):
             async with self._connected(deployment, None) as session:
                 yield session
             return
-        key = self._key()
-        here = replace(self, base_url=self._with_free_port())
-        with started(
-            here._filled(deployment), root=here.address.root, key=key, timeout_s=self.start_timeout_s
-        ) as process:
-            async with here._connected(deployment, process) as session:
-                yield session
-
-    def _with_free_port(self) -> str:
-        """The address that the server is to have. Raises `ConfigError` for one on another machine."""
-        address = self.address
+        key, address = self._key(), self.address
         if address.host not in _THIS_MACHINE:
             raise ConfigError(
                 f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
                 "engine.base_url=http://127.0.0.1:PORT/v1"
             )
-        return address.with_port(free_port(address.port))
-
-    def _filled(self, deployment: Deployment) -> list[str]:
-        if deployment.context_tokens is None:
-            raise ConfigError(
-                "model.context_window: engine.command has to know how long a context is; give model.context_window=N"
-            )
-        return self._command().filled(
-            model=deployment.model,
-            policy=deployment.kv_policy,
-            context_tokens=deployment.context_tokens,
-            port=self.address.port,
-            concurrency=self.concurrency,
-        )
+        here = replace(self, base_url=address.with_port(free_port(address.port)))
+        command = self._command().filled(deployment, port=here.address.port, concurrency=self.concurrency)
+        with started(command, root=here.address.root, key=key, timeout_s=self.start_timeout_s) as process:
+            async with here._connected(deployment, process) as session:
+                yield session
 
     @asynccontextmanager
     async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:

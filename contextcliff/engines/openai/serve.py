@@ -20,12 +20,12 @@ from pathlib import Path
 
 import httpx2
 
+from contextcliff.engines.engine import Deployment
 from contextcliff.engines.openai import process_guard
 from contextcliff.engines.openai.http import ApiKey
 from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import kv_flags
-from contextcliff.models.model import Model
 
 _KEY = "engine.command"
 _NAMES = ("model", "weights", "context", "port", "key_type", "value_type", "kv_flags", "concurrency")
@@ -53,7 +53,7 @@ class ServerCommand:
 
     @property
     def placeholders(self) -> frozenset[str]:
-        """Those that the template has. Raises `ConfigError` for one that there is not."""
+        """Those of the template. Raises `ConfigError` for an unknown one."""
         try:
             parsed = [name for _, name, _, _ in string.Formatter().parse(self.template) if name is not None]
         except ValueError as error:
@@ -84,12 +84,16 @@ class ServerCommand:
                 "{value_type}, where its flags go"
             )
 
-    def filled(self, *, model: Model, policy: KVPolicy, context_tokens: int, port: int, concurrency: int) -> list[str]:
+    def filled(self, deployment: Deployment, *, port: int, concurrency: int) -> list[str]:
         """The program and its arguments. Raises `ConfigError` for a program that is not there, and for no command."""
-        names = self.placeholders
+        names, model, policy = self.placeholders, deployment.model, deployment.kv_policy
+        if deployment.context_tokens is None:
+            raise ConfigError(
+                f"model.context_window: {_KEY} has to know how long a context is; give model.context_window=N"
+            )
         values: dict[str, object] = {
             "model": model.served_name(self.preset) or "",
-            "context": context_tokens,
+            "context": deployment.context_tokens,
             "port": port,
             "key_type": policy.key_type,
             "value_type": policy.value_type,

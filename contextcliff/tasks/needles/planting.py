@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -21,7 +21,7 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, settings
-from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, control_of, sample_at
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
 from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Fact, Haystack, Hidden, prepare, prepare_fresh
 from contextcliff.tasks.task import (
     ContextBudget,
@@ -29,11 +29,13 @@ from contextcliff.tasks.task import (
     Materials,
     Traits,
     configured,
+    control_of,
+    sample_at,
     several_texts,
     unused_notes,
 )
 from contextcliff.text.tokens import TokenisedText
-from contextcliff.text.value_forms import FORMS, UUID, WORD, ValueForm
+from contextcliff.text.value_forms import FORMS, ValueForm
 
 _CHARACTERS_PER_TOKEN = 8
 """As an endless text counts them, with a margin."""
@@ -53,11 +55,6 @@ def word_file(name: str) -> Any:
 CITIES: Sequence[str] = word_file("cities.json")
 MOST_CITIES = len(CITIES) // 2
 """Needles of one context: beyond it too few cities are left for a text that names some itself."""
-KEYS: Mapping[str, Callable[[random.Random], str]] = {
-    "city": lambda rng: rng.choice(CITIES),
-    "word": WORD.draw,
-    "uuid": UUID.draw,
-}
 
 
 def room_for(value: ValueKind) -> int | None:
@@ -96,7 +93,8 @@ class SampleSite:
         """Different keys with different values that the text does not hold."""
         drawn: dict[str, str] = {}
         while len(drawn) < count:
-            name, hidden = KEYS[key](self.rng), FORMS[value].draw(self.rng)
+            name = self.rng.choice(CITIES) if key == "city" else FORMS[key].draw(self.rng)
+            hidden = FORMS[value].draw(self.rng)
             if self.holds(name) or self.holds(hidden):
                 self.redrawn += 1
             elif name not in drawn and hidden not in drawn.values():

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
-from contextcliff.settings import Count, Fraction, Int, settings
+from contextcliff.settings import Few, Fraction, Int, settings
 from contextcliff.tasks.grid import Depths, filled, naming
 from contextcliff.tasks.needles.haystack import Fact, fact
 from contextcliff.tasks.needles.planting import Planted, PlantingTask, SampleSite
@@ -44,7 +44,7 @@ class Tracing(Depths, PlantingTask):
     inert: ClassVar[Mapping[str, object]] = {"ask": "value", "names": "word"}
 
     hops: Annotated[Int, Field(ge=1, le=8)]
-    chains: Count
+    chains: Few
     """All chains, the one that is asked for included."""
     distances: tuple[Fraction, ...]
     order: Literal["forward", "backward", "shuffled"]

@@ -27,19 +27,11 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.grid import (
-    NOT_IN_A_SAMPLE,
-    WHICH_SAMPLES,
-    Depths,
-    control_of,
-    filled,
-    naming,
-    sample_at,
-)
+from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, filled, naming
 from contextcliff.tasks.questions.answers import contains_reference
 from contextcliff.tasks.questions.document_row import DocumentPool, Row, RowBuilder, pool_of
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
 from contextcliff.text.tokens import token_counts
 
 

@@ -26,14 +26,22 @@ from contextcliff.records.corpus import AuditBin, LengthAudit, Question
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
-from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, Few, NonNegativeInt, PositiveInt, settings
 from contextcliff.statistics.descriptive import quantile_classes
-from contextcliff.tasks.grid import control_of
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answers import LETTERS, parse_answer
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
 from contextcliff.tasks.questions.taxonomy import context_words_of
-from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits
+from contextcliff.tasks.task import (
+    UNJUDGED,
+    ContextBudget,
+    Materials,
+    ScoringContext,
+    Task,
+    TaskPlan,
+    Traits,
+    control_of,
+)
 from contextcliff.text.tokens import tokenise
 
 
@@ -48,7 +56,7 @@ class Qa(Task):
     metric: MetricChoice
     """What an answer is scored by; of `auto` decides `qa_scoring.settled`."""
     samples_per_bin: Count
-    repeats: Count
+    repeats: Few
     min_samples: Count
     """A bin with fewer questions is merged with its neighbour."""
     pilot: NonNegativeInt = 0

