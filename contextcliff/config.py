@@ -289,7 +289,9 @@ def _place(location: Sequence[int | str], values: object, group: str) -> tuple[s
     for part in location:
         if isinstance(values, Mapping) and part in values:
             dotted = f"{key}." if key else ""
-            key, siblings = f"{dotted}{part}", [f"{dotted}{name}" for name in values if name != part]
+            # YAML lists all keys of a section; one that stands in a list has only those that were typed.
+            beside = [] if key.endswith("]") else [name for name in values if name != part]
+            key, siblings = f"{dotted}{part}", [f"{dotted}{name}" for name in beside]
             values = values[part]
         elif isinstance(values, list | tuple) and isinstance(part, int):
             key, values = f"{key}[{part}]", values[part]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from contextcliff.actions.override_keys import as_typed
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError, ExitCode
+from contextcliff.errors import ConfigError, ExitCode, RunError
 from contextcliff.execution.budget import Budget, Cost
 from contextcliff.execution.store import PlannedSample, Respondent, Store, StoredRun
 from contextcliff.kv.policy import KVPolicy
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from contextcliff.records.report import Counts, Usage
 
 _FINGERPRINT_SHOWN = 8
+_NAMES_SHOWN = 20
 _MODEL_SHOWN = 100
 _NO_DATASET = "none"
 """The dataset of a task that makes its prompts of its own words."""
@@ -221,6 +223,68 @@ class Identity:
     fingerprint: str
     run_id: str
     text_identity: str
+
+
+def settled(invocation: Invocation, store: Store) -> Invocation:
+    """The invocation with the model that will answer, so that two models of one address are two runs.
+
+    May fetch weights and ask the server. Raises `ConfigError`, `RunError`.
+    """
+    model = invocation.engine.settle(invocation.model)
+    if model.name is None or model.name == invocation.model.name:
+        return invocation
+    # Runs of before this was asked have no model in their names: one of the same model goes on.
+    before = run_of(invocation, store)
+    if before is not None and before.facts.model == model.name:
+        return invocation
+    return _named(invocation, model.name)
+
+
+def require_the_same(asked: Invocation, settled: Invocation) -> None:
+    """Raise `RunError` where the server has another model by now: a run may have waited long for its turn."""
+    now = asked.engine.settle(asked.model).name
+    if now != settled.model.name and settled.model.name is not None:
+        raise RunError(
+            f"the server has another model now, {now} and not {settled.model.name}; the same command runs that one"
+        )
+
+
+def stored(invocation: Invocation, store: Store) -> Invocation:
+    """The invocation with the model whose run is stored, found without a server.
+
+    Raises `ConfigError` where runs of several models are.
+    """
+    known = invocation.engine.known(invocation.model)
+    if known is None or known.model is not None:
+        return invocation
+    candidates = [_named(invocation, name) for name in store.models()]
+    by_name = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}
+    before = run_of(invocation, store)
+    if before is not None:
+        by_name.setdefault(before.facts.model, invocation)
+    if len(by_name) > 1:
+        shown = ", ".join(sorted(by_name)[:_NAMES_SHOWN])
+        raise ConfigError(
+            f"model.name: {store.file} holds runs of this configuration by several models; choose one with "
+            f"model.name=NAME: {shown}"
+        )
+    return next(iter(by_name.values()), invocation)
+
+
+def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
+    """The stored run of a configuration, also where its options were called otherwise then."""
+    identity = invocation.identify()
+    return store.run(identity.run_id) or store.same_run(identity.fingerprint, label=invocation.label)
+
+
+def _named(invocation: Invocation, name: str) -> Invocation:
+    """As if the name had been given: the command that repeats the run gives it."""
+    return replace(
+        invocation,
+        model=replace(invocation.model, name=name),
+        parameters={**invocation.parameters, "model.name": name},
+        overrides=(*invocation.overrides, f"model.name={as_typed(name)}"),
+    )
 
 
 @dataclass(kw_only=True, slots=True)

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.like import replayed_blocks
+from contextcliff.analysis.judged_by import Rule
 from contextcliff.analysis.search import block_key
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import paid_for
 from contextcliff.execution.runner import way_out
+from contextcliff.execution.store import StoredRun
 from contextcliff.models.model import Price
 from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.generation import NOT_SENT, Generation, Outcome, ScoredSample
 from contextcliff.records.kv_cache import AS_STARTED, CacheFacts, DeviceMemory
 from contextcliff.records.report import Counts, JudgeUsage, Usage
+from contextcliff.seeding import digest_of
+from contextcliff.tasks.task import UNJUDGED
 
 if TYPE_CHECKING:
     from contextcliff.analysis.study import StudyFacts
@@ -178,3 +182,40 @@ def _took(each: Collection[Generation], price: Price) -> tuple[int, int, int, fl
     cached = sum(generation.cached_tokens or 0 for generation in each)
     completion = sum(generation.completion_tokens for generation in each)
     return prompt, cached, completion, paid_for(each, price)
+
+
+_BINS, _BINNING = "analysis.bins", "analysis.binning"
+_BASELINE = "analysis.baseline_tokens"
+_RELATIVE = "analysis.relative_to_baseline"
+_DIGEST_SHOWN = 12
+
+
+def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
+    """Every key of the analysis that counts for this task, those of the task that its identity leaves out, judge and
+    embedder.
+
+    Bins that documents were drawn for are those of the run: no analysis draws again.
+    """
+    task, judge, embedder = invocation.task, invocation.judge, invocation.embedder
+    rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
+    if rule[_RELATIVE] is None:
+        rule[_RELATIVE] = task.traits.relative_by_default
+    if run.facts.drawn is not None:
+        rule |= {_BINS: run.facts.drawn.bins, _BINNING: run.facts.drawn.binning}
+    idle = [*([_BINS, _BINNING] if task.traits.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])]
+    rule = {key: value for key, value in rule.items() if key not in idle}
+    asked = {*task.identity(), *task.traits.idle, *UNJUDGED}
+    rule |= {f"task.{key}": value for key, value in asdict(task).items() if key not in asked}
+    rule["task.judge"] = None
+    if judge is not None:
+        respondent, own = judge.respondent(), [each.name for each in fields(judge)]
+        rule["task.judge"] = judge.model.name or judge.engine.name
+        rule |= {f"task.judge.{key}": getattr(judge, key) for key in own if key not in ("model", "engine")}
+        # The identity has an address in it, and an address may have a password.
+        digest = digest_of(dict(respondent.identity), asdict(respondent.sampling))
+        rule["task.judge.respondent"] = digest[:_DIGEST_SHOWN]
+    if task.traits.embeds_texts:
+        rule["task.embedding"] = None if embedder is None else embedder.name
+        if embedder is not None:
+            rule["task.embedding.vectors"] = digest_of(dict(embedder.identity()))[:_DIGEST_SHOWN]
+    return {key: str(value) for key, value in rule.items()}

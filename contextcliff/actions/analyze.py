@@ -9,12 +9,11 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.action import Invocation, RunState, run_of, stored
 from contextcliff.actions.analyse import analyse
 from contextcliff.actions.annotate import annotate
 from contextcliff.actions.like import KEY as LIKE
 from contextcliff.actions.like import different_keys, listed, read_baseline, require_replayed
-from contextcliff.actions.naming import run_of, stored
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.report import report, require_cap
 from contextcliff.actions.track import LiveTracking

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from contextcliff.actions.action import Invocation
+from contextcliff.actions.action import Invocation, settled
 from contextcliff.actions.ahead import (
     SCORE,
     Load,
@@ -23,7 +23,6 @@ from contextcliff.actions.ahead import (
 )
 from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.like import read_baseline, replay_notes, with_replay
-from contextcliff.actions.naming import settled
 from contextcliff.actions.prepare import Prepared, check_search, deployment, prepare, stored_before
 from contextcliff.actions.report import manifest_of
 from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 from contextcliff import __version__
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import REQUIRE
-from contextcliff.actions.analyse import price_left_out
-from contextcliff.actions.naming import rule_of_invocation
+from contextcliff.actions.analyse import price_left_out, rule_of_invocation
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.sweeps import row_of
 from contextcliff.actions.track import provenance

@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from contextcliff.actions.action import Invocation, RunState
+from contextcliff.actions.action import Invocation, RunState, require_the_same, settled
 from contextcliff.actions.analyse import analyse, require_an_answer
 from contextcliff.actions.annotate import annotate, ask_annotators
 from contextcliff.actions.like import read_baseline
-from contextcliff.actions.naming import require_the_same, settled
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.prepare import check_search, deployment
 from contextcliff.actions.report import command_line, report, require_cap

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _FORCED = "++"
 _WEIGHTS = ("model.gguf.path", "model.gguf.repo", "model.gguf.package")
-_NO_SUCH_OPTION = re.compile(r"Could not find '([^']+)/([^'/]+)'")
+_NO_SUCH_OPTION = re.compile(r"Could not (?:find|load) '([^']+)/([^'/]+)'")
 _WRONG_VALUE = re.compile(r"Error merging override (.+)", re.DOTALL)
 _FULL_KEY = re.compile(r"full_key: (\S+)")
 _LAUNCHERS = "hydra/launcher"
@@ -74,15 +74,16 @@ def _refuse_unknown_forced_key(override: Override, overrides: Sequence[Override]
 
 def _refuse_swept_list(override: Override, overrides: Sequence[Override]) -> None:
     """Raise `ConfigError` where a key that takes a list is swept over single values: its brackets were forgotten."""
-    from hydra.core.override_parser.types import ChoiceSweep
-
-    key, swept = override.key_or_group, override.value() if override.is_choice_sweep() else None
-    if "." not in key or not isinstance(swept, ChoiceSweep) or any(isinstance(value, list) for value in swept.list):
+    key = override.key_or_group
+    if "." not in key or not override.is_discrete_sweep():
+        return
+    values = list(override.sweep_string_iterator())
+    if any(value.startswith("[") for value in values):
         return
     value = dict(nodes(_composed(_choices(overrides)))).get(key)
     if isinstance(value, list) or (key == "task.lengths" and value == "auto"):
         given = str(override.input_line).partition("=")[2]
-        raise ConfigError(f"{key}={given}: takes a list; write {key}=[{','.join(override.sweep_string_iterator())}]")
+        raise ConfigError(f"{key}={given}: takes a list; write {key}=[{_shown(','.join(values))}]")
 
 
 def _refuse_one_file_of_models(override: Override, overrides: Sequence[Override]) -> None:
@@ -191,9 +192,12 @@ def explain(error: Exception, overrides: Sequence[Override]) -> str:
     if wrong and error.__cause__:
         return f"{_shown(wrong[1])}: {_shown(str(error.__cause__).splitlines()[0])}; give another value"
     said, full = one_line(str(error), longest=2 * _LONGEST_SHOWN), _FULL_KEY.search(message)
-    keys = (str(each.get_key_element()).lstrip("+~") for each in overrides)
-    key = next((key for key in keys if f"'{key}'" in message or (full and full[1] == key)), None)
-    return said if key is None or said.startswith(key) else f"{_shown(key)}: {said}"
+    for each in overrides:
+        key, value = str(each.get_key_element()).lstrip("+~"), str(each.input_line).partition("=")[2]
+        meant = f"'{key}'" in message or (full and full[1] == key) or ("${" in value and value in message)
+        if meant and not said.startswith(key):
+            return f"{_shown(each.input_line)}: {said}"
+    return said
 
 
 def explain_setup(error: Exception, overrides: Sequence[Override], *, began: bool) -> ContextCliffError | None:
@@ -249,8 +253,8 @@ def _hint(key: str, jobs: Mapping[str, Collection[str]]) -> str:
     return hint(_shown(key), [name for name in known if not name.endswith("_target_")])
 
 
-def _shown(text: str) -> str:
-    return one_line(text, longest=_LONGEST_SHOWN)
+def _shown(text: object) -> str:
+    return one_line(str(text), longest=_LONGEST_SHOWN)
 
 
 def _jobs_of(key: str, overrides: Sequence[Override]) -> Mapping[str, Mapping[str, Any]]:

@@ -27,6 +27,8 @@ _CONFIG_DIR = "CONTEXTCLIFF_CONFIG_DIR"
 """The folder of `--config-dir`: jobs compose again, in whatever process a launcher runs them, and inherit it."""
 _RUNNING = ("run", "multirun")
 _SHOWING = ("help", "hydra_help", "cfg", "info", "shell_completion")
+_NOT_OURS = ("config_name", "config_path", "experimental_rerun")
+"""Flags of Hydra's that take another program's configuration."""
 _SEE_HELP = "see --help"
 _COMMAND = "contextcliff"
 _TYPED_SO_FAR = "COMP_LINE"
@@ -39,8 +41,8 @@ _OF_HYDRA = re.compile(
 )
 """What may be set of Hydra: the rest is what it writes beside our files, and what it notes of itself."""
 _MOST_JOBS = 10_000
-_LONGEST = 20_000
-"""Characters of an override; Hydra's parser takes some seconds for more."""
+_LONGEST, _LONGEST_KEY = 20_000, 200
+"""Characters of an override, for more of which Hydra's parser takes some seconds, and of its key."""
 _LONGEST_SHOWN = 200
 _NO_BLANKS = "without blanks round the ="
 
@@ -80,10 +82,13 @@ def compose_options(overrides: Sequence[str], *, with_hydra: bool = False) -> Di
 
     shipped, *own = _config_folders()
     quoted = [f"file://{folder}".replace("\\", "\\\\").replace('"', '\\"') for folder in own]
-    GlobalHydra.instance().clear()
-    with initialize_config_dir(str(shipped), version_base="1.3"):
-        found_too = [f'hydra.searchpath=["{folder}"]' for folder in quoted]
-        return compose("config", overrides=[*found_too, *overrides], return_hydra_config=with_hydra)
+    found_too = [f'hydra.searchpath=["{folder}"]' for folder in quoted]
+    sweeping, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
+    try:
+        with initialize_config_dir(str(shipped), version_base="1.3"):
+            return compose("config", overrides=[*found_too, *overrides], return_hydra_config=with_hydra)
+    finally:
+        GlobalHydra.instance().hydra = sweeping
 
 
 def version() -> str:
@@ -118,6 +123,9 @@ def parse_command_line(arguments: Sequence[str]) -> CommandLine:
     flag = next((argument for argument in unknown if argument.startswith("-")), None)
     if flag is not None:
         raise ConfigError(_unknown_flag(flag, arguments))
+    for name in _NOT_OURS:
+        if getattr(values, name) is not None:
+            raise ConfigError(f"{_as_flag(name)}: is no flag here; --config-dir FOLDER finds options of your own")
     given = [name for name in (*_RUNNING, *_SHOWING) if getattr(values, name) not in (False, None)]
     if len(given) > 1:
         raise ConfigError(f"{' and '.join(map(_as_flag, given))}: exclude each other; give one of them")
@@ -199,8 +207,9 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
     for argument in arguments:
         if any("\ud800" <= character <= "\udfff" for character in argument):
             raise ConfigError(f"{argument[:_LONGEST_SHOWN]}: is not UTF-8; rename the file or folder")
-        if len(argument) > _LONGEST:
-            raise ConfigError(f"{_shown(argument)}: has {len(argument):,} characters; give at most {_LONGEST:,}")
+        for text, most in ((argument.partition("=")[0], _LONGEST_KEY), (argument, _LONGEST)):
+            if len(text) > most:
+                raise ConfigError(f"{_shown(text)}: has {len(text):,} characters; give at most {most:,}")
         try:
             overrides += parser.parse_overrides([_HOME.sub(r'\1="\2"', argument)])
         except OverrideParseException as error:
@@ -233,6 +242,12 @@ def _refuse_former_keys(overrides: Sequence[Override]) -> None:
 
 def _refuse_many_jobs(overrides: Sequence[Override]) -> None:
     """Raise `ConfigError` for a sweep of more jobs than anybody waits for, before Hydra lists them."""
+    interval = next((each for each in overrides if each.is_interval_sweep()), None)
+    if interval is not None and not chosen_options(overrides, "hydra/sweeper"):
+        raise ConfigError(
+            f"{_shown(interval.input_line)}: only a sweeper that searches takes an interval (hydra/sweeper=OPTION); "
+            "give values, KEY=A,B"
+        )
     counts = {override.get_key_element(): _n_values(override) for override in overrides}  # of two the last one holds
     if math.prod(counts.values()) > _MOST_JOBS:
         key = max(counts, key=lambda key: counts[key])
@@ -275,18 +290,17 @@ def _check(override: Override) -> None:
     if f"optional {key}" in _defaults():  # Hydra goes without an unknown one, since the default need not be there
         _check_optional(key, options, override)
         return
-    if not options or override.package is not None:
+    if not options:
         return
-    if override.is_delete() and default:
+    if override.package is None and override.is_delete() and default:
         raise ConfigError(f"~{key}: a run needs one; choose it with {key}=OPTION: {', '.join(options)}")
-    if override.is_add() and default:
+    if override.package is None and override.is_add() and default:
         raise ConfigError(f"{typed}: is chosen already; write {key}=OPTION")
     for chosen in _values(override):
         several = default is None and isinstance(chosen, list)  # a group that may stay empty takes a list, too
-        is_name = isinstance(chosen, str) and "/" not in chosen
-        if not chosen or not (is_name or several):
+        if not chosen or not (several or (isinstance(chosen, str) and "/" not in chosen)):
             shown = _shown(value) or "''"
-            raise ConfigError(f"{key}={shown}: is not an option; the options are: {', '.join(options)}")
+            raise ConfigError(f"{typed.lstrip('+~')}={shown}: is not an option; the options are: {', '.join(options)}")
 
 
 def _is_word(override: Override) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.naming import rule_of_invocation
+from contextcliff.actions.analyse import rule_of_invocation
 from contextcliff.composing import conf_dir
 from contextcliff.execution.store import StoredRun
 from contextcliff.records.report import DrawnBins, RunFacts

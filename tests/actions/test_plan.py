@@ -11,6 +11,7 @@ import pytest
 
 from contextcliff.actions.ahead import search_ahead
 from contextcliff.actions.prepare import deployment, prepare
+from contextcliff.composing import hint
 from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from contextcliff.execution.store import Store
 from contextcliff.statistics.power import sequential_power
@@ -126,7 +127,7 @@ def test_a_plan_of_a_preset_is_priced_by_what_each_prompt_reaches(tmp_path: Path
 @pytest.mark.parametrize(
     ("tier", "told"),
     [
-        ("{above: 5, inpt: 1}", "model.price.tiers[0].inpt: unknown key; did you mean model.price.tiers[0].input?"),
+        ("{above: 5, inpt: 1}", f"model.price.tiers[0].inpt: unknown key; {hint('', [])}"),
         ("{above: 0}", "model.price.tiers[0].above=0: must be greater than 0"),
         ("{input: 1}", "model.price.tiers[0].above: missing; give model.price.tiers[0].above=VALUE"),
     ],

@@ -72,10 +72,10 @@ def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokeni
     assert sorted(report["counts"]["completed"] for report in reports(tmp_path)) == [32, 40]
 
 
-def sent_by(server: FakeServer, *overrides: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+def sent_by(server: FakeServer, *overrides: str, preset: str = "vllm") -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """The bodies of two requests without the prompt, and what the session says of the server afterwards."""
     server.models = [{"id": "m", "max_model_len": 4096}]
-    invocation = built("engine=vllm", "model=served", *overrides)
+    invocation = built(f"engine={preset}", "model=served", *overrides)
     item = planned("s", "What is it?")
 
     async def ask(address: str) -> tuple[str, ...]:
@@ -97,6 +97,43 @@ def test_every_sampler_goes_out_under_the_servers_name_and_reasoning_has_a_budge
     (body, _), _ = sent_by(FakeServer(thinks="Hm."), extra, "sampling.thinking_tokens=500", "sampling.max_tokens=30")
     assert {"temperature", "top_p", "top_k", "min_p", "repetition_penalty", "seed"} <= set(body)
     assert (body["max_tokens"], body["chat_template_kwargs"]) == (530, {"enable_thinking": False})
+
+
+@pytest.mark.parametrize("preset", ["vllm", "sglang", "llama_server"])
+def test_without_a_prefix_cache_each_request_has_a_salt_of_its_own_or_says_so(preset: str) -> None:
+    bodies, _ = sent_by(FakeServer(), "engine.prefix_cache=false", preset=preset)
+    if preset == "llama_server":
+        assert [body["cache_prompt"] for body in bodies] == [False] * 2
+    else:
+        assert [len(salt) for salt in {body["cache_salt"] for body in bodies}] == [32] * 2
+
+
+@pytest.mark.parametrize("preset", ["openai", "ollama", "koboldcpp"])
+def test_a_server_without_such_a_field_is_refused(preset: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        built(f"engine={preset}", "model.name=m", "engine.prefix_cache=false").identify()
+    assert str(raised.value) == (
+        f"engine.prefix_cache=false: engine={preset} has no field that forbids it in a request; start the server "
+        "without its prefix cache, and tell its runs apart with label=NAME"
+    )
+
+
+@pytest.mark.parametrize("engine", ["llamacpp", "simulated", "vllm"])
+def test_a_run_without_a_cache_is_another_run(engine: str) -> None:
+    given = (f"engine={engine}", "model.name=m")
+    with_cache = built(*given).identify()
+    assert built(*given, "engine.prefix_cache=true").identify() == with_cache
+    assert built(*given, "engine.prefix_cache=false").identify().fingerprint != with_cache.fingerprint
+    assert "prefix_cache" not in with_cache.respondent.identity
+
+
+def test_several_requests_at_once_name_the_slot_of_their_context() -> None:
+    props = {"default_generation_settings": {"n_ctx": 2048}, "total_slots": 4}
+    for concurrency, slots in (("2", [0, 0]), ("1", [None, None])):
+        server = FakeServer(routes={"/props": props})
+        bodies, lines = sent_by(server, f"engine.concurrency={concurrency}", preset="llama_server")
+        assert [body.get("id_slot") for body in bodies] == slots
+        assert any(line.startswith("4 slots") for line in lines) is (concurrency == "2")
 
 
 def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.actions.naming import _named
+from contextcliff.actions.action import _named
 from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from tests.commands import QUIET, contextcliff, of_server, reports
 from tests.compositions import built

@@ -168,7 +168,7 @@ def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, cut_off: bool, 
 
 REFUSED = {
     "task.hops=[2,2]": "task.hops: 2 stands twice; use task.trials for more samples",
-    "task.hops=0": "task.hops[0]=0: must be greater than 0",
+    "task.hops=0": "task.hops=0: must be greater than 0",
     "task.frontier=[]": "task.frontier=[]: must not be empty",
     "task.name_digits=40": "task.name_digits=40: must be less than or equal to 15",
     "task.hops=deep": "task.hops=deep: must be a list; write task.hops=[A,B]",
