@@ -185,8 +185,7 @@ def _class_at(target: str, group: str) -> type:
     named = _imported(target, group, "Class")
     if lacks := _misfit(named, kind):
         raise ConfigError(
-            f"{group}._target_={_shown(target)}: {lacks}, as every class of this group has to be; give another one, or "
-            f"an option of conf/{_kind(group)}/"
+            f"{group}._target_={_shown(target)}: {lacks}; give another class, or an option of conf/{_kind(group)}/"
         )
     return named  # type: ignore[no-any-return]
 
