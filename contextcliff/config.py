@@ -50,7 +50,7 @@ _GROUPS: Mapping[str, type] = {
     **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
 """What the class of each group has to be like."""
-_MAY_BE_NONE = ("judge", "embedding")
+_MAY_BE_NONE, _NOT_ASKED = ("judge", "embedding"), ("action", "tracking")
 _LONGEST_VALUE, _LONGEST_REASON = 80, 160
 _WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text", "tuple": "a list"}
 """What a value has to be, by the first word of the kinds of pydantic's errors."""
@@ -118,9 +118,7 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
         groups["tracking"].check()
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    # What was asked of whom, and how it was judged.
-    asked = [group for group in _GROUPS if group not in ("action", "tracking")]
-    chosen = {group: option for group in asked if (option := options.get(group))}
+    chosen = {group: option for group in _GROUPS if group not in _NOT_ASKED and (option := options.get(group))}
     return Invocation(
         **groups,
         judge=judge,
@@ -187,8 +185,7 @@ def _class_at(target: str, group: str) -> type:
     named = _imported(target, group, "Class")
     if lacks := _misfit(named, kind):
         raise ConfigError(
-            f"{group}._target_={_shown(target)}: {lacks}, as every class of this group has to be; give another one, or "
-            f"an option of conf/{_kind(group)}/"
+            f"{group}._target_={_shown(target)}: {lacks}; give another class, or an option of conf/{_kind(group)}/"
         )
     return named  # type: ignore[no-any-return]
 
@@ -200,7 +197,7 @@ def _misfit(named: object, kind: type) -> str:
     if is_dataclass(kind):
         return "" if issubclass(named, kind) else f"is no {kind.__name__}"
     methods = {name for name, part in vars(kind).items() if callable(part) and (name[0] != "_" or name == "__call__")}
-    return " and ".join(f"has no {name}" for name in sorted(methods - set(dir(named)))[:1])
+    return next((f"has no {name}" for name in sorted(methods - set(dir(named)))), "")
 
 
 def _own_metric(key: str, node: Mapping[str, object]) -> object:

@@ -201,13 +201,13 @@ def explain(error: Exception, overrides: Sequence[Override]) -> str:
 
 
 def explain_setup(error: Exception, overrides: Sequence[Override], *, began: bool) -> ContextCliffError | None:
-    """What is wrong with what was set of Hydra itself: a launcher, or a key before a job began; None if neither."""
+    """What is wrong with a launcher, or before a job began with a key of Hydra or a forced one; None if neither."""
     said = f"{one_line(str(error), longest=_LONGEST_SHOWN) or type(error).__name__}; HYDRA_FULL_ERROR=1 shows where"
     for launcher in chosen_options(overrides, _LAUNCHERS):
         if launcher != "basic":
             return RunError(f"{_LAUNCHERS}={launcher}: {said}")
-    of_hydra = [str(each.input_line) for each in overrides if re.match(r"hydra\b", each.key_or_group)]
-    return ConfigError(f"{_shown(of_hydra[-1])}: {said}") if of_hydra and not began else None
+    set_by_force = [each for each in overrides if re.match(r"hydra\b", each.key_or_group) or each.is_force_add()]
+    return ConfigError(f"{_shown(set_by_force[-1].input_line)}: {said}") if set_by_force and not began else None
 
 
 def _no_such_option(group: str, name: str) -> str:
