@@ -1,42 +1,59 @@
-"""What a job of a sweep costs beside its model: simulated jobs in one process, with everything at its defaults.
+"""What a sweep costs beside its model: simulated jobs in one process, against Hydra with as many empty ones.
 
     .venv/bin/python benchmarks/sweep_of_many.py [JOBS]
 
-Prints the seconds of the whole sweep, and of each job as a ratio to one that is not tracked, draws nothing and has no
-page.
+Prints the CPU seconds of the whole sweep, of each further job, and the ratio to Hydra's, for small jobs (one length,
+one trial) and for whole searches, bare and with everything at its defaults.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
-import time
+from pathlib import Path
 
-from loopback import environment
+from loopback import cpu_and_peak
 
+_ASKED = ("engine=simulated", "reporting.progress=false", "reporting.console=none")
 _BARE = ("tracking=none", "reporting.figures=false", "reporting.html=false")
+_SMALL = ("task.lengths=[512]", "task.trials=1")
+_EMPTY = """
+import hydra
+import contextcliff.composing
+
+@hydra.main(version_base="1.3", config_path=str(contextcliff.composing.conf_dir()), config_name="config")
+def main(config):
+    pass
+
+main()
+"""
+_FEW = 4
 
 
-def seconds(jobs: int, *overrides: str) -> float:
-    """The time of a sweep over so many seeds, start to end."""
-    asked = ("engine=simulated", f"seed=range({jobs})", "reporting.progress=false", "reporting.console=none")
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        subprocess.run(
-            [sys.executable, "-m", "contextcliff", *asked, *overrides], cwd=folder, env=environment(), check=True
-        )
-        return time.perf_counter() - began
+def seconds(command: list[str], jobs: int) -> float:
+    """CPU time of a sweep over so many seeds, start to end."""
+    return cpu_and_peak([sys.executable, *command, f"seed=range({jobs})"])[0]
 
 
 def main(jobs: int = 100) -> None:
-    few = 4
-    whole, start = seconds(jobs), seconds(few)
-    bare, bare_start = seconds(jobs, *_BARE), seconds(few, *_BARE)
-    each, each_bare = (whole - start) / (jobs - few), (bare - bare_start) / (jobs - few)
-    print(f"{jobs} jobs: {whole:.1f} s, {each:.2f} s for each further job")
-    print(f"untracked, without figures and page: {bare:.1f} s, {each_bare:.2f} s for each further job")
-    print(f"a job takes {each / each_bare:.1f} times that")
+    with tempfile.TemporaryDirectory() as folder:
+        empty = Path(folder, "empty.py")
+        empty.write_text(_EMPTY, encoding="utf-8")
+        commands = {
+            "Hydra, empty": [str(empty), "-m", *_ASKED, "~hydra.callbacks.sweep"],
+            "small, bare": ["-m", "contextcliff", *_ASKED, *_SMALL, *_BARE],
+            "small, tracked, with page": ["-m", "contextcliff", *_ASKED, *_SMALL, "reporting.figures=false"],
+            "whole search, bare": ["-m", "contextcliff", *_ASKED, *_BARE],
+            "whole search, tracked, with page and figures": ["-m", "contextcliff", *_ASKED],
+        }
+        hydras = 0.0
+        for name, command in commands.items():
+            whole, start = seconds(command, jobs), seconds(command, _FEW)
+            hydras = hydras or whole
+            each = (whole - start) / (jobs - _FEW)
+            print(
+                f"{name}: {jobs} jobs {whole:.1f} s, {each:.2f} s a job, {whole / hydras:.1f} times Hydra", flush=True
+            )
 
 
 if __name__ == "__main__":

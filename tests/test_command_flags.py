@@ -22,6 +22,7 @@ NO_FLAG = {
     ("--helpp",): "--helpp: unknown flag; see --help",
     ("--conf", "x"): "ambiguous option: --conf could match --config-path, --config-name, --config-dir; see --help",
     ("--cfg",): "--cfg/-c: expected one argument; see --help",
+    ("--cfg", "nope"): "--cfg/-c: invalid choice: nope (choose from job, hydra, all); see --help",
     ("--multirun", "--cfg", "job"): "--multirun and --cfg: exclude each other; give one of them",
     ("--resolve",): "--resolve: works only with --cfg job; write --cfg job --resolve",
     ("--package", "task"): "--package: works only with --cfg job; write --cfg job --package",
@@ -30,19 +31,13 @@ NO_FLAG = {
 
 @pytest.mark.parametrize(("arguments", "line"), NO_FLAG.items(), ids=map(" ".join, NO_FLAG))
 def test_a_flag_that_is_none_is_one_line(arguments: tuple[str, ...], line: str) -> None:
-    assert line_of(*arguments) == line
+    assert line_of(*arguments).replace("'", "") == line  # Python 3.12 puts none round choices
 
 
 def test_a_flag_that_shows_one_job_is_refused_in_a_sweep(tmp_path: Path) -> None:
     done = contextcliff("--cfg", "job", "task=niah,qa", cwd=tmp_path)
     assert (done.stdout, done.returncode) == ("", 2)
     assert done.stderr == "error: --cfg: shows one job; give each key one value\n"
-
-
-def test_what_a_flag_does_not_take_is_named() -> None:
-    assert line_of("--cfg", "nope").replace("'", "") == (
-        "--cfg/-c: invalid choice: nope (choose from job, hydra, all); see --help"
-    )
 
 
 def test_the_version_is_ours_with_hydras_beside_it(tmp_path: Path) -> None:
@@ -71,12 +66,6 @@ def test_hydras_flags_show_what_they_show(tmp_path: Path, arguments: tuple[str, 
 def test_a_package_that_is_not_there_is_a_wrong_configuration(tmp_path: Path) -> None:
     done = contextcliff("--cfg", "job", "--package", "nope", cwd=tmp_path)
     assert (done.stderr, done.returncode) == ("package 'nope' not found in config\n", 2)
-
-
-def test_a_folder_of_options_that_is_not_there_is_a_wrong_configuration(tmp_path: Path) -> None:
-    done = contextcliff("--config-dir", "/nowhere", cwd=tmp_path)
-    assert done.stderr == "error: --config-dir /nowhere: is no folder; give one with options in it\n"
-    assert done.returncode == 2
 
 
 @pytest.mark.parametrize("flag", ["--multirun", "-r"])

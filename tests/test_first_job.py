@@ -33,21 +33,16 @@ def like(value: str = "first") -> Invocation:
 def test_the_first_job_posts_its_run_and_the_next_one_names_it(jobs: Path) -> None:
     invocation = like()
     run = (invocation.output_dir / invocation.tracking.experiment / "run-1").absolute()
-    with like_first(invocation, job=0) as first:
+    heard: list[Path] = []
+    with like_first(replace(invocation, on_reported=heard.append), job=0) as first:
         assert first.like is None
         first.on_reported(run)
+    assert heard == [run]
     with like_first(invocation, job=1) as second:
         assert (second.like, second.parameters["task.like"]) == ("run-1", "run-1")
         assert second.overrides == (*SIMULATED, "task.like=run-1")
     with like_first(replace(invocation, output_dir=Path("elsewhere")), job=2) as third:
         assert third.like == str(run)
-
-
-def test_who_listened_to_the_first_jobs_report_still_hears_of_it(jobs: Path) -> None:
-    heard: list[Path] = []
-    with like_first(replace(like(), on_reported=heard.append), job=0) as first:
-        first.on_reported(jobs / "run-1")
-    assert heard == [jobs / "run-1"]
 
 
 def test_a_job_waits_while_the_first_one_is_under_way(jobs: Path) -> None:

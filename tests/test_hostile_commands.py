@@ -91,6 +91,7 @@ def test_a_sweep_has_as_many_jobs_as_its_keys_together() -> None:
     ("arguments", "key"),
     [
         (("--config-dir", __file__), "--config-dir"),
+        (("--config-dir", "/nowhere"), "--config-dir /nowhere: is no folder"),
         (("--experimental-rerun", "/etc/passwd"), "--experimental-rerun"),
         (("hydra.run.dir=/proc/x", SIMULATED), "hydra.run.dir"),
         (("hydra.sweep.dir=/proc/x", "seed=1,2", SIMULATED), "hydra.sweep.dir"),

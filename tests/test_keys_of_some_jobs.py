@@ -45,16 +45,6 @@ def test_an_experiment_that_sweeps_takes_it_too_and_any_key_where_a_section_take
     assert tasks_of(tmp_path)["tracing"]["hops"] == 1
 
 
-@pytest.mark.slow
-def test_a_misspelt_nested_key_fails_the_job_that_has_the_section(tmp_path: Path) -> None:
-    done = contextcliff(*SIMULATED, "task=niah,niah_multi", "++task.needle.valu=uuid", "task.trials=1", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.splitlines() == [
-        "error: task.needle.valu: unknown key; did you mean task.needle.value?",
-        "note: task.needle.valu: task=niah_multi has no such key, and goes without it",
-    ]
-
-
 SWEPT = """
 # @package _global_
 model: {extra_body: {top_a: 1}}

@@ -17,7 +17,6 @@ from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting import leaderboard
 from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.reporting.stored_sweeps import StoredSweep, write_row
-from tests.commands import SIMULATED, contextcliff
 
 
 def row(*, job: int) -> SweepRow:
@@ -91,16 +90,3 @@ def test_a_full_disk_leaves_the_leaderboard_whole_and_is_one_line_at_the_end(
         sweep.end_sweep(ExitCode.DONE)
     assert str(raised.value) == (f"{full}the answers are kept: free space and run the same command, or action=analyze")
     assert files() == whole
-
-
-@pytest.mark.slow
-def test_a_leaderboard_that_cant_be_written_is_one_line_of_the_command(tmp_path: Path) -> None:
-    asked = (*SIMULATED, "tracking=none", "task=repeat", "task.lengths=[128]", "task.trials=1,2")
-    assert contextcliff(*asked, cwd=tmp_path).returncode == 0
-    (folder,) = tmp_path.rglob("leaderboard")
-    folder.rename(folder.with_name("moved"))
-    folder.touch()
-    done = contextcliff(*asked, cwd=tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.endswith("/leaderboard: File exists\n")

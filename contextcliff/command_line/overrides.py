@@ -83,12 +83,9 @@ def compose_options(overrides: Sequence[str], *, with_hydra: bool = False) -> Di
     shipped, *own = _config_folders()
     quoted = [f"file://{folder}".replace("\\", "\\\\").replace('"', '\\"') for folder in own]
     found_too = [f'hydra.searchpath=["{folder}"]' for folder in quoted]
-    sweeping, GlobalHydra.instance().hydra = GlobalHydra.instance().hydra, None
-    try:
-        with initialize_config_dir(str(shipped), version_base="1.3"):
-            return compose("config", overrides=[*found_too, *overrides], return_hydra_config=with_hydra)
-    finally:
-        GlobalHydra.instance().hydra = sweeping
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(shipped), version_base="1.3"):
+        return compose("config", overrides=[*found_too, *overrides], return_hydra_config=with_hydra)
 
 
 def version() -> str:
