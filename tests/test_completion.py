@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.command_line.overrides import as_hydra_reads
 from tests.commands import contextcliff, contextcliff_process
 
 ASKED = ("--shell-completion", "query=bash")
@@ -24,6 +23,7 @@ ASKED = ("--shell-completion", "query=bash")
         ("contextcliff ui tracking.exp", "tracking.experiment="),
         (".venv/bin/contextcliff action=pl", "action=plan"),
         ("contextcliff nonsense.", ""),
+        ("contextcliff ui", ""),
         ("contextcliff a=[b task.max_tr", ""),
     ],
 )
@@ -31,13 +31,6 @@ def test_a_line_is_completed_without_a_word_on_stderr(tmp_path: Path, line: str,
     done = contextcliff(*ASKED, cwd=tmp_path, env={"COMP_LINE": line})
     assert (done.stdout.strip(), done.stderr) == (offered, "")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_hydra_reads_a_line_that_is_not_finished() -> None:
-    assert as_hydra_reads("contextcliff") == "contextcliff -m "
-    assert as_hydra_reads("contextcliff ") == "contextcliff -m "
-    assert as_hydra_reads("contextcliff ui ") == "contextcliff -m "
-    assert as_hydra_reads("contextcliff ui") == "contextcliff -m ui"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
