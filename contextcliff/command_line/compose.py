@@ -56,8 +56,6 @@ def run_again(overrides: Sequence[Override]) -> list[str] | None:
 
     Raises `ConfigError` for a name that is no run, and for a run that can't be analysed here.
     """
-    from contextcliff.settings import why_no_path  # late: it loads pydantic
-
     named = [override for override in overrides if override.key_or_group == KEY]
     if not named or "analyze" not in chosen_options(overrides, "action"):
         return None
@@ -66,6 +64,8 @@ def run_again(overrides: Sequence[Override]) -> list[str] | None:
         raise ConfigError(f"{KEY}={run}: names several runs; analyse one at a time")
     if run in ("", "null"):
         return None
+    from contextcliff.settings import why_no_path  # late: it loads pydantic
+
     if problem := why_no_path(run):
         raise ConfigError(f"{KEY}={one_line(run, longest=_LONGEST_SHOWN)}: {problem}; give a run's folder or id")
     typed = [str(each.input_line) for each in overrides if each.key_or_group != KEY]

@@ -72,7 +72,7 @@ def test_a_trace_has_the_question_the_answer_the_tokens_the_time_and_the_score(s
 def test_all_answers_that_were_asked_can_be_traces_and_none(
     changes: dict[str, Any], kept: list[str], store: str, tmp_path: Path
 ) -> None:
-    assert ids(logged(store, tmp_path, str(changes), **changes)) == kept
+    assert ids(logged(store, tmp_path, " ".join(changes), **changes)) == kept
 
 
 def test_traces_are_filtered_by_tag_length_and_run(store: str, tmp_path: Path) -> None:
