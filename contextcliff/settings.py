@@ -38,9 +38,9 @@ Int = Annotated[int, BeforeValidator(_no_truth), Field(ge=-_LARGEST, le=_LARGEST
 Float = Annotated[float, BeforeValidator(_no_truth), Field(ge=-_LARGEST, le=_LARGEST)]
 PositiveInt = Annotated[Int, Field(gt=0)]
 NonNegativeInt = Annotated[Int, Field(ge=0)]
-Count = Annotated[Int, Field(gt=0, le=100_000)]
+Count = Annotated[int, BeforeValidator(_no_truth), Field(gt=0, le=100_000)]
 """How many of what is built one by one: a run is bounded before it is built."""
-Few = Annotated[Int, Field(gt=0, le=1_000)]
+Few = Annotated[int, BeforeValidator(_no_truth), Field(gt=0, le=1_000)]
 """How many of what each sample is built from, or of what multiplies the samples."""
 PositiveFloat = Annotated[Float, Field(gt=0.0)]
 NonNegativeFloat = Annotated[Float, Field(ge=0.0)]

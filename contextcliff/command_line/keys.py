@@ -58,7 +58,7 @@ def checked(overrides: Sequence[Override]) -> list[str]:
 
 
 def _refuse_unknown_forced_key(override: Override, overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for a `++` key that none of several jobs has.
+    """Raise `ConfigError` for a `++` key below a list, or that none of several jobs has.
 
     Keys inside a section are left to the jobs, since some sections take any key (`model.extra_body`).
     """
@@ -66,7 +66,11 @@ def _refuse_unknown_forced_key(override: Override, overrides: Sequence[Override]
     group, section = _section(key)
     if not override.is_force_add() or not section or group == "hydra":
         return
-    jobs = {job: _keys_of(config) for job, config in _jobs_of(key, overrides).items()}
+    configs = _jobs_of(key, overrides)
+    for name, value in (pair for config in configs.values() for pair in nodes(config)):
+        if isinstance(value, list) and key.startswith(f"{name}."):
+            raise ConfigError(f"{_shown(override.input_line)}: {name} is a list; write {name}=[A,B]")
+    jobs = {job: _keys_of(config) for job, config in configs.items()}
     existing = {f"{group}={option}" for option in options_of(group)}  # composing reports an option that there is not
     if len(jobs) > 1 and existing.issuperset(jobs) and not any(section in known for known in jobs.values()):
         raise ConfigError(f"{key}: unknown key; none of {', '.join(jobs)} has it; {_hint(key, jobs)}")

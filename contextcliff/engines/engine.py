@@ -15,7 +15,7 @@ from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheInUse, DeviceMemory
 from contextcliff.records.positions import Positions
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
 T = TypeVar("T")
@@ -85,7 +85,7 @@ class Session(Protocol):
 class Engine(ABC):
     """One way to run a model, with the settings that all have. One of your own gives `name`, `identity` and `open`."""
 
-    concurrency: PositiveInt = 1
+    concurrency: Count = 1
     """Most requests in flight at once."""
     tokens_in_flight: PositiveInt | None = None
     """Most tokens, prompts and answers together, of all requests in flight: a cache that overflows fails them. None: no

@@ -24,7 +24,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.trained_positions import of_gguf
 from contextcliff.records.kv_cache import GIB, DeviceMemory
-from contextcliff.settings import Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 _LOOPBACK = "127.0.0.1"
 _QUIET = -1
@@ -54,7 +54,7 @@ CLOSE: Mapping[str, str] = {"Connection": "close"}
 class LlamaCpp(Engine):
     """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
-    concurrency: PositiveInt = 1
+    concurrency: Count = 1
     """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
     speculation: NonNegativeInt | None = 0
     timeout_s: PositiveFloat = 600.0

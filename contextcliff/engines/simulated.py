@@ -22,7 +22,15 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt, Sample
 from contextcliff.seeding import seed_of
-from contextcliff.settings import Fraction, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import (
+    Count,
+    Fraction,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    settings,
+)
 from contextcliff.text.prose import sentences
 from contextcliff.text.tokenizers import WordTokenizer
 
@@ -53,7 +61,7 @@ class Simulated(Engine):
     seed: NonNegativeInt = 0
     delay_ms: NonNegativeFloat = 0.0
     """Time that an answer takes, drawn for each sample between half and one and a half of it."""
-    concurrency: PositiveInt = 8
+    concurrency: Count = 8
 
     name: ClassVar[str] = "simulated"
     is_paid: ClassVar[bool] = False

@@ -23,7 +23,15 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import STARTED_HERE
-from contextcliff.settings import Int, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, settings
+from contextcliff.settings import (
+    Count,
+    Int,
+    Name,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    settings,
+)
 from contextcliff.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -45,7 +53,7 @@ class OpenAICompatible(Engine):
     """`completions` sends the prompt as plain text, without a chat template: for base models."""
     api_key_env: str | None = None
     """The NAME of the variable that holds the key. None: the first set variable whose key may go to this host."""
-    concurrency: PositiveInt = 4
+    concurrency: Count = 4
     uncached_fields: Mapping[str, str | Int | bool] = Field(default_factory=dict)
     """Fields by which a request to this kind of server reuses no prefix; a text `{nonce}` is another in each request.
     None: it has no such field."""

@@ -39,7 +39,7 @@ from contextcliff.models.weights import Gguf
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import GIB, DeviceMemory
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
 from contextcliff.text.tokenizers import HubTokenizer
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Transformers(Engine):
     api: Literal["auto", "chat", "completions"] | None = "auto"
     """`chat` asks in the chat template of the weights, `completions` in plain text. `auto` (or None) is `completions`
     where they have none."""
-    concurrency: PositiveInt = 1
+    concurrency: Count = 1
     """Requests in flight: as many prompts are computed together, of a policy that neither evicts nor quantises."""
     speculation: NonNegativeInt | None = 0
     name: ClassVar[str] = "transformers"
