@@ -31,6 +31,7 @@ OF_GROUPS = (
 OF_SWEEPS = (
     *("seed=range(0,1000000000)", "seed=range(0,1000000000,0.001)", "seed=shuffle(range(0,1000000000))"),
     *("seed=sort(range(0,1000000000))", "model=range(0,1000000000)", "seed=range(0,10,0)", "task.lengths=range(3)"),
+    *("seed=glob(*)", "task.trials=glob(*)", "hydra.launcher.n_jobs=glob(*)"),
 )
 OF_TEXTS = (
     *("=", "+", "~", "@", "/", "/=1", ".=1", "*=1", "a b=1", "a=b c", "task.*=1", "label=a\nb", "label=[" + "[" * 500),
