@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.command_line.overrides import parse_overrides
+from contextcliff.command_line.overrides import options_of, parse_overrides
 from contextcliff.errors import ConfigError, visible
 from tests.commands import contextcliff, refused
 from tests.compositions import line_of
@@ -77,6 +77,10 @@ KEYS = {
 @pytest.mark.parametrize(("override", "key"), KEYS.items(), ids=lambda each: each[:40])
 def test_what_cannot_be_composed_or_built_is_refused_by_its_key(override: str, key: str) -> None:
     assert line_of(SIMULATED, override).startswith(key)
+
+
+def test_an_option_that_there_is_not_is_answered_with_all_that_there_are() -> None:
+    assert line_of("task=nope").endswith(f"the options are: {', '.join(options_of('task'))}")
 
 
 def test_a_sweep_has_as_many_jobs_as_its_keys_together() -> None:
