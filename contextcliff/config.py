@@ -261,7 +261,9 @@ def _first_fault(error: ValidationError, values: Mapping[str, object], group: st
     alike = [each for each in faults if (_place(each["loc"], values, group)[0], len(each["loc"])) == (key, depth)]
     match first["type"]:
         case "unexpected_keyword_argument" | "invalid_key":
-            return f"{key}: unknown key; {hint(key, siblings if group else (*siblings, *_GROUPS))}"
+            unknown = {_place(each["loc"], values, group)[0] for each in faults if each["type"] == first["type"]}
+            known = (*siblings, *(() if group else _GROUPS))
+            return f"{key}: unknown key; {hint(key, [each for each in known if each not in unknown])}"
         case "missing" | "missing_argument" | "missing_keyword_only_argument":
             lacked = f"{key}.{first['loc'][-1]}".removeprefix(".")
             return f"{lacked}: missing; give {lacked}=VALUE"

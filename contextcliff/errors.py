@@ -97,7 +97,8 @@ class EngineFault(ContextCliffError):
         self.retry_after_s = retry_after_s
 
 
-_LONGEST_LINE = 500
+_LONGEST_LINE = 900
+"""Of an error of the configuration: the options of the largest group go into it, or the models of a server."""
 _FULL = (ENOSPC, EDQUOT, EFBIG)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.command_line.overrides import parse_overrides
+from contextcliff.command_line.overrides import options_of, parse_overrides
 from contextcliff.errors import ConfigError, visible
 from tests.commands import contextcliff, refused
 from tests.compositions import line_of
@@ -31,6 +31,7 @@ OF_GROUPS = (
 OF_SWEEPS = (
     *("seed=range(0,1000000000)", "seed=range(0,1000000000,0.001)", "seed=shuffle(range(0,1000000000))"),
     *("seed=sort(range(0,1000000000))", "model=range(0,1000000000)", "seed=range(0,10,0)", "task.lengths=range(3)"),
+    *("seed=glob(*)", "task.trials=glob(*)", "hydra.launcher.n_jobs=glob(*)"),
 )
 OF_TEXTS = (
     *("=", "+", "~", "@", "/", "/=1", ".=1", "*=1", "a b=1", "a=b c", "task.*=1", "label=a\nb", "label=[" + "[" * 500),
@@ -76,6 +77,10 @@ KEYS = {
 @pytest.mark.parametrize(("override", "key"), KEYS.items(), ids=lambda each: each[:40])
 def test_what_cannot_be_composed_or_built_is_refused_by_its_key(override: str, key: str) -> None:
     assert line_of(SIMULATED, override).startswith(key)
+
+
+def test_an_option_that_there_is_not_is_answered_with_all_that_there_are() -> None:
+    assert line_of("task=nope").endswith(f"the options are: {', '.join(options_of('task'))}")
 
 
 def test_a_sweep_has_as_many_jobs_as_its_keys_together() -> None:

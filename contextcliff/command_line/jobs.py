@@ -152,7 +152,7 @@ def _outcome_of(config: DictConfig) -> tuple[ExitCode, str]:
                 list_unbuilt(hydra.runtime.choices, error, job=number, overrides=overrides)
             raise
         invocation = replace(invocation, analysis_of=analysis_of)
-        with in_sweep(invocation, job=number, in_main=in_main) as job, path_errors_by_key(invocation.parameters):
+        with in_sweep(invocation, job=number, in_main=in_main) as job:
             return job.action(job), ""
     except ContextCliffError as error:
         if wants_traceback() and not isinstance(error, GateFailed):  # which is a result, and no fault to look for

@@ -276,6 +276,11 @@ def _check(override: Override) -> None:
     typed, _, value = line.partition("=")
     if not key:
         raise ConfigError(f"{_shown(line)}: names no key; write KEY=VALUE")
+    if override.is_sweep_override() and "glob" in value and not options_of(key):
+        from hydra.core.override_parser.types import Glob
+
+        if isinstance(override.value(), Glob):
+            raise ConfigError(f"{_shown(line)}: only a group has options to choose among; give values, {key}=A,B")
     if re.match(r"hydra\b", key):
         if not _OF_HYDRA.fullmatch(key) or ("/" in key and (override.is_delete() or not _is_word(override))):
             raise ConfigError(

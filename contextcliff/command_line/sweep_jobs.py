@@ -23,6 +23,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed, overrides_by_key
 from contextcliff.actions.sweeps import row_without_report
+from contextcliff.command_line.jobs import path_errors_by_key
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, tell
 from contextcliff.execution.signals import JOBS_FOLDER
 from contextcliff.records.kv_cache import shown_policy
@@ -74,14 +75,15 @@ def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Itera
     """
     place = None if job is None else _place(invocation.overrides, job=job)
     if job is None or place is None:
-        with like_first(invocation if job is None else _posting(invocation, job), job=job) as alone:
-            yield alone
+        alone = invocation if job is None else _posting(invocation, job)
+        with path_errors_by_key(invocation.parameters), like_first(alone, job=job) as ready:
+            yield ready
         return
     reporting = invocation.reporting if in_main else replace(invocation.reporting, progress=False)
     placed = replace(_posting(invocation, job), place=place, reporting=reporting)
     folder = sweep_folder(invocation.experiment, place.sweep_id)
     try:
-        with like_first(placed, job=job) as ready:
+        with path_errors_by_key(invocation.parameters), like_first(placed, job=job) as ready:
             yield ready
     except ConfigError as error:
         _post_row(row_without_report(placed, place, state="failed", error=_in_line(error)))

@@ -139,6 +139,9 @@ def _checked_copy(file: Path, folder: Path) -> Path:
     try:
         with closing(sqlite3.connect(as_it_is)) as theirs, closing(sqlite3.connect(copy)) as made:
             with closing(_readable(file)) as given:
+                # A backup alone would wait for ever while somebody holds the file; a reader waits for a bounded time.
+                given.execute("BEGIN")
+                given.execute("SELECT count(*) FROM sqlite_master").fetchone()
                 given.backup(theirs)  # one state of it, whoever writes to it meanwhile
             theirs.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
             theirs.execute("PRAGMA trusted_schema = OFF")

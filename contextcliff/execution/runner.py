@@ -71,7 +71,11 @@ class Runner:
         self._gate = PrefixGate(source, in_slots=slots is not None)
         try:
             while True:
-                while len(self._under_way) < self._health.limit and (item := self._gate.next()) is not None:
+                while (
+                    not self.meter.ran_out
+                    and len(self._under_way) < self._health.limit
+                    and (item := self._gate.next()) is not None
+                ):
                     if not (self._has_room(item) and self.meter.reserve(item)):
                         self._gate.put_back(item)
                         break

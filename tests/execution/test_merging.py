@@ -51,6 +51,19 @@ def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_pat
     assert rows(tmp_path / "new" / "outputs") == rows(tmp_path / "there")
 
 
+def test_a_store_that_another_process_holds_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "_BUSY_S", 0.05)
+    there = changed(kept(tmp_path / "there", 0), "PRAGMA journal_mode = DELETE")
+    with sqlite3.connect(there / "state.db", isolation_level=None) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(RunError, match="state.db: .*database is locked"):
+            merged(tmp_path / "here", tmp_path / "there")
+        holder.execute("ROLLBACK")
+    assert merged(tmp_path / "here", tmp_path / "there")[0].new_generations == 1
+
+
 @pytest.mark.parametrize("longer", ["here", "there"])
 def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, longer: str) -> None:
     for name in ("here", "there"):

@@ -224,6 +224,16 @@ def test_a_failed_request_is_not_repeated_when_the_minutes_are_over(tmp_path: Pa
     assert meter.ran_out
 
 
+def test_nothing_more_is_sent_when_a_server_asks_for_more_patience_than_there_are_minutes(tmp_path: Path) -> None:
+    def busy(*_: object) -> Generation:
+        raise EngineFault("rate_limit", "slow down", retryable=True, retry_after_s=300.0)
+
+    meter, session = Meter(Budget(minutes=2), Price(), sampling=Sampling()), Scripted(busy)
+    outcomes = execute(session, tmp_path, concurrency=2, max_retries=10, meter=meter)
+    assert sum(session.attempts.values()) == len(outcomes) == 2
+    assert meter.ran_out
+
+
 def test_a_server_that_asks_for_patience_gets_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     waits: list[float] = []
     sleep = asyncio.sleep
