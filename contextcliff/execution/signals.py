@@ -109,11 +109,14 @@ class Stoppable:
         assert task is not None
 
         def cancel() -> None:
-            if _state.cancel is not None:  # else the block has ended meanwhile
+            if _state.cancel is at_signal:  # else the block has ended meanwhile
                 self.stop = signalled()
                 task.cancel()
 
-        _state.cancel = lambda: loop.call_soon_threadsafe(cancel)
+        def at_signal() -> None:
+            loop.call_soon_threadsafe(cancel)
+
+        _state.cancel = at_signal
         if _state.received is not None:  # the signal came before there was a block to end
             cancel()
         return self
