@@ -20,9 +20,9 @@ from omegaconf.errors import OmegaConfBaseException
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare import deployment
-from contextcliff.command_line.jobs import path_errors_by_key
 from contextcliff.command_line.keys import checked, explain
 from contextcliff.command_line.overrides import parse_command_line, parse_overrides
+from contextcliff.command_line.sweep_jobs import path_errors_by_key
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.errors import ConfigError, ContextCliffError

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from contextcliff.command_line.jobs import path_errors_by_key
 from contextcliff.command_line.overrides import parse_overrides
+from contextcliff.command_line.sweep_jobs import path_errors_by_key
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.settings import GivenPath, why_no_path
 from tests.compositions import line_of

@@ -22,14 +22,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 56_798,
-    "modules of contextcliff/ without __init__.py": 305,
-    "lines of the largest module": 436,
-    "lines of tests/": 41_266,
-    "data records": 469,
-    "modules of ours that --help imports": 15,
-    "modules of ours that a niah run imports": 178,
-    "modules of ours that action=plan imports": 152,
+    "lines of contextcliff/": 53_718,
+    "modules of contextcliff/ without __init__.py": 262,
+    "lines of the largest module": 435,
+    "lines of tests/": 39_979,
+    "data records": 409,
+    "modules of ours that --help imports": 11,
+    "modules of ours that a niah run imports": 159,
+    "modules of ours that action=plan imports": 134,
     "import circles": 0,
     "methods of other libraries that are replaced": 0,
 }

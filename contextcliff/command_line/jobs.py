@@ -10,8 +10,6 @@ import platform
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -21,8 +19,6 @@ from contextcliff.errors import (
     ContextCliffError,
     ExitCode,
     GateFailed,
-    RunError,
-    full_disk,
     in_short,
     tell,
 )
@@ -165,37 +161,6 @@ def _outcome_of(config: DictConfig) -> tuple[ExitCode, str]:
         return error.exit_code, said
     except KeyboardInterrupt:
         return report_stop(), ""
-
-
-@contextmanager
-def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
-    """Raise an `OSError` about a file as `ConfigError` where the path comes from a key, else as `RunError`."""
-    try:
-        yield
-    except OSError as error:
-        if full := full_disk(error, parameters.get("output_dir")):
-            raise full from error
-        if error.filename is None or error.strerror is None:
-            raise
-        path = _absolute(str(error.filename))
-        keys = [key for key, value in parameters.items() if _contains(value, path)]
-        if keys:
-            key = max(keys, key=lambda key: len(parameters[key]))
-            raise ConfigError(
-                f"{key}={parameters[key]}: {error.strerror} ({error.filename}); give another path"
-            ) from error
-        raise RunError(f"{error.filename}: {error.strerror}") from error
-
-
-def _contains(value: str, path: Path) -> bool:
-    """Whether a value names this path, or a folder above it."""
-    with suppress(ValueError, OSError, RuntimeError):  # of most keys it is no path at all
-        return value not in ("", ".", "/") and path.is_relative_to(_absolute(value))
-    return False
-
-
-def _absolute(path: str) -> Path:
-    return Path(path).expanduser().absolute()
 
 
 def _process_id() -> str:

@@ -24,8 +24,16 @@ from contextcliff.actions.override_keys import as_typed, key_of, overrides_by_ke
 from contextcliff.actions.sweeps import track_sweep
 from contextcliff.addresses import shown_text
 from contextcliff.command_line.compose import recompose
-from contextcliff.command_line.jobs import path_errors_by_key, print_error
-from contextcliff.command_line.sweep_jobs import COMPARED, NOT_BEGUN, PLANNED, SWEEP, jobs_folder, packed
+from contextcliff.command_line.jobs import print_error
+from contextcliff.command_line.sweep_jobs import (
+    COMPARED,
+    NOT_BEGUN,
+    PLANNED,
+    SWEEP,
+    jobs_folder,
+    packed,
+    path_errors_by_key,
+)
 from contextcliff.config import part_of
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, tell
 from contextcliff.records.published import PublishedCurve

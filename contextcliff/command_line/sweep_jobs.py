@@ -12,7 +12,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed, overrides_by_key
 from contextcliff.actions.sweeps import row_without_report
-from contextcliff.command_line.jobs import path_errors_by_key
-from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, tell
+from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, full_disk, tell
 from contextcliff.execution.signals import JOBS_FOLDER
 from contextcliff.records.kv_cache import shown_policy
 from contextcliff.records.report import shown_model
@@ -221,3 +220,34 @@ def _like(invocation: Invocation, run: Path | None) -> Invocation:
         parameters={**invocation.parameters, KEY: name},
         overrides=(*others, f"{KEY}={as_typed(name)}"),
     )
+
+
+@contextmanager
+def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
+    """Raise an `OSError` about a file as `ConfigError` where the path comes from a key, else as `RunError`."""
+    try:
+        yield
+    except OSError as error:
+        if full := full_disk(error, parameters.get("output_dir")):
+            raise full from error
+        if error.filename is None or error.strerror is None:
+            raise
+        path = _absolute(str(error.filename))
+        keys = [key for key, value in parameters.items() if _contains(value, path)]
+        if keys:
+            key = max(keys, key=lambda key: len(parameters[key]))
+            raise ConfigError(
+                f"{key}={parameters[key]}: {error.strerror} ({error.filename}); give another path"
+            ) from error
+        raise RunError(f"{error.filename}: {error.strerror}") from error
+
+
+def _contains(value: str, path: Path) -> bool:
+    """Whether a value names this path, or a folder above it."""
+    with suppress(ValueError, OSError, RuntimeError):  # of most keys it is no path at all
+        return value not in ("", ".", "/") and path.is_relative_to(_absolute(value))
+    return False
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
