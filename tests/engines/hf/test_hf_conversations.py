@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.engines.transformers.decoding import prompt_tokens
 from contextcliff.records.sample import Passage, Prompt, Recipe, Sample, SentTurn, Turn, Words
 from contextcliff.text.tokenizers import hub_tokenizer
 from contextcliff.text.tokens import plain_text
@@ -27,6 +26,8 @@ def talk(question: str) -> tuple[Sample, Prompt]:
 
 def split(sample: Sample, prompt: Prompt, *, plain: bool = False) -> tuple[str, str]:
     """What of the framed prompt comes before the question, and the rest."""
+    from contextcliff.engines.transformers.decoding import prompt_tokens  # needs torch
+
     tokenizer = hub_tokenizer(made_folder(), {}, plain=plain)
     found = prompt_tokens(tokenizer, sample, prompt, splits=True)
     decode = tokenizer.tokenizer.decode
