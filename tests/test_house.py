@@ -25,7 +25,7 @@ LIMITS = {
     "lines of contextcliff/": 53_718,
     "modules of contextcliff/ without __init__.py": 262,
     "lines of the largest module": 435,
-    "lines of tests/": 39_980,
+    "lines of tests/": 39_981,
     "data records": 409,
     "modules of ours that --help imports": 11,
     "modules of ours that a niah run imports": 159,
