@@ -301,7 +301,7 @@ class RunState:
     scorer: Scorer | None = None
     """With the scores that are known already; None where the answers decided what was asked."""
     reused: int | None = None
-    """Samples that a stored generation answered before; None: all of them."""
+    """Samples that a stored generation answered before; None if all were."""
     left: Budget = field(default_factory=Budget)
     """What is left of the invocation's budget."""
     rest: Cost | None = None

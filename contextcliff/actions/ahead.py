@@ -7,6 +7,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Identity, Invocation
@@ -58,11 +59,11 @@ class Ahead:
             invocation=invocation, prepared=prepared, meter=meter, search=search, missing=missing, judging=judging
         )
 
-    @property
+    @cached_property
     def least(self) -> Cost:
         return self.meter.worst(self.missing) + self.judging
 
-    @property
+    @cached_property
     def most(self) -> Cost:
         """A search can ask more than is planned."""
         if self.search is None:

@@ -14,6 +14,11 @@ def key_of(override: str) -> str:
     return re.split("[@:]", key)[-1].replace("/", ".")
 
 
+def group_of(override: str) -> str:
+    """The group or section of the key that an override sets: `judge` of `judge.engine`."""
+    return key_of(override).partition(".")[0]
+
+
 def overrides_by_key(overrides: Sequence[str]) -> dict[str, str]:
     """Key to value, both as typed."""
     return dict(each.lstrip("+~").partition("=")[::2] for each in overrides)

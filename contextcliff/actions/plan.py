@@ -64,7 +64,7 @@ class MakePlan:
         from contextcliff.reporting.plan_report import render_plan, write_plan
         from contextcliff.reporting.stored_reports import REPORT_NAME
 
-        invocation.identify()
+        invocation.identify()  # raises for a policy or weights that the engine can't have
         check_search(invocation)
         download = invocation.engine.download(invocation.model)
         with Store(invocation.output_dir) as store:

@@ -16,7 +16,7 @@ from contextcliff import __version__
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import REQUIRE
 from contextcliff.actions.analyse import price_left_out, rule_of_invocation
-from contextcliff.actions.override_keys import key_of
+from contextcliff.actions.override_keys import group_of, key_of
 from contextcliff.actions.sweeps import row_of
 from contextcliff.actions.track import provenance
 from contextcliff.analysis.server_counts import is_unchecked
@@ -308,7 +308,7 @@ def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> b
         with phase("uploading the run", shown=invocation.reporting.progress):
             tracker.log(tracked, live=live)
     except TrackingError as error:
-        places = [item for item in invocation.overrides if key_of(item).partition(".")[0] in _PLACES]
+        places = [item for item in invocation.overrides if group_of(item) in _PLACES]
         later = f"upload them later with: {command_line(['action=gather', *places])}"
         tell(f"warning: {error}; the results in {tracked.folder} are complete; {later}")
         return False

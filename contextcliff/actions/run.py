@@ -38,7 +38,7 @@ class Run:
 
         Raises `OverBudgetError` before anything is sent, and `GateFailed` after all is written.
         """
-        invocation.identify()
+        invocation.identify()  # raises for a policy or weights that the engine can't have
         live = LiveTracking(invocation=invocation)
         with _failures_told(live), Store(invocation.output_dir) as store:
             _check(invocation)

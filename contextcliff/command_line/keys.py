@@ -71,7 +71,7 @@ def _refuse_unknown_forced_key(override: Override, overrides: Sequence[Override]
         if isinstance(value, list) and key.startswith(f"{name}."):
             raise ConfigError(f"{_shown(override.input_line)}: {name} is a list; write {name}=[A,B]")
     jobs = {job: _keys_of(config) for job, config in configs.items()}
-    existing = {f"{group}={option}" for option in options_of(group)}  # composing reports an option that there is not
+    existing = {f"{group}={option}" for option in options_of(group)}  # composing reports an unknown option
     if len(jobs) > 1 and existing.issuperset(jobs) and not any(section in known for known in jobs.values()):
         raise ConfigError(f"{key}: unknown key; none of {', '.join(jobs)} has it; {_hint(key, jobs)}")
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, cast
 
 from omegaconf import DictConfig, OmegaConf, read_write
 
-from contextcliff.actions.override_keys import as_typed, key_of, overrides_by_key
+from contextcliff.actions.override_keys import as_typed, group_of, overrides_by_key
 from contextcliff.actions.sweeps import track_sweep
 from contextcliff.addresses import shown_text
 from contextcliff.command_line.compose import recompose
@@ -253,9 +253,7 @@ def _described(config: DictConfig) -> tuple[StoredSweep, Sequence[str]]:
     name = " · ".join(["sweep", *parts])
     name = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
     engine = str(hydra.runtime.choices.get("engine") or "")
-    asked = [
-        [each for each in job if key_of(each).partition(".")[0] not in _NO_OTHER_SWEEP] for job in jobs or [list(typed)]
-    ]
+    asked = [[each for each in job if group_of(each) not in _NO_OTHER_SWEEP] for job in jobs or [list(typed)]]
     sweep = StoredSweep(
         sweep_id=digest_of(sorted(map(sorted, asked)))[:_ID_SHOWN],
         name=name if "engine" in swept else shown_model(name, engine=engine),
@@ -265,10 +263,6 @@ def _described(config: DictConfig) -> tuple[StoredSweep, Sequence[str]]:
         began_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
     return sweep, differing
-
-
-def _group_of(override: str) -> str:
-    return key_of(override).partition(".")[0]
 
 
 def _jobs(hydra: DictConfig, typed: Sequence[str]) -> list[list[str]]:
@@ -309,7 +303,7 @@ def _end(watch: SweepWatch) -> None:
     with path_errors_by_key({}):
         rows = watch.end()
     if rows and watch.reporting.prints:
-        # Asking for the page makes a local store, which a sweep of which nothing began leaves unmade.
+        # Asking for the page creates a local store: not before a job has begun.
         folder = watch.folder / LEADERBOARD
         written = folder if folder.is_dir() else None
         page = None if written is None else _page(watch.tracker)
@@ -342,7 +336,7 @@ def _compare_jobs(folder: Path) -> ExitCode:
         if not others:
             tell(f"warning: reporting.compare=true: {baseline} is the only run of its task")
             continue
-        plain = [each for each in jobs[0]["overrides"] if _group_of(each) != "action"]
+        plain = [each for each in jobs[0]["overrides"] if group_of(each) != "action"]
         named = (f"action.baseline={as_typed(baseline)}", f"action.candidates=[{','.join(map(as_typed, others))}]")
         try:
             invocation = recompose([*plain, "action=compare", *named])

@@ -68,7 +68,7 @@ def _place(overrides: Sequence[str], *, job: int) -> SweepPlace | None:
 
 @contextmanager
 def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Iterator[Invocation]:
-    """The invocation at its place in the sweep (`job` None: there is none). Raises `RunError`.
+    """The invocation at its place in the sweep (`job` is None outside a sweep). Raises `RunError`.
 
     A job that fails leaves a row that says why. One in another process than the sweep's draws no progress of its own.
     """
