@@ -14,7 +14,7 @@ from omegaconf import OmegaConf
 
 from contextcliff.composing import nodes
 from contextcliff.config import _class_at, _Plain, invocation_of
-from contextcliff.errors import ConfigError
+from contextcliff.errors import _LONGEST_LINE, ConfigError
 from contextcliff.settings import GivenPath
 from tests.compositions import composed
 from tests.test_shipped_configuration import CHOSEN
@@ -86,7 +86,7 @@ def fault(plain: dict[str, Any], key: str, kind: Any, value: Any) -> str:
         words = [word for part in parts(kind) if get_origin(part) is Literal for word in map(str, get_args(part))]
         wrong = {
             "is not on one line": not line.isprintable(),
-            "is long": len(line) > 501,
+            "is long": len(line) > _LONGEST_LINE + 1,
             "names another key": (key.rpartition(".")[0] or key) not in line,
             "hides what is allowed": value == "emoji"
             and "a list" not in line
