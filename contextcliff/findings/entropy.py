@@ -19,17 +19,7 @@ import numpy as np
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import (
-    Block,
-    FigureOf,
-    Finding,
-    Image,
-    Measurement,
-    Table,
-    Text,
-    columns,
-    from_finding,
-)
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.intervals import t_quantile
@@ -37,8 +27,6 @@ from contextcliff.statistics.intervals import t_quantile
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_DEVIATIONS = 2.0
-_FEWEST = 2
 _MEANING = (
     "Attention entropy is how evenly the prompt's last tokens spread their attention: 0 all on one position, 1 evenly"
     " over all, averaged over heads and layers. A model that loses its hold on a long context spreads it. Above its"
@@ -78,23 +66,20 @@ class AttentionEntropy:
 
 
 def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
-    rows = [
-        item.generation.attention_entropy
-        for item in group.samples
-        if item.generation is not None and item.generation.attention_entropy
-    ]
+    answered = (item.generation for item in group.samples if item.generation is not None)
+    rows = [each.attention_entropy for each in answered if each.attention_entropy]
     if not rows:
         return None
     table = np.array(rows, dtype=float)
     each = table.mean(axis=1)
     mean, n = float(each.mean()), len(rows)
-    std = float(each.std(ddof=1)) if n >= _FEWEST else None
-    half = None if std is None else t_quantile((1.0 + confidence) / 2.0, n - 1) * std / math.sqrt(n)
+    std = float(each.std(ddof=1)) if n > 1 else None
+    half = math.nan if std is None else t_quantile((1.0 + confidence) / 2.0, n - 1) * std / math.sqrt(n)
+    low, high = (None, None) if std is None else (mean - half, mean + half)
+    by_layer = tuple(table.mean(axis=0).tolist())
     return EntropyAtLength(
-        context_tokens=group.asked_tokens, n=n, mean=mean, ci_low=None if half is None else mean - half,
-        ci_high=None if half is None else mean + half, std=std,
-        by_layer=tuple(float(value) for value in table.mean(axis=0)),
-    )  # fmt: skip
+        context_tokens=group.asked_tokens, n=n, mean=mean, ci_low=low, ci_high=high, std=std, by_layer=by_layer
+    )
 
 
 def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | None:
@@ -108,12 +93,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
     key = "attention_entropy"
     title = "Attention entropy"
     record = AttentionEntropy
-    figures = (
-        FigureOf(
-            name="attention_entropy", caption="Attention entropy and score by length",
-            draw=from_finding(AttentionEntropy, lambda report, finding: entropy_figure(report, finding)),
-        ),
-    )  # fmt: skip
 
     def find(self, study: Study) -> AttentionEntropy | None:
         measured = (_at_length(group, study.confidence) for group in study.groups)
@@ -122,7 +101,7 @@ class EntropyFinding(Finding[AttentionEntropy]):
             return None
         threshold = study.settings.entropy_threshold
         if threshold is None and lengths[0].std is not None:
-            threshold = lengths[0].mean + _DEVIATIONS * lengths[0].std
+            threshold = lengths[0].mean + 2.0 * lengths[0].std
         crossing = None if threshold is None else _crossing(lengths, threshold)
         return AttentionEntropy(lengths=lengths, threshold=threshold, crosses_tokens=crossing)
 
@@ -137,8 +116,10 @@ class EntropyFinding(Finding[AttentionEntropy]):
             ("lowest layer", lambda row: _layer(row.by_layer, min(row.by_layer))),
             ("highest layer", lambda row: _layer(row.by_layer, max(row.by_layer))),
         )
-        in_short, meaning = Text(text=_in_short(finding, report.analysis.measured)), Text(text=_MEANING)
-        return (in_short, meaning, Table(columns=table), Image(figure="attention_entropy"))
+        caption = "Attention entropy and score by length"
+        figure = Image(name="attention_entropy", caption=caption, draw=lambda: entropy_figure(report, finding))
+        in_short = _in_short(finding, report.analysis.measured)
+        return (Text(text=in_short), Text(text=_MEANING), Table(columns=table), figure)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
@@ -182,10 +163,7 @@ def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
     scores = [drawing.or_nan(bins[tokens].mean if tokens in bins else None) for tokens in at]
     axes.plot(at, scores, "o-", color=drawing.BLUE, linewidth=1.4, markersize=6, label="mean score", zorder=4)
     means = [row.mean for row in finding.lengths]
-    spread = [
-        [0.0 if row.ci_low is None else row.mean - row.ci_low for row in finding.lengths],
-        [0.0 if row.ci_high is None else row.ci_high - row.mean for row in finding.lengths],
-    ]
+    spread = [0.0 if row.ci_high is None else row.ci_high - row.mean for row in finding.lengths]
     axes.errorbar(at, means, yerr=spread, fmt="s-", color=drawing.ORANGE, linewidth=1.8, markersize=6, capsize=3,
                   label="mean attention entropy", zorder=5)  # fmt: skip
     if finding.threshold is not None:

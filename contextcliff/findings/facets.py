@@ -19,19 +19,7 @@ from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, run_heading, width_of
-from contextcliff.findings.finding import (
-    Block,
-    FigureOf,
-    Finding,
-    Heading,
-    Image,
-    Measurement,
-    Table,
-    Text,
-    columns,
-    from_finding,
-    has,
-)
+from contextcliff.findings.finding import Block, Finding, Heading, Image, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
@@ -171,12 +159,6 @@ class FacetsFinding(Finding[Facets]):
     title = "By facet"
     record = Facets
     inline = True
-    figures = (
-        FigureOf(
-            name="facets", caption="Score by facet", has_data=has(Facets, lambda finding: finding.facets),
-            draw=from_finding(Facets, lambda report, finding: facets_figure(report, finding.facets)),
-        ),
-    )  # fmt: skip
 
     def find(self, study: Study) -> Facets | None:
         rows = (
@@ -192,7 +174,7 @@ class FacetsFinding(Finding[Facets]):
             return ()
         blocks: list[Block] = [
             Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
-            Image(figure="facets"),
+            Image(name="facets", caption="Score by facet", draw=lambda: facets_figure(report, finding.facets)),
         ]
         for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
             meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing
-from contextcliff.findings.finding import Block, FigureOf, Finding, Image, Measurement, Table, Text, columns, measured
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns, measured
 from contextcliff.findings.phrases import MISSING, all_failures, percent, whole
+from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
 
 if TYPE_CHECKING:
@@ -27,12 +28,6 @@ class FailuresFinding(Finding[None]):
 
     key = "failures"
     title = "Failures by length"
-    figures = (
-        FigureOf(
-            name="failures_by_length", caption="Failures by length", has_data=lambda report: bool(all_failures(report)),
-            draw=lambda report: failures_figure(report),
-        ),
-    )  # fmt: skip
 
     def show(self, report: Report) -> tuple[Block, ...]:
         tags, bins = tuple(all_failures(report)), report.analysis.lengths
@@ -45,7 +40,8 @@ class FailuresFinding(Finding[None]):
             *((tag, lambda b, tag=tag: whole(b.failures.get(tag, 0))) for tag in tags),
         )
         meaning = (Text(text=_MEANING),) if _has_measures(report) else ()
-        return (*meaning, Table(columns=table), Image(figure="failures_by_length"))
+        figure = Image(name="failures_by_length", caption=self.title, draw=lambda: failures_figure(report))
+        return (*meaning, Table(columns=table), figure)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         tags = sorted({tag for each in report.analysis.lengths for tag in each.failures})
@@ -112,8 +108,9 @@ def _grid(axes: Axes, *, y: str) -> None:
     axes.set_axisbelow(True)
 
 
-def _has_latency(report: Report) -> bool:
-    return any(b.ttft_ms_median is not None or b.latency_ms_median is not None for b in report.analysis.lengths)
+def _timed(report: Report) -> list[Bin]:
+    timed = (b for b in report.analysis.lengths if b.ttft_ms_median is not None or b.latency_ms_median is not None)
+    return sorted(timed, key=lambda a_bin: a_bin.median_tokens)
 
 
 class LatencyFinding(Finding[None]):
@@ -121,15 +118,11 @@ class LatencyFinding(Finding[None]):
 
     key = "latency"
     title = "Latency by length"
-    figures = (
-        FigureOf(
-            name="latency_by_length", caption="Latency by length", has_data=_has_latency,
-            draw=lambda report: latency_figure(report),
-        ),
-    )  # fmt: skip
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        return (Image(figure="latency_by_length"),) if _has_latency(report) else ()
+        if not _timed(report):
+            return ()
+        return (Image(name="latency_by_length", caption=self.title, draw=lambda: latency_figure(report)),)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.lengths:
@@ -145,10 +138,7 @@ def latency_figure(report: Report) -> Figure:
     """Draw a report with a median time: seconds to the first token and to the last over measured length."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    bins = sorted(
-        (b for b in report.analysis.lengths if b.ttft_ms_median is not None or b.latency_ms_median is not None),
-        key=lambda a_bin: a_bin.median_tokens,
-    )
+    bins = _timed(report)
     tokens = [max(1, b.median_tokens) for b in bins]
     figure, axes, axis = drawing.over_lengths(bins, height=_LATENCY_HEIGHT)
     is_natural = any(b.natural_lengths for b in bins)

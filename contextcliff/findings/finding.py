@@ -104,9 +104,11 @@ def columns(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Image:
-    """Where a figure of the finding stands, by its name; nothing where it was not drawn. Consoles pass it over."""
+    """A figure where it stands: `figures/NAME.png`, and a drawing on a page. Consoles pass it over."""
 
-    figure: str
+    name: str
+    caption: str
+    draw: Callable[[], Figure]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,40 +123,6 @@ Block = Text | Heading | Pairs | Lines | Table | Image | Code
 
 PAGE_NAME = "report.html"
 """The whole report for a browser."""
-
-Draw = Callable[[Report], "Figure"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FigureOf:
-    """A figure `figures/NAME.png` of a finding."""
-
-    name: str
-    caption: str
-    draw: Draw
-    has_data: Callable[[Report], bool] = lambda _: True
-
-
-def from_finding(record: type[T], draw: Callable[[Report, T], Figure]) -> Draw:
-    """A drawing of a report and one of its findings. Raises `ValueError` where the report has no such finding."""
-
-    def drawn(report: Report) -> Figure:
-        finding = report.analysis.finding(record)
-        if finding is None:
-            raise ValueError(f"the report has no {record.__name__} to draw")
-        return draw(report, finding)
-
-    return drawn
-
-
-def has(record: type[T], what: Callable[[T], object]) -> Callable[[Report], bool]:
-    """Whether a report has this finding, with something of what is asked for in it."""
-
-    def is_there(report: Report) -> bool:
-        finding = report.analysis.finding(record)
-        return finding is not None and bool(what(finding))
-
-    return is_there
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,7 +164,6 @@ class Finding(Generic[T]):
     """Heading over the finding; empty: none."""
     record: type[T] | None = None
     inline: ClassVar[bool] = False
-    figures: ClassVar[tuple[FigureOf, ...]] = ()
     page_name: ClassVar[str] = ""
     """A page for a browser beside the report's, which is left out with it; empty: none."""
     cap_rules: ClassVar[Mapping[str, str]] = {}
@@ -250,56 +217,42 @@ class Finding(Generic[T]):
         return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listed:
-    """Where a finding's class stands: `package.module.Class`.
-
-    `only_for` is the key of a finding that few runs have: the module is imported where a task or a report names it,
-    and nowhere else. Empty: every run has it.
-    """
-
-    path: str
-    only_for: str = ""
-
-
-def _finding(name: str, *, only_for: str = "") -> Listed:
-    return Listed(path=f"contextcliff.findings.{name}", only_for=only_for)
-
-
-FINDINGS: tuple[Listed, ...] = (
-    _finding("answer.AnswerFinding"),
-    _finding("answer.ZonesFinding"),
-    _finding("warnings.WarningsFinding"),
-    _finding("guide.GuideFinding"),
-    _finding("answer_measures.AnswerMeasuresFinding", only_for="answer_measures"),
-    _finding("score.ScoreFinding"),
-    _finding("search.SearchFinding"),
-    _finding("extrapolation.ExtrapolationFinding"),
-    Listed(path="contextcliff.writing.writing_finding.WritingFinding", only_for="writing"),
-    _finding("natural_lengths.NaturalLengthsFinding"),
-    _finding("fitted_length.FittedLengthFinding"),
-    _finding("half_life.HalfLifeFinding"),
-    _finding("position.PositionFinding"),
-    _finding("every_depth.EveryDepthFinding"),
-    _finding("facets.FacetsFinding"),
-    _finding("controls.ControlsFinding"),
-    _finding("judge.JudgeFinding"),
-    _finding("failures.FailuresFinding"),
-    _finding("failures.LatencyFinding"),
-    _finding("kv_cache.KVCacheFinding"),
-    _finding("entropy.EntropyFinding"),
-    _finding("appendix.TookFinding"),
-    _finding("appendix.NotesFinding"),
-    _finding("appendix.MethodFinding"),
-    _finding("appendix.CapRulesFinding"),
-    _finding("appendix.FurtherFiguresFinding"),
-    _finding("appendix.RunFinding"),
-)
+FINDINGS: Mapping[str, str] = {
+    "contextcliff.findings.answer.AnswerFinding": "",
+    "contextcliff.findings.answer.ZonesFinding": "",
+    "contextcliff.findings.warnings.WarningsFinding": "",
+    "contextcliff.findings.guide.GuideFinding": "",
+    "contextcliff.findings.answer_measures.AnswerMeasuresFinding": "answer_measures",
+    "contextcliff.findings.score.ScoreFinding": "",
+    "contextcliff.findings.search.SearchFinding": "",
+    "contextcliff.findings.extrapolation.ExtrapolationFinding": "",
+    "contextcliff.writing.writing_finding.WritingFinding": "writing",
+    "contextcliff.findings.natural_lengths.NaturalLengthsFinding": "",
+    "contextcliff.findings.fitted_length.FittedLengthFinding": "",
+    "contextcliff.findings.half_life.HalfLifeFinding": "",
+    "contextcliff.findings.position.PositionFinding": "",
+    "contextcliff.findings.every_depth.EveryDepthFinding": "",
+    "contextcliff.findings.facets.FacetsFinding": "",
+    "contextcliff.findings.controls.ControlsFinding": "",
+    "contextcliff.findings.judge.JudgeFinding": "",
+    "contextcliff.findings.failures.FailuresFinding": "",
+    "contextcliff.findings.failures.LatencyFinding": "",
+    "contextcliff.findings.kv_cache.KVCacheFinding": "",
+    "contextcliff.findings.entropy.EntropyFinding": "",
+    "contextcliff.findings.appendix.TookFinding": "",
+    "contextcliff.findings.appendix.NotesFinding": "",
+    "contextcliff.findings.appendix.MethodFinding": "",
+    "contextcliff.findings.appendix.CapRulesFinding": "",
+    "contextcliff.findings.appendix.FurtherFiguresFinding": "",
+    "contextcliff.findings.appendix.RunFinding": "",
+}
+"""The class of each finding, in the order of the report, and the key of one that few runs have: its module is imported
+where a task or a report names it, and nowhere else."""
 
 
 def findings_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
     """Every finding that all runs have, and those of `findings`, in the order of the list."""
-    return tuple(_loaded(each.path) for each in FINDINGS if not each.only_for or each.only_for in findings)
+    return tuple(_loaded(path) for path, only_for in FINDINGS.items() if not only_for or only_for in findings)
 
 
 def findings_of(report: Report) -> tuple[Finding[Any], ...]:
@@ -308,9 +261,15 @@ def findings_of(report: Report) -> tuple[Finding[Any], ...]:
     return tuple(each for each in listed if each.record is None or report.analysis.finding(each.record) is not None)
 
 
+def images_of(report: Report) -> dict[str, Image]:
+    """The figures of a report by name, in the order in which it shows them; what has no data is not among them."""
+    blocks = (block for finding in findings_of(report) for block in (*finding.short(report), *finding.show(report)))
+    return {block.name: block for block in blocks if isinstance(block, Image)}
+
+
 def absent_keys(findings: Collection[str]) -> tuple[str, ...]:
     """Findings that only some runs have, and these have not."""
-    return tuple(each.only_for for each in FINDINGS if each.only_for and each.only_for not in findings)
+    return tuple(only_for for only_for in FINDINGS.values() if only_for and only_for not in findings)
 
 
 @cache

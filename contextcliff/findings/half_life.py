@@ -18,18 +18,7 @@ from numpy.typing import NDArray
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import (
-    Block,
-    FigureOf,
-    Finding,
-    Image,
-    Measurement,
-    Pairs,
-    Shown,
-    Text,
-    from_finding,
-    measured,
-)
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -235,13 +224,10 @@ def _beside_curve(half_life: HalfLife, bins: Sequence[Bin]) -> list[tuple[Bin, f
 _MEANING = "The length over which the score halves, were its fall exponential; the safe cap does not depend on it."
 
 
-def _has_decay(report: Report) -> bool:
+def _has_decay(report: Report, half_life: HalfLife) -> bool:
     """Whether evidence lies at depths, as needles do, and there are two scored lengths, or one and a half-life."""
-    fits = report.analysis.finding(HalfLifeFits)
     scored = sum(b.mean is not None for b in report.analysis.lengths)
-    if fits is None or not report.analysis.cells:
-        return False
-    return scored >= 2 or (scored == 1 and fits.half_life.tokens is not None)
+    return bool(report.analysis.cells) and scored >= (2 if half_life.tokens is None else 1)
 
 
 class HalfLifeFinding(Finding[HalfLifeFits]):
@@ -251,12 +237,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
     title = "Half-life"
     record = HalfLifeFits
     inline = True
-    figures = (
-        FigureOf(
-            name="decay_curve", caption="Decay by length", has_data=_has_decay,
-            draw=from_finding(HalfLifeFits, lambda report, fits: decay_figure(report, fits.half_life)),
-        ),
-    )  # fmt: skip
 
     def find(self, study: Study) -> HalfLifeFits | None:
         return HalfLifeFits(half_life=half_life_of(study), half_life_lsq=half_life_lsq(study.results))
@@ -273,7 +253,8 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         misfit = decay_misfit(half_life, report.analysis.lengths)
         if misfit is not None:
             rows.append(("Misfit", _in_words(misfit)))
-        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), Image(figure="decay_curve"))
+        figure = Image(name="decay_curve", caption="Decay by length", draw=lambda: decay_figure(report, half_life))
+        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *((figure,) if _has_decay(report, half_life) else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fits = self.of(report)

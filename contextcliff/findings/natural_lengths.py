@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import SMALL, blank, heading
-from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Table, Text, columns, from_finding
+from contextcliff.findings.finding import Block, Column, Finding, Image, Table, Text, columns
 from contextcliff.records.analysis import Bin
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import Report
@@ -22,15 +22,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
     key = "audit"
     title = "Bins of documents"
     record = LengthAudit
-    figures = (
-        FigureOf(
-            name="length_histogram", caption="Documents by length",
-            draw=from_finding(
-                LengthAudit,
-                lambda report, audit: audit_figure(audit, title=f"Documents by length: {report.run.dataset}"),
-            ),
-        ),
-    )  # fmt: skip
 
     def find(self, study: Study) -> LengthAudit | None:
         return study.facts.audit
@@ -47,8 +38,12 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
             f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
         )
-        table = Table(columns=tuple(_columns(report.analysis.lengths)))
-        return (Text(text=meaning), table, Image(figure="length_histogram"))
+        caption = "Documents by length"
+        figure = Image(
+            name="length_histogram", caption=caption,
+            draw=lambda: audit_figure(audit, title=f"{caption}: {report.run.dataset}"),
+        )  # fmt: skip
+        return (Text(text=meaning), Table(columns=tuple(_columns(report.analysis.lengths))), figure)
 
 
 def _has_instability(bins: tuple[Bin, ...]) -> bool:

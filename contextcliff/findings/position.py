@@ -16,19 +16,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import by_item, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import (
-    Block,
-    FigureOf,
-    Finding,
-    Image,
-    Line,
-    Measurement,
-    Pairs,
-    Table,
-    columns,
-    from_finding,
-    has,
-)
+from contextcliff.findings.finding import Block, Finding, Image, Line, Measurement, Pairs, Table, columns
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.amounts import THIRDS_OF_DEPTH
 from contextcliff.records.generation import ScoredSample
@@ -174,13 +162,6 @@ class PositionFinding(Finding[PositionProfile]):
     title = "Position"
     record = PositionProfile
     inline = True
-    figures = (
-        FigureOf(
-            name="depth_profile", caption="Score by depth",
-            has_data=has(PositionProfile, lambda finding: len(finding.profile) >= 2),
-            draw=from_finding(PositionProfile, lambda report, finding: profile_figure(report, finding)),
-        ),
-    )  # fmt: skip
 
     def find(self, study: Study) -> PositionProfile | None:
         return PositionProfile(
@@ -193,7 +174,8 @@ class PositionFinding(Finding[PositionProfile]):
         return () if position.pattern in (None, "stable") else (Line(label=self.title, text=position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        position, points = self.of(report).position, self.of(report).profile
+        finding = self.of(report)
+        position, points = finding.position, finding.profile
         if position.pattern is None and not points:
             return ()
         cells = columns(
@@ -204,7 +186,9 @@ class PositionFinding(Finding[PositionProfile]):
             ("interval", lambda point: phrases.interval(point.ci_low, point.ci_high)),
         )
         table = (Table(columns=cells),) if points else ()
-        return (Pairs(rows=(("Pattern", position.reason),)), Image(figure="depth_profile"), *table)
+        figure = Image(name="depth_profile", caption="Score by depth", draw=lambda: profile_figure(report, finding))
+        drawn = (figure,) if len(points) > 1 else ()
+        return (Pairs(rows=(("Pattern", position.reason),)), *drawn, *table)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         yield Measurement(key="position/p_value", value=self.of(report).position.p_value)

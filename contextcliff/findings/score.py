@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing, phrases
 from contextcliff.findings.extrapolation import Extrapolation
-from contextcliff.findings.finding import Block, Column, FigureOf, Finding, Image, Measurement, Table, Text, measured
+from contextcliff.findings.finding import Block, Column, Finding, Image, Measurement, Table, Text, measured
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
 from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
@@ -41,16 +41,6 @@ class ScoreFinding(Finding[None]):
 
     key = "score_by_length"
     title = "Score by length"
-    figures = (
-        FigureOf(
-            name="score_by_length", caption="Score by length", has_data=lambda report: bool(report.analysis.lengths),
-            draw=lambda report: score_figure(report),
-        ),
-        FigureOf(
-            name="heatmap", caption="Score by depth and length", has_data=lambda report: bool(report.analysis.cells),
-            draw=lambda report: heatmap_figure(report),
-        ),
-    )  # fmt: skip
 
     def short(self, report: Report) -> tuple[Block, ...]:
         """Of writing, whose health is tested and not its score, the writing has the table."""
@@ -59,14 +49,17 @@ class ScoreFinding(Finding[None]):
     def show(self, report: Report) -> tuple[Block, ...]:
         table = () if report.analysis.safe_cap.quantity == "score" else self._table(report)
         published = published_blocks(report.run.published)
-        return (*table, Text(label="Overall", text=_overall(report)), Image(figure="heatmap"), *published)
+        heatmap = Image(name="heatmap", caption="Score by depth and length", draw=lambda: heatmap_figure(report))
+        cells = (heatmap,) if report.analysis.cells else ()
+        return (*table, Text(label="Overall", text=_overall(report)), *cells, *published)
 
     def _table(self, report: Report) -> tuple[Block, ...]:
         bins = report.analysis.lengths
         if not bins:
             return (Text(text=Note("No length was tested.")),)
         rows = _few(bins, cap=report.analysis.safe_cap.tokens)
-        return (Image(figure="score_by_length"), Table(columns=_columns(report), on_console=rows))
+        curve = Image(name="score_by_length", caption=self.title, draw=lambda: score_figure(report))
+        return (curve, Table(columns=_columns(report), on_console=rows))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for each in report.analysis.lengths:

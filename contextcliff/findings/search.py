@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import GREY, RED, SMALL, blank, run_heading
-from contextcliff.findings.finding import (
-    Block,
-    FigureOf,
-    Finding,
-    Image,
-    Measurement,
-    Table,
-    Text,
-    columns,
-    from_finding,
-    has,
-    measured,
-)
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns, measured
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import BlockEvidence, Decision, Search, TestedLength
 
@@ -46,13 +34,6 @@ class SearchFinding(Finding[Search]):
     key = "search"
     title = "Search"
     record = Search
-    figures = (
-        FigureOf(
-            name="search_evidence", caption="Evidence by block",
-            has_data=has(Search, lambda search: any(tested.blocks for tested in search.tested)),
-            draw=from_finding(Search, lambda report, search: search_figure(report, search)),
-        ),
-    )  # fmt: skip
 
     def find(self, study: Study) -> Search | None:
         return study.search
@@ -74,7 +55,9 @@ class SearchFinding(Finding[Search]):
             ("e-value below", lambda each: _e_value(each[1].blocks[-1].e_below) if each[1].blocks else "-"),
             words=("decision",),
         )
-        return (Text(text=f"{_MEANING} {below_at:.3g}."), Table(columns=table), Image(figure="search_evidence"))
+        figure = Image(name="search_evidence", caption="Evidence by block", draw=lambda: search_figure(report, search))
+        drawn = any(each.blocks for each in search.tested)
+        return (Text(text=f"{_MEANING} {below_at:.3g}."), Table(columns=table), *((figure,) if drawn else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         search = self.of(report)

@@ -48,17 +48,12 @@ def chapters(report: Report, *, figures: Sequence[str], language: Catalogue = EN
 
     `figures` are paths of images relative to what is shown, as in `figures/heatmap.png`.
     """
-    paths = {PurePosixPath(path).stem: path for path in figures}
+    images = {PurePosixPath(path).stem: path for path in figures}
     first: list[str] = []
     looks: list[Line] = []
     quiet: list[Note] = []
     details: list[str] = []
     for finding in findings_of(report):
-        images = {
-            figure.name: image(paths[figure.name], caption=figure.caption)
-            for figure in finding.figures
-            if figure.name in paths
-        }
         first.append(markdown_of_all(finding.short(report), images, language=language))
         look, text = finding.look(report), markdown_of_all(finding.show(report), images, language=language)
         looks += look
@@ -99,7 +94,7 @@ def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, langu
 
 
 def markdown_of(block: Block, images: Mapping[str, str], *, language: Catalogue = ENGLISH) -> str:
-    """A block; `images` are the drawn figures by name, as Markdown. Empty: an image that was not drawn."""
+    """A block; `images` are the paths of the drawn figures by name. Empty: an image that was not drawn."""
     match block:
         case Text(text=text, label=label, strong=True):
             return f"**{inline(labelled(label, text, language))}**"
@@ -116,8 +111,8 @@ def markdown_of(block: Block, images: Mapping[str, str], *, language: Catalogue 
             cells = zip(*(column.cells for column in columns), strict=True)
             head = [named(column.title, language).replace("\n", " ") for column in columns]
             return table(head, cells, left=[column.words for column in columns])
-        case Image(figure=name):
-            return images.get(name, "")
+        case Image(name=name, caption=caption):
+            return image(images[name], caption=caption) if name in images else ""
         case Code(text=text):
             return code(text)
 

@@ -57,11 +57,7 @@ class _AsWritten(GenerateJsonSchema):
 
 def report_schema() -> dict[str, object]:
     """The schema, as JSON's own types."""
-    sections = [
-        (section, section.record)
-        for section in findings_with([each.only_for for each in FINDINGS])
-        if section.record is not None
-    ]
+    sections = [(section, section.record) for section in findings_with(FINDINGS.values()) if section.record is not None]
     records: list[type[Any]] = [RunRecord, Analysis, Usage, Counts, *(record for _, record in sections)]
     found, generated = TypeAdapter.json_schemas(
         [(place, "serialization", TypeAdapter(record)) for place, record in enumerate(records)],

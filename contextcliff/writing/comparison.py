@@ -10,7 +10,6 @@ from pathlib import Path
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Image, Line, Lines, Table, columns
 from contextcliff.reporting.comparison.comparison import (
-    ComparedFigure,
     ComparedRun,
     ComparisonPart,
     DecidedRun,
@@ -250,8 +249,7 @@ class WritingComparison(ComparisonPart):
                 *(differences_sentence(name, base.name, rows) for name, rows in pairwise.items()),
                 *_lines(contests),
             ),
-            blocks=(*difference_blocks(pairwise, baseline=base.name), *_blocks(having, contests)),
-            figures=_figures(compared, contests),
+            blocks=(*difference_blocks(pairwise, baseline=base.name), *_blocks(having, compared, contests)),
             data={
                 "measures": [_data(contest) for contest in contests],
                 "measure_differences": difference_data(pairwise),
@@ -269,7 +267,9 @@ def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
     return (*shown, f"{rest} further measures without a winner: comparison.md") if shown and rest else tuple(shown)
 
 
-def _blocks(runs: Sequence[WrittenRun], contests: Sequence[WritingContest]) -> tuple[Block, ...]:
+def _blocks(
+    runs: Sequence[WrittenRun], compared: Sequence[WritingSide], contests: Sequence[WritingContest]
+) -> tuple[Block, ...]:
     if not contests:
         return ()
     table = columns(
@@ -279,25 +279,12 @@ def _blocks(runs: Sequence[WrittenRun], contests: Sequence[WritingContest]) -> t
         ("texts to read", lambda one: f"{one.run.folder}/writing.html" if one.run.report else phrases.MISSING),
         words=("run", "verdict", "texts to read"),
     )
+    every = partial(measures_figure, compared, measures=[contest.measure for contest in contests])
     return (
         Table(columns=table),
-        Image(figure=_CORE),
+        Image(name=_CORE, caption="The core measures by context length", draw=partial(core_figure, compared)),
         Lines(lines=tuple(Line(text=contest_sentence(contest)) for contest in contests)),
-        Image(figure=_MEASURES),
-    )
-
-
-def _figures(runs: Sequence[WritingSide], contests: Sequence[WritingContest]) -> tuple[ComparedFigure, ...]:
-    if not contests:
-        return ()
-    measures = [contest.measure for contest in contests]
-    return (
-        ComparedFigure(name=_CORE, caption="The core measures by context length", draw=partial(core_figure, runs)),
-        ComparedFigure(
-            name=_MEASURES,
-            caption="Every measure by context length",
-            draw=partial(measures_figure, runs, measures=measures),
-        ),
+        Image(name=_MEASURES, caption="Every measure by context length", draw=every),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import (
@@ -18,6 +19,8 @@ from contextcliff.findings.finding import (
     columns,
     columns_of,
 )
+from contextcliff.records.report import Report
+from contextcliff.writing.figures import core_figure, dashboard_figure
 from contextcliff.writing.levels import level_of, shown_as, shown_lengths
 from contextcliff.writing.phrases import change, shift, title, value, way
 from contextcliff.writing.prose_findings import (
@@ -52,12 +55,15 @@ _HEALTH = (
 )
 
 
-def blocks(writing: Writing) -> Iterator[Block]:
+def blocks(report: Report, writing: Writing) -> Iterator[Block]:
     """Every table and figure of a run, with the lengths that are shown."""
     yield Pairs(rows=tuple(_summary(writing)))
     yield _tier_table(writing) if writing.tiers else Text(text="No length was tested.")
-    yield Image(figure="core_metrics")
-    yield Image(figure="writing_dashboard")
+    if writing.tiers:
+        core, dashboard = partial(core_figure, report, writing), partial(dashboard_figure, report, writing)
+        yield Image(name="core_metrics", caption="Core measures of the writing by length", draw=core)
+        caption = "Composite, consistency, effect sizes and tests of the writing"
+        yield Image(name="writing_dashboard", caption=caption, draw=dashboard)
     if writing.trends:
         yield Heading(text="From the shortest to the longest")
         yield _trend_table(writing)
@@ -231,7 +237,7 @@ _FAULTS = {"too_short": "too short", "loop": "in a loop", "beyond_author": "beyo
 
 
 def health_table(writing: Writing) -> tuple[Block, ...]:
-    """The healthy rounds of each length, why the others are not, and their figure; nothing where nobody judged them."""
+    """The healthy rounds of each length and why the others are not; nothing where nobody judged them."""
     levels = () if writing.health is None else writing.health.levels
     if not levels:
         return ()
@@ -258,4 +264,4 @@ def health_table(writing: Writing) -> tuple[Block, ...]:
     for spare, fault in enumerate(faults, start=3):
         heading = _FAULTS[fault].replace(" ", "\n", 1)
         shown.append(column(heading, (phrases.whole(level.faults.get(fault, 0)) for level in levels), spare=spare))
-    return (Image(figure="healthy_rounds"), Table(columns=tuple(shown)))
+    return (Table(columns=tuple(shown)),)

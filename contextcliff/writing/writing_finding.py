@@ -5,17 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import (
-    Block,
-    FigureOf,
-    Finding,
-    FinishedRun,
-    Line,
-    Measurement,
-    from_finding,
-)
+from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Line, Measurement
 from contextcliff.records.report import Report
-from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
+from contextcliff.writing.figures import health_figure
 from contextcliff.writing.files import writing_files
 from contextcliff.writing.levels import as_shown, health_of
 from contextcliff.writing.measures.measure import MEASURES
@@ -26,16 +18,6 @@ from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.verdict import writing_of
 
 
-def _has_tiers(report: Report) -> bool:
-    writing = report.analysis.finding(Writing)
-    return writing is not None and bool(writing.tiers)
-
-
-def _has_health(report: Report) -> bool:
-    writing = report.analysis.finding(Writing)
-    return writing is not None and writing.health is not None
-
-
 class WritingFinding(Finding[Writing]):
     """How the prose of a continuation run changes with the context, and whether it gets worse."""
 
@@ -43,26 +25,6 @@ class WritingFinding(Finding[Writing]):
     title = "Writing"
     record = Writing
     page_name = "writing.html"
-    figures = (
-        FigureOf(
-            name="healthy_rounds",
-            caption="Share of healthy rounds by length",
-            has_data=_has_health,
-            draw=from_finding(Writing, health_figure),
-        ),
-        FigureOf(
-            name="core_metrics",
-            caption="Core measures of the writing by length",
-            has_data=_has_tiers,
-            draw=from_finding(Writing, core_figure),
-        ),
-        FigureOf(
-            name="writing_dashboard",
-            caption="Composite, consistency, effect sizes and tests of the writing",
-            has_data=_has_tiers,
-            draw=from_finding(Writing, dashboard_figure),
-        ),
-    )
 
     def find(self, study: Study) -> Writing | None:
         task, scored, cap = study.facts.task, study.scored, study.safe_cap
@@ -86,7 +48,12 @@ class WritingFinding(Finding[Writing]):
         return {"writing": study.safe_cap.ci_low}
 
     def short(self, report: Report) -> tuple[Block, ...]:
-        return health_table(self.of(report))
+        writing = self.of(report)
+        if writing.health is None:
+            return ()
+        caption = "Share of healthy rounds by length"
+        figure = Image(name="healthy_rounds", caption=caption, draw=lambda: health_figure(report, writing))
+        return (figure, *health_table(writing))
 
     def look(self, report: Report) -> tuple[Line, ...]:
         found = self.of(report)
@@ -94,7 +61,7 @@ class WritingFinding(Finding[Writing]):
         return (Line(label="Writing", text=found.verdict), *warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        return tuple(blocks(as_shown(self.of(report))))
+        return tuple(blocks(report, as_shown(self.of(report))))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         writing = self.of(report)

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from syrupy.assertion import SnapshotAssertion
 
-from contextcliff.findings.finding import findings_of
+from contextcliff.findings.finding import images_of
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import write_figure
 from tests.golden.test_shown_reports import beyond_training
@@ -39,15 +39,11 @@ LAWS: dict[str, Callable[[], Report]] = {
 def test_figures(law: str, text: SnapshotAssertion, tmp_path: Path) -> None:
     report = LAWS[law]()
     said = []
-    for section in findings_of(report):
-        for figure in section.figures:
-            if figure.has_data(report):
-                drawn = figure.draw(report)
-                assert overlaps(drawn) == [], figure.name
-                said.append(
-                    f"{'=' * 20} {figure.name}: {figure.caption}\n" + "\n".join(filter(_has_letters, words(drawn)))
-                )
-                assert not _reaches_the_edge(write_figure(drawn, path=tmp_path / "figure.png", dpi=50)), figure.name
+    for name, image in images_of(report).items():
+        drawn = image.draw()
+        assert overlaps(drawn) == [], name
+        said.append(f"{'=' * 20} {name}: {image.caption}\n" + "\n".join(filter(_has_letters, words(drawn))))
+        assert not _reaches_the_edge(write_figure(drawn, path=tmp_path / "figure.png", dpi=50)), name
     assert "\n".join(said) == text
 
 

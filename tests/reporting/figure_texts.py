@@ -7,18 +7,13 @@ import itertools
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from contextcliff.findings.finding import FigureOf, findings_of
+from contextcliff.findings.finding import images_of
 from contextcliff.records.report import Report
 
 
-def figure_of(report: Report, name: str) -> FigureOf:
-    """The figure of this name, whichever section has it."""
-    return next(figure for section in findings_of(report) for figure in section.figures if figure.name == name)
-
-
 def drawn(report: Report, name: str) -> Figure:
-    """That figure, drawn."""
-    return figure_of(report, name).draw(report)
+    """The figure of this name, whichever finding has it."""
+    return images_of(report)[name].draw()
 
 
 def words(figure: Figure) -> list[str]:

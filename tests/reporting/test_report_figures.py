@@ -19,13 +19,14 @@ from matplotlib.lines import Line2D
 from contextcliff.findings.drawing import depth_labels, legible
 from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.failures import latency_figure
+from contextcliff.findings.finding import images_of
 from contextcliff.findings.position import DepthPoint
 from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.report_figures import draw_figures
 from tests.make import known
-from tests.reporting.figure_texts import drawn, figure_of, overlaps, words
+from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.simulated_reports import edited, findings_in, relaid
 
 
@@ -114,7 +115,7 @@ def curve(axes: Axes, *, style: str) -> Line2D | None:
 
 
 def has_decay(report: Report) -> bool:
-    return figure_of(report, "decay_curve").has_data(report)
+    return "decay_curve" in images_of(report)
 
 
 def marked(axes: Axes) -> list[float]:

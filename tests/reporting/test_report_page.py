@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.findings.drawing import blank, told
-from contextcliff.findings.finding import findings_of
+from contextcliff.findings.finding import images_of
 from contextcliff.findings.phrases import headline
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.note import as_it_is
@@ -47,7 +47,7 @@ def test_the_figures_are_drawings_in_the_page_that_follow_its_colours_and_it_loa
     figures = draw_figures(report, folder=tmp_path, dpi=20)
     scored = [scored_sample(512, 1.0)]
     page = page_of(report, scored, figures=figures)
-    known = {figure.name: figure.caption for section in findings_of(report) for figure in section.figures}
+    known = {name: image.caption for name, image in images_of(report).items()}
     drawn = [each["aria-label"] for tag, each in Tags(page).elements if tag == "svg"]
     assert sorted(map(str, drawn)) == sorted(known[name] for name in figures)
     assert re.search(r"<text[^>]*>threshold 0.80</text>", page)

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from contextcliff.findings import finding
-from contextcliff.findings.finding import FinishedRun, Listed
+from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.figures.report_figures import draw_figures
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from contextcliff.findings import drawing
-from contextcliff.findings.finding import FigureOf, Finding, Image, Line, Measurement, Pairs, Text, from_finding
+from contextcliff.findings.finding import Finding, Image, Line, Measurement, Pairs, Text
 from contextcliff.records.note import Note
 
 
@@ -40,7 +40,7 @@ class LargestFall:
     fall: float
 
 
-def _figure(report, found):
+def _figure(found):
     figure, axes = drawing.blank(width=3, height=2)
     axes.plot([found.from_tokens, found.to_tokens], [found.fall, 0.0])
     return figure
@@ -51,13 +51,6 @@ class LargestFallFinding(Finding[LargestFall]):
     title = "Largest fall"
     record = LargestFall
     cap_rules = {"before_largest_fall": "the length from which most is lost"}
-    figures = (
-        FigureOf(
-            name="largest_fall",
-            caption="The largest fall",
-            draw=from_finding(LargestFall, _figure),
-        ),
-    )
 
     def find(self, study):
         falls = [
@@ -76,7 +69,9 @@ class LargestFallFinding(Finding[LargestFall]):
         return (Line(text=Note("the score falls by {fall:.2f}", fall=self.of(report).fall)),)
 
     def show(self, report):
-        return (Pairs(rows=(("To", f"{self.of(report).to_tokens:,}"),)), Image(figure="largest_fall"))
+        found = self.of(report)
+        figure = Image(name="largest_fall", caption="The largest fall", draw=lambda: _figure(found))
+        return (Pairs(rows=(("To", f"{found.to_tokens:,}"),)), figure)
 
     def metrics(self, report):
         yield Measurement(key="largest_fall", value=self.of(report).fall)
@@ -84,7 +79,7 @@ class LargestFallFinding(Finding[LargestFall]):
     def tags(self, report):
         return {"has_largest_fall": "true"}
 '''
-LINE = Listed(path="toy_largest_fall.LargestFallFinding")
+LINE = "toy_largest_fall.LargestFallFinding"
 
 
 @pytest.fixture
@@ -92,7 +87,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     """A run's report once the finding is there."""
     (tmp_path / "toy_largest_fall.py").write_text(FILE, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(finding, "FINDINGS", (*finding.FINDINGS, LINE))
+    monkeypatch.setattr(finding, "FINDINGS", {**finding.FINDINGS, LINE: ""})
     # Without the cache of the session: no other test may meet the finding.
     return simulated.__wrapped__(CLIFF)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contextcliff.findings.finding import Table
+from contextcliff.findings.finding import Image, Table
 from contextcliff.records.comparison import ScoredPair
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, parts_with
 from contextcliff.reporting.comparison.comparison_output import write_comparison
@@ -203,7 +203,7 @@ def compared(names: list[str], *, silent: str | None = None, coherence: bool = F
 
 def test_a_name_that_looks_like_a_formula_or_a_hidden_label_is_shown() -> None:
     (part,) = compared(["$x$ costs $2", "_hidden"]).parts
-    texts = words(part.figures[0].draw())
+    texts = words(next(block for block in part.blocks if isinstance(block, Image)).draw())
     assert any(r"\$x\$ costs \$2" in text for text in texts)
     assert any("_hidden" in text for text in texts)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block
@@ -15,9 +15,6 @@ from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import Row
 from contextcliff.reporting.run_names import RunFacts, file_name
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,15 +59,6 @@ class ComparedRun:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ComparedFigure:
-    """A figure of several runs: `NAME.png` in the folder of the comparison."""
-
-    name: str
-    caption: str
-    draw: Callable[[], Figure]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class PartResult:
     """What a part says of the runs that are compared."""
 
@@ -81,8 +69,7 @@ class PartResult:
     lines: tuple[str, ...] = ()
     """What the console says, a sentence each."""
     blocks: tuple[Block, ...] = ()
-    """What the page shows; an `Image` names a figure of `figures`."""
-    figures: tuple[ComparedFigure, ...] = ()
+    """What the page shows; a figure of it is `NAME.png` in the folder of the comparison."""
     data: Mapping[str, object] = field(default_factory=dict)
     """Keys of `comparison.json` with their values."""
     data_of_runs: Mapping[str, Mapping[str, object]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count
 from pathlib import Path
 
@@ -16,10 +17,10 @@ from rich.table import Table as ConsoleTable
 
 from contextcliff.datasets.local_files import UnreadableFile, json_of
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Column, Image, columns_of
+from contextcliff.findings.finding import Block, Column, Image, Line, Lines, Table, columns_of
 from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.report import SCHEMA_VERSION
-from contextcliff.reporting.comparison.comparison import ComparedFigure, ComparedRun, Comparison
+from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
 from contextcliff.reporting.comparison.verdicts import (
     answer,
     decision_data,
@@ -28,10 +29,10 @@ from contextcliff.reporting.comparison.verdicts import (
     verdict_columns,
 )
 from contextcliff.reporting.console import folding, print_rows
-from contextcliff.reporting.data_files import Row, csv_text, json_text, write_text
+from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
 from contextcliff.reporting.figures.report_figures import write_figure
 from contextcliff.reporting.figures.run_curves import curves_figure
-from contextcliff.reporting.markdown import Chapter, bullets, escape, image, joined, markdown_of_all, table
+from contextcliff.reporting.markdown import Chapter, joined, markdown_of_all
 from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.markup import page_of
 from contextcliff.reporting.run_names import with_file_names
@@ -39,15 +40,16 @@ from contextcliff.reporting.schema import plain
 from contextcliff.statistics.descriptive import mean_of
 
 _OBJECT, _PAGE, _UNNAMED = "comparison.json", "comparison.html", "comparison"
+_DRAWN = ("curves", "differences", "writing_core", "writing_measures", "memory")
+"""Every figure that a comparison can have."""
 Compared = tuple[str, str, bool]
 """A run in a comparison: its id, the folder or file that it was read from, and whether it was measured anew."""
-_CURVES, _FOREST = "curves", "differences"
-_DRAWN = (_CURVES, _FOREST, "writing_core", "writing_measures", "memory")
 _OF_PARTS: Mapping[str, object] = {
     **{"measures": [], "measure_differences": [], "kv_policies": [], "recommended_policy": None},
     **{"recommended_overrides": None, "recommended_commands": []},
 }
 """Keys of `comparison.json` where no part gives them a value."""
+_HEAD = ("run", "safe cap", "shape", "mean of lengths", "asked")
 _OF_PARTS_OF_RUN: Mapping[str, object] = {"writing_verdict": None}
 """The same of a run there."""
 
@@ -72,30 +74,33 @@ def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
 
 
 def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, html: bool = True) -> None:
-    """Write all that there is to say into `folder`.
+    """Write all that there is to say into `folder`, all files together.
 
-    Figures have `dpi` dots an inch; None: none is drawn. With `html` there is a page for a browser. A figure or file
+    Figures have `dpi` dots an inch; None: none is drawn. With `html` there is a page for a browser. A figure or page
     that an earlier comparison of the same name left and that has no data any more is removed.
     """
-    figures = () if dpi is None else tuple(_figures(comparison))
-    drawings = {figure.name: figure.draw() for figure in figures}
-    for name, drawing in drawings.items():
-        write_figure(drawing, path=folder / f"{name}.png", dpi=dpi or 0)
-    for name in _DRAWN:
-        if name not in drawings:
-            (folder / f"{name}.png").unlink(missing_ok=True)
-    title, chapters = f"Comparison: {_subject(comparison)}", _chapters(comparison, figures=figures)
-    if html:
-        candidates = ", ".join(run.name for run in comparison.runs[1:])
-        subtitle = f"{candidates} against {comparison.baseline.name}"
-        text = page_of(chapters, title=title, subtitle=subtitle, figures=drawings)
-        write_text(path=folder / _PAGE, text=text)
-    for name in ("writing.html", *([] if html else [_PAGE])):  # a page of earlier versions
-        (folder / name).unlink(missing_ok=True)
-    rows = [row for run in comparison.runs for row in _length_rows(run, comparison)]
-    write_text(path=folder / _OBJECT, text=json_text(_object(comparison)))
-    write_text(path=folder / "comparison.csv", text=csv_text(rows))
-    write_text(path=folder / "comparison.md", text=joined(title, chapters))
+    title, content = f"Comparison: {_subject(comparison)}", tuple(_content(comparison))
+    images = [block for _, _, blocks in content for block in blocks if isinstance(block, Image)]
+    drawings = {} if dpi is None else {each.name: each.draw() for each in images}
+    paths = {name: f"{name}.png" for name in drawings}
+    chapters = [
+        Chapter(key=key, title=title, text=text)
+        for key, title, blocks in content
+        if (text := markdown_of_all(blocks, paths))
+    ]
+    earlier = (*(f"{name}.png" for name in _DRAWN), _PAGE, "writing.html")
+    with replacing_together(folder, stale=earlier) as new:
+        for name, drawing in drawings.items():
+            write_figure(drawing, path=new / paths[name], dpi=dpi or 0)
+        if html:
+            candidates = ", ".join(run.name for run in comparison.runs[1:])
+            subtitle = f"{candidates} against {comparison.baseline.name}"
+            text = page_of(chapters, title=title, subtitle=subtitle, figures=drawings)
+            write_text(path=new / _PAGE, text=text)
+        rows = [row for run in comparison.runs for row in _length_rows(run, comparison)]
+        write_text(path=new / _OBJECT, text=json_text(_object(comparison)))
+        write_text(path=new / "comparison.csv", text=csv_text(rows))
+        write_text(path=new / "comparison.md", text=joined(title, chapters))
 
 
 def _subject(comparison: Comparison) -> str:
@@ -105,28 +110,23 @@ def _subject(comparison: Comparison) -> str:
     return ": ".join(", ".join(each) for each in (models, tasks) if each)
 
 
-def _figures(comparison: Comparison) -> Iterator[ComparedFigure]:
-    """The curves of runs that have scores, the differences of candidates that have pairs, and those of the parts."""
-    curves = {
-        run.name: run.report
-        for run in comparison.runs
-        if run.report is not None and any(a_bin.mean is not None for a_bin in run.report.analysis.bins)
-    }
-    if curves:
-        yield ComparedFigure(
-            name=_CURVES,
-            caption="Scores by length, and safe caps",
-            draw=lambda: curves_figure(curves, published=comparison.published),
-        )
+def _content(comparison: Comparison) -> Iterator[tuple[str, str, tuple[Block, ...]]]:
+    """Key, title and blocks of each chapter."""
     decisions = [(each.run.name, each.decision) for each in comparison.decided if each.decision]
-    if decisions:
-        yield ComparedFigure(
-            name=_FOREST,
-            caption="Differences from the baseline",
-            draw=lambda: forest_figure(decisions, baseline=comparison.baseline.name),
-        )
-    for part in comparison.parts:
-        yield from part.figures
+    forest = partial(forest_figure, decisions, baseline=comparison.baseline.name)
+    differences = Image(name="differences", caption="Differences from the baseline", draw=forest)
+    yield "verdicts", "Verdicts", (*verdict_blocks(comparison), *((differences,) if decisions else ()))
+    yield "runs", "Runs", (Table(columns=columns_of(_HEAD, _run_cells(comparison), words=("run",))),)
+    yield "published", "Published figures", published_blocks(comparison.published)
+    notes = tuple(Line(text=note) for note in comparison.notes)
+    yield "notes", "Read this first", ((Lines(lines=notes),) if notes else ())
+    reports = {run.name: run.report for run in comparison.runs if run.report is not None}
+    with_scores = {name: each for name, each in reports.items() if any(b.mean is not None for b in each.analysis.bins)}
+    if with_scores:
+        draw = partial(curves_figure, with_scores, published=comparison.published)
+        yield "curves", "", (Image(name="curves", caption="Scores by length, and safe caps", draw=draw),)
+    for place, part in enumerate(comparison.parts):
+        yield f"part-{place}", part.title, part.blocks
 
 
 def _object(comparison: Comparison) -> dict[str, object]:
@@ -208,53 +208,24 @@ def _length_rows(run: ComparedRun, comparison: Comparison) -> list[Row]:
         "dataset": report.run.dataset if report else None,
         "label": run.parameters.get("label") or None,
     }
-    bins = {a_bin.asked_tokens: a_bin for a_bin in report.analysis.bins} if report else {}
+    bins = {each.asked_tokens: each for each in report.analysis.bins} if report else {}
     rows = []
     for tokens in run.lengths:
-        a_bin = bins.get(tokens)
-        row: Row = {
-            **identity,
-            "context_length": tokens,
-            "score": a_bin.mean if a_bin else None,
-            "score_std": a_bin.std if a_bin else None,
-            "score_n": a_bin.n_samples if a_bin else None,
-        }
+        scores = _figures(bins.get(tokens), score="mean", score_std="std", score_n="n_samples")
+        row: Row = {**identity, "context_length": tokens, **scores}
         if decided:  # the columns of the difference, empty for the baseline itself
-            of_length = differences.get(tokens)
-            difference = of_length.difference if of_length else None
-            row |= {
-                "difference": difference.mean if difference else None,
-                "difference_low": difference.low if difference else None,
-                "difference_high": difference.high if difference else None,
-                "difference_pairs": difference.n_pairs if difference else None,
-                "p_worse": of_length.p_worse if of_length else None,
-            }
+            at = differences.get(tokens)
+            ends = {"difference_low": "low", "difference_high": "high", "difference_pairs": "n_pairs"}
+            row |= _figures(at and at.difference, difference="mean", **ends) | _figures(at, p_worse="p_worse")
         for part in comparison.parts:
             row |= dict.fromkeys(part.columns) | part.cells.get((run.name, tokens), {})
         rows.append(row)
     return rows
 
 
-def _chapters(comparison: Comparison, *, figures: Sequence[ComparedFigure]) -> list[Chapter]:
-    images = {figure.name: image(f"{figure.name}.png", caption=figure.caption) for figure in figures}
-    verdicts = markdown_of_all((*verdict_blocks(comparison), Image(figure=_FOREST)), images)
-    head = ("run", "safe cap", "shape", "mean of lengths", "asked")
-    shown = [
-        Chapter(key="verdicts", title="Verdicts", text=verdicts),
-        Chapter(key="runs", title="Runs", text=table(head, _run_cells(comparison), words=1)),
-        Chapter(
-            key="published",
-            title="Published figures",
-            text=markdown_of_all(published_blocks(comparison.published), images),
-        ),
-        Chapter(key="notes", title="Read this first", text=bullets(map(escape, comparison.notes))),
-        Chapter(key=_CURVES, title="", text=images.get(_CURVES, "")),
-    ]
-    shown += [
-        Chapter(key=f"part-{place}", title=part.title, text=markdown_of_all(part.blocks, images))
-        for place, part in enumerate(comparison.parts)
-    ]
-    return [chapter for chapter in shown if chapter.text]
+def _figures(of: object, **attributes: str) -> Row:
+    """Columns with their attributes of a record; empty ones where there is none."""
+    return {column: None if of is None else getattr(of, name) for column, name in attributes.items()}
 
 
 def render_comparison(comparison: Comparison, *, console: Console, folder: Path, place: str | None = None) -> None:
@@ -271,9 +242,8 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
     items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
     verdicts = verdict_columns(comparison.decided)
     console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
-    runs = columns_of(
-        ("run", "cap", "shape", "mean of lengths", "asked"), _run_cells(comparison), words=("run", "shape")
-    )
+    head = ("run", "cap", *_HEAD[2:])
+    runs = columns_of(head, _run_cells(comparison), words=("run", "shape"))
     console.print(_folding(runs, console), highlight=False)
     for title, lines in (
         *((part.title.upper(), part.lines) for part in comparison.parts),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
@@ -20,19 +21,13 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_lines
 from contextcliff.records.comparison import CandidateVerdict, PairedDecision
 from contextcliff.records.kv_cache import CacheFacts
-from contextcliff.reporting.comparison.comparison import (
-    ComparedFigure,
-    ComparedRun,
-    ComparisonPart,
-    DecidedRun,
-    PartResult,
-)
+from contextcliff.reporting.comparison.comparison import ComparedRun, ComparisonPart, DecidedRun, PartResult
 from contextcliff.reporting.comparison.verdicts import LOOKS, WORDS, interval, points, verdict_legend
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_FIGURE, _WIDTH, _HEIGHT = "memory", 7.0, 3.6
+_WIDTH, _HEIGHT = 7.0, 3.6
 _HEAD = (
     *("policy", "safe cap", "points", "interval", "verdict", "bytes a token", "cache at the cap"),
     *("prefill tokens/s", "decode tokens/s"),
@@ -95,7 +90,9 @@ class KVComparison(ComparisonPart):
         chosen, why = recommended(rows)
         line = f"use {overrides_of(chosen)}{_saved(chosen, rows[0])}: {why}"
         starts = starts_of(chosen)
-        figures = _figures(rows, chosen)
+        sized = [row for row in rows if row.facts.bytes_per_token is not None]
+        caption, draw = "Memory of the KV cache and safe cap", partial(pareto_figure, sized, chosen=chosen)
+        figures = (Image(name="memory", caption=caption, draw=draw),) if len(sized) > 1 else ()
         return PartResult(
             title=title,
             lines=(line, *(f"to serve it: {each}" for each in starts[:1])),
@@ -104,9 +101,8 @@ class KVComparison(ComparisonPart):
                 *([Text(text="To serve it:")] if starts else []),
                 *(Code(text=each) for each in starts),
                 Table(columns=columns_of(_HEAD, list(map(_cells, rows)), words=("policy", "verdict"))),
-                *(Image(figure=figure.name) for figure in figures),
+                *figures,
             ),
-            figures=figures,
             data={
                 "kv_policies": [_data(row) for row in rows],
                 "recommended_policy": chosen.facts.shown,
@@ -188,15 +184,6 @@ def _cells(row: PolicyRow) -> tuple[str, ...]:
     )
 
 
-def _figures(rows: Sequence[PolicyRow], chosen: PolicyRow) -> tuple[ComparedFigure, ...]:
-    """Memory against safe cap, where two runs have both."""
-    drawn = [row for row in rows if row.facts.bytes_per_token is not None]
-    if len(drawn) < 2:
-        return ()
-    caption = "Memory of the KV cache and safe cap"
-    return (ComparedFigure(name=_FIGURE, caption=caption, draw=lambda: pareto_figure(drawn, chosen=chosen)),)
-
-
 def _data(row: PolicyRow) -> dict[str, object]:
     overall = None if row.decision is None else row.decision.overall
     return {
@@ -220,17 +207,10 @@ def pareto_figure(rows: Sequence[PolicyRow], *, chosen: PolicyRow | None = None)
 
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     top, widest = max(_cap(row) for row in rows), 1.25 * max(map(_size, rows))
-    axes.set_xlim(0.0, widest)
-    axes.set_ylim(0.0, 1.25 * max(1, top))
+    axes.set(xlim=(0.0, widest), ylim=(0.0, 1.25 * max(1, top)))
     best = frontier(rows)
-    axes.step(
-        [0.0, *map(_size, best), widest],
-        [0, *map(_cap, best), top],
-        where="post",
-        color="0.8",
-        linewidth=1.2,
-        zorder=1,
-    )
+    sizes, caps = [0.0, *map(_size, best), widest], [0, *map(_cap, best), top]
+    axes.step(sizes, caps, where="post", color="0.8", linewidth=1.2, zorder=1)
     for row in rows:
         colour, mark, _ = _look(row)
         at = (_size(row), _cap(row))
@@ -238,28 +218,22 @@ def pareto_figure(rows: Sequence[PolicyRow], *, chosen: PolicyRow | None = None)
         if row is chosen:
             axes.plot(*at, "o", markersize=16, markerfacecolor="none", markeredgecolor=colour, zorder=2, clip_on=False)
     for place, row in enumerate(sorted(rows, key=lambda each: (_cap(each), _size(each)))):
+        below = not place % 2 and row.cap_tokens  # never over the axis
         axes.annotate(
-            drawable(row.facts.shown),
-            (_size(row), _cap(row)),
-            xytext=(10, 9 if place % 2 or not row.cap_tokens else -13),  # never over the axis
-            textcoords="offset points",
-            fontsize=SMALL,
-            fontweight="bold" if row is chosen else "normal",
-        )
+            drawable(row.facts.shown), (_size(row), _cap(row)), xytext=(10, -13 if below else 9), fontsize=SMALL,
+            textcoords="offset points", fontweight="bold" if row is chosen else "normal",
+        )  # fmt: skip
     axes.set_xlabel("bytes of KV cache a token", fontsize=9)
     axes.set_ylabel("safe cap, tokens", fontsize=9)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.yaxis.set_major_formatter("{x:,.0f}")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:,.0f}")
     axes.tick_params(labelsize=SMALL)
     axes.spines[["top", "right"]].set_visible(False)
-    heading(
-        axes,
-        title="Memory and safe cap",
-        subtitle="Left is less memory, up is more context; the line joins the policies that no other one beats in both."
-        " A ring marks the one to use. Two caps are bounds: the verdict compares the answers, pair by pair",
-        inches=_WIDTH,
-        above=10,
+    subtitle = (
+        "Left is less memory, up is more context; the line joins the policies that no other one beats in both. A ring"
+        " marks the one to use. Two caps are bounds: the verdict compares the answers, pair by pair"
     )
+    heading(axes, title="Memory and safe cap", subtitle=subtitle, inches=_WIDTH, above=10)
     handles = [
         Line2D([], [], color=colour, marker=mark, linestyle="none", markersize=7, label=word)
         for colour, mark, word in dict.fromkeys(map(_look, rows))

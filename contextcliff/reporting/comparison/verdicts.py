@@ -259,52 +259,43 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     """Draw the differences of at least one candidate, given by name, and of each of its lengths."""
     from matplotlib.lines import Line2D
 
-    lines = [line for name, decision in decisions for line in _drawn_lines(name, decision)]
     first = decisions[0][1]
+    lines: list[tuple[str, Difference, CandidateVerdict | None]] = []  # a length has no verdict of its own
+    for name, decision in decisions:
+        lines.append((_fitted(name), decision.overall, decision.verdict))
+        lines += [(f"{each.context_tokens:,}", each.difference, None) for each in decision.lengths]
     height = _ROW * len(lines) + 2 * _EDGE
     figure, axes = blank(width=_WIDTH, height=height)
-    margin = first.margin
-    reach = max(2.0 * margin, *(abs(end) for _, d, _, _ in lines for end in (d.low, d.high)))
+    reach = max(2.0 * first.margin, *(abs(end) for _, each, _ in lines for end in (each.low, each.high)))
     axes.set_xlim(-108.0 * reach, 108.0 * reach)
     axes.set_ylim(len(lines) - 0.5 + _EDGE / _ROW, -0.5 - _EDGE / _ROW)
-    axes.axvspan(-100.0 * margin, 0.0, color="0.93", zorder=0)
+    axes.axvspan(-100.0 * first.margin, 0.0, color="0.93", zorder=0)
     axes.axvline(0.0, color="0.3", linewidth=1.0)
-    axes.axvline(-100.0 * margin, color="#b3261e", linewidth=1.0, linestyle=(0, (4, 2)))
-    for place, (_, difference, verdict, is_overall) in enumerate(lines):
-        colour, mark = LOOKS[verdict] if is_overall else ("0.35", ".")
+    axes.axvline(-100.0 * first.margin, color="#b3261e", linewidth=1.0, linestyle=(0, (4, 2)))
+    axes.set_yticks(range(len(lines)), labels=[drawable(name) for name, _, _ in lines], fontsize=SMALL)
+    for place, (label, (_, difference, verdict)) in enumerate(zip(axes.get_yticklabels(), lines, strict=True)):
+        colour, mark = ("0.35", ".") if verdict is None else LOOKS[verdict]
+        width, size, weight = (1.1, 5, "normal") if verdict is None else (2.2, 7, "bold")
         ends = [100.0 * difference.low, 100.0 * difference.high]
-        axes.plot(ends, [place, place], color=colour, linewidth=2.2 if is_overall else 1.1, solid_capstyle="butt")
-        axes.plot([100.0 * difference.mean], [place], mark, color=colour, markersize=7 if is_overall else 5)
-    names = [drawable(name) for name, _, _, _ in lines]
-    axes.set_yticks(range(len(lines)), labels=names, fontsize=SMALL)
-    for label, (_, _, _, is_overall) in zip(axes.get_yticklabels(), lines, strict=True):
-        label.set_fontweight("bold" if is_overall else "normal")
+        axes.plot(ends, [place, place], color=colour, linewidth=width, solid_capstyle="butt")
+        axes.plot([100.0 * difference.mean], [place], mark, color=colour, markersize=size)
+        label.set_fontweight(weight)
+        axes.annotate(
+            f"n {difference.n_pairs:,}", (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=SMALL,
+            color="0.35", fontweight=weight,
+        )  # fmt: skip
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", labelsize=SMALL)
-    for place, (_, difference, _, is_overall) in enumerate(lines):
-        axes.annotate(
-            f"n {difference.n_pairs:,}",
-            (1.01, place),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            fontsize=SMALL,
-            color="0.35",
-            fontweight="bold" if is_overall else "normal",
-        )
     mean = phrases.MEANS[first.quantity]
     axes.set_xlabel(f"difference of the {mean} from the baseline's, in points of a hundred", fontsize=9)
-    heading(
-        axes,
-        title=f"Differences from {baseline}",
-        subtitle=f"Left of 0 is worse; dashed: the margin of {100.0 * margin:g} points. Each end of an interval holds "
-        f"at {first.confidence:.0%}",
-        inches=_WIDTH,
-        above=10,
+    subtitle = (
+        f"Left of 0 is worse; dashed: the margin of {100.0 * first.margin:g} points. Each end of an interval holds "
+        f"at {first.confidence:.0%}"
     )
-    verdicts = dict.fromkeys(decision.verdict for _, decision in decisions)
+    heading(axes, title=f"Differences from {baseline}", subtitle=subtitle, inches=_WIDTH, above=10)
     handles = [
         Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=2.2, markersize=7, label=WORDS[v])
-        for v in verdicts
+        for v in dict.fromkeys(decision.verdict for _, decision in decisions)
     ]
     verdict_legend(axes, handles, height=height, columns=4)
     return figure
@@ -312,24 +303,9 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
 
 def verdict_legend(axes: Axes, handles: Sequence[Line2D], *, height: float, columns: int) -> None:
     axes.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0.0, -0.55 / height),
-        borderaxespad=0.0,
-        ncols=columns,
-        frameon=False,
-        fontsize=SMALL,
-    )
-
-
-_Line = tuple[str, Difference, CandidateVerdict, bool]
-"""Label, difference, verdict of the candidate, and whether it is of all lengths."""
-
-
-def _drawn_lines(name: str, decision: PairedDecision) -> Iterator[_Line]:
-    yield _fitted(name), decision.overall, decision.verdict, True
-    for each in decision.lengths:
-        yield f"{each.context_tokens:,}", each.difference, decision.verdict, False
+        handles=handles, loc="upper left", bbox_to_anchor=(0.0, -0.55 / height), borderaxespad=0.0, ncols=columns,
+        frameon=False, fontsize=SMALL,
+    )  # fmt: skip
 
 
 def _fitted(name: str, inches: float = 3.0) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.findings.drawing import PAD_INCHES
-from contextcliff.findings.finding import findings_of
+from contextcliff.findings.finding import images_of
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import write_bytes
 
@@ -17,22 +17,12 @@ if TYPE_CHECKING:
 
 def figure_files(report: Report) -> tuple[str, ...]:
     """The names of the files that `draw_figures` draws."""
-    return tuple(
-        f"{figure.name}.png" for section in findings_of(report) for figure in section.figures if figure.has_data(report)
-    )
+    return tuple(f"{name}.png" for name in images_of(report))
 
 
 def draw_figures(report: Report, *, folder: Path, dpi: int) -> dict[str, Figure]:
-    """Draw the figures of every finding, once for files and pages, and write them into `folder` at `dpi` dots an inch.
-
-    Returns them by name. A figure that the report has no data for is not drawn.
-    """
-    drawn = {
-        figure.name: figure.draw(report)
-        for finding in findings_of(report)
-        for figure in finding.figures
-        if figure.has_data(report)
-    }
+    """Draw the figures, once for files and pages, and write them into `folder` at `dpi` dots an inch; returns them."""
+    drawn = {name: image.draw() for name, image in images_of(report).items()}
     for name, figure in drawn.items():
         write_figure(figure, path=folder / f"{name}.png", dpi=dpi)
     return drawn
