@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table as PrintedTable
 from rich.text import Text as Printed
 
@@ -20,7 +20,6 @@ from contextcliff.findings.finding import (
     Heading,
     Lines,
     Pairs,
-    Shown,
     Table,
     Text,
     findings_of,
@@ -31,7 +30,6 @@ from contextcliff.reporting.language import labelled, named, text_of
 from contextcliff.reporting.outside_text import broken, has_full_width, shown
 
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
-_INDENT = 2
 
 
 def render_console(
@@ -55,10 +53,8 @@ def render_console(
             console.print()
     warnings = tuple(line for finding in findings for line in finding.look(report) if line.mood == "doubtful")
     if warnings:
-        page.heading("Warnings")
-        page.blocks((Lines(lines=warnings),))
+        page.blocks((Heading(text="Warnings"), Lines(lines=warnings)))
         console.print()
-    # Paths and commands are copied: they may run over the edge, but no line break may enter them.
     page.copied("Report", str(folder / (PAGE_NAME if html else "report.md")))
     if tracking_command is not None:
         page.copied("Compare", tracking_command)
@@ -66,20 +62,16 @@ def render_console(
 
 def render_summary(report: Report, *, console: Console, folder: Path, language: Catalogue = ENGLISH) -> None:
     """Print the cap, its reason, and where the whole report lies."""
+    render_cap(report, console=console, language=language)
     page = _Page(console=console, language=language)
-    page.blocks([block for block in _answer(report) if isinstance(block, Text)])
-    page.pairs([("Reason", report.analysis.safe_cap.reason)])
+    page.blocks((Pairs(rows=(("Reason", report.analysis.safe_cap.reason),)),))
     page.copied("Report", str(folder))
 
 
 def render_cap(report: Report, *, console: Console, language: Catalogue = ENGLISH) -> None:
-    """Print the line of the safe cap once more."""
-    *_, cap = (block for block in _answer(report) if isinstance(block, Text))
-    _Page(console=console, language=language).blocks([cap])
-
-
-def _answer(report: Report) -> Sequence[Block]:
-    return findings_of(report)[0].short(report)
+    """Print the line of the safe cap alone."""
+    answer = findings_of(report)[0].short(report)
+    _Page(console=console, language=language).blocks([block for block in answer if isinstance(block, Text)])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,10 +81,8 @@ class _Page:
     console: Console
     language: Catalogue
 
-    def heading(self, text: str) -> None:
-        _line(self.console, self._loud(text), style="bold")
-
     def copied(self, label: str, text: str) -> None:
+        """A path or command: it may run over the edge, but no line break may enter it."""
         _line(self.console, f"{named(label, self.language)}: {text}", whole=True)
 
     def blocks(self, blocks: Sequence[Block]) -> None:
@@ -101,41 +91,33 @@ class _Page:
                 self.console.print()
             self._block(block)
 
-    def pairs(self, pairs: Sequence[tuple[str, Shown]]) -> None:
-        said = [(f"{named(name, self.language)}:", text_of(value, self.language)) for name, value in pairs]
-        print_rows(self.console, said)
-
-    def _named(self, column: Column, rows: tuple[int, ...] | None) -> Column:
-        cells = column.cells if rows is None else tuple(column.cells[row] for row in rows)
-        return replace(column, title=named(column.title, self.language), cells=cells)
-
     def _block(self, block: Block) -> None:
-        console = self.console
+        console, language = self.console, self.language
         match block:
             case Text(text=text, label=label, strong=strong, mood=mood):
                 style = f"{'bold ' if strong else ''}{_STYLES.get(mood, '')}".strip()
-                said = text_of(text, self.language)
+                said = text_of(text, language)
                 # The answer is read by programs too: no line break may enter it.
-                _line(console, f"{self._loud(label)}: {said}" if label else said, style=style, whole=strong)
-            case Heading(text=text):
-                self.heading(text)
-            case Pairs(rows=rows):
-                self.pairs(rows)
-            case Lines(lines=lines):
-                print_rows(console, (("-", labelled(line.label, line.text, self.language)) for line in lines))
-            case Table(columns=columns, on_console=rows):
-                console.print(
-                    fitted([self._named(column, rows) for column in columns], console=console), highlight=False
+                _line(
+                    console, f"{named(label, language).upper()}: {said}" if label else said, style=style, whole=strong
                 )
-                left_out = len(columns[0].cells) - len(rows or columns[0].cells)
-                if left_out:
+            case Heading(text=text):
+                _line(console, named(text, language).upper(), style="bold")
+            case Pairs(rows=rows):
+                print_rows(console, ((f"{named(name, language)}:", text_of(value, language)) for name, value in rows))
+            case Lines(lines=lines):
+                print_rows(console, (("-", labelled(line.label, line.text, language)) for line in lines))
+            case Table(columns=columns, on_console=rows):
+                count = len(columns[0].cells)
+                kept = range(count) if rows is None else rows
+                titled = (replace(each, title=named(each.title, language)) for each in columns)
+                said = [replace(each, cells=tuple(each.cells[row] for row in kept)) for each in titled]
+                console.print(fitted(said, console=console), highlight=False)
+                if left_out := count - len(kept):
                     more = Note("{n:further lengths} {n:is/are} in the report", n=left_out)
-                    _line(console, text_of(more, self.language))
+                    _line(console, text_of(more, language))
             case Code(text=text):
                 _line(console, f"  {text}", whole=True)
-
-    def _loud(self, label: str) -> str:
-        return named(label, self.language).upper()
 
 
 def _line(console: Console, text: str, *, style: str = "", whole: bool = False) -> None:
@@ -145,9 +127,9 @@ def _line(console: Console, text: str, *, style: str = "", whole: bool = False) 
 def print_rows(console: Console, rows: Iterable[tuple[str, str]]) -> None:
     """Print a name and a value a row; a long value wraps under itself."""
     rows = list(rows)
-    column = _INDENT + max((cell_len(name) for name, _ in rows), default=0) + 1
+    column = 3 + max((cell_len(name) for name, _ in rows), default=0)
     for name, value in rows:
-        lead = " " * _INDENT + name
+        lead = f"  {name}"
         for line in _wrapped(shown(value, console=console), console=console, width=max(10, console.width - column)):
             console.print(Printed(set_cell_size(lead, column)) + line, highlight=False, soft_wrap=True)
             lead = ""
@@ -170,19 +152,7 @@ def fitted(columns: Sequence[Column], *, console: Console) -> PrintedTable:
         if not spare.spare:
             break
         kept.remove(spare)
-    table = PrintedTable(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="bold")
-    for column in kept:
-        table.add_column(
-            Printed(column.title),
-            justify="left" if column.words else "right",
-            vertical="bottom",
-            no_wrap=True,
-            # A width of its own keeps rich from shrinking every column a little and all numbers with them.
-            width=_width(column),
-        )
-    for cells in zip(*(column.cells for column in kept), strict=True):
-        table.add_row(*(shown(cell, console=console) for cell in cells))
-    return table
+    return _table(kept, console=console)
 
 
 def folding(
@@ -192,12 +162,27 @@ def folding(
 
     With `rule` a line stands under the titles. Numbers are never cut.
     """
+    return _table(columns, console=console, folds=True, rule=rule, red=red)
+
+
+def _table(
+    columns: Sequence[Column],
+    *,
+    console: Console,
+    folds: bool = False,
+    rule: bool = False,
+    red: Collection[int] = (),
+) -> PrintedTable:
     table = PrintedTable(
         box=SIMPLE_HEAD if rule else None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"
     )
     for column in columns:
-        justify: JustifyMethod = "left" if column.words else "right"
-        table.add_column(column.title, justify=justify, overflow="fold", no_wrap=not column.words)
+        table.add_column(
+            Printed(column.title), justify="left" if column.words else "right", vertical="bottom", overflow="fold",
+            no_wrap=not (folds and column.words),
+            # A width of its own keeps rich from shrinking every column a little and all numbers with them.
+            width=None if folds else _width(column),
+        )  # fmt: skip
     for place, cells in enumerate(zip(*(column.cells for column in columns), strict=True)):
         table.add_row(*(shown(cell, console=console) for cell in cells), style="red" if place in red else None)
     return table

@@ -40,7 +40,6 @@ class Source:
 
     @property
     def said(self) -> str:
-        """In a line."""
         paper = f"arXiv:{self.arxiv}" if self.arxiv else ""
         first = self.authors.partition(",")
         authors = f"{first[0]} et al." if first[1] else self.authors
@@ -90,7 +89,7 @@ class PublishedTable:
     """The models to draw where none is named; none: the best, the worst and some between them."""
 
     def __post_init__(self) -> None:
-        for problem in self._problems():
+        if problem := next(self._problems(), None):
             raise ValueError(problem)
 
     def _problems(self) -> Iterator[str]:
@@ -102,54 +101,36 @@ class PublishedTable:
             if row.chosen_by in seen:
                 yield f"rows: {row.model} stands twice; give a model one row, or each row a key of its own"
             seen.add(row.chosen_by)
-            yield from self._problems_of(row)
+            if len(row.scores) != len(self.lengths):
+                yield (
+                    f"rows: {row.model} has {len(row.scores)} scores for {len(self.lengths)} lengths; give null where "
+                    "there is none"
+                )
+            if all(score is None for score in row.scores):
+                yield f"rows: {row.model} has no score; leave it out"
+            for tokens, score in zip(self.lengths, row.scores, strict=True):
+                if score is not None and not 0.0 <= score <= self.scale:
+                    yield (
+                        f"rows: {row.model} at {tokens:,} tokens: score {score:g} is outside 0 to {self.scale:g}; "
+                        "correct it, or give the highest score there can be as scale"
+                    )
         for key in self.shown:
             if key not in seen:
                 yield f"shown: {key} is the key of no row; there are {', '.join(sorted(seen))}"
 
-    def _problems_of(self, row: PublishedRow) -> Iterator[str]:
-        if len(row.scores) != len(self.lengths):
-            yield (
-                f"rows: {row.model} has {len(row.scores)} scores for {len(self.lengths)} lengths; give null where "
-                "there is none"
-            )
-            return
-        if all(score is None for score in row.scores):
-            yield f"rows: {row.model} has no score; leave it out"
-        for tokens, score in zip(self.lengths, row.scores, strict=True):
-            if score is not None and not 0.0 <= score <= self.scale:
-                yield (
-                    f"rows: {row.model} at {tokens:,} tokens: score {score:g} is outside 0 to {self.scale:g}; correct "
-                    "it, or give the highest score there can be as scale"
-                )
-
     def curve(self, row: PublishedRow) -> PublishedCurve:
         """A row as shares of 1."""
-        points = tuple(
-            PublishedPoint(tokens=tokens, score=score / self.scale)
-            for tokens, score in zip(self.lengths, row.scores, strict=True)
-            if score is not None
-        )
+        scores = zip(self.lengths, row.scores, strict=True)
         threshold = row.threshold if row.threshold is not None else self.threshold
+        above = 0
+        if threshold is not None:  # by scores as they are printed, and so without rounding
+            above = leading_above(row.scores, threshold, reaching=self.threshold_is == "reached")
         return PublishedCurve(
-            table=self.title,
-            model=row.model,
-            points=points,
-            source=self.source.said,
-            date=self.date,
-            metric=self.metric,
-            asked=self.asked,
-            effective_said=row.effective,
-            effective_tokens=self._effective(row, threshold),
+            table=self.title, model=row.model, source=self.source.said, date=self.date, metric=self.metric,
+            points=tuple(PublishedPoint(tokens=at, score=each / self.scale) for at, each in scores if each is not None),
+            asked=self.asked, effective_said=row.effective, effective_tokens=self.lengths[above - 1] if above else None,
             threshold=None if threshold is None else threshold / self.scale,
-        )
-
-    def _effective(self, row: PublishedRow, threshold: float | None) -> int | None:
-        """As printed, and so without rounding."""
-        if threshold is None:
-            return None
-        above = leading_above(row.scores, threshold, reaching=self.threshold_is == "reached")
-        return self.lengths[above - 1] if above else None
+        )  # fmt: skip
 
 
 def by_default(table: PublishedTable) -> tuple[PublishedRow, ...]:
@@ -270,42 +251,33 @@ def _from_csv(path: Path, shown: str) -> Mapping[str, Any]:
         )
     scores: dict[str, dict[int, float]] = {}
     about: dict[str, str] = {}
-    for line in _lines(reader, shown):
-        where = f"{shown}, line {reader.line_num}"
-        cells = {str(name): (cell or "").strip() for name, cell in line.items() if isinstance(cell, str | None)}
-        if not cells["source"]:
-            raise ConfigError(f"{where}: source is empty; say where the figure can be read")
-        of_model = scores.setdefault(cells["model"], {})
-        tokens, score = _whole(cells["length"], where), _number(cells["score"], where, "score")
-        if of_model and tokens <= max(of_model):
-            raise ConfigError(
-                f"{where}: length {tokens:,} comes after {max(of_model):,}; a model's lengths have to ascend, each once"
-            )
-        of_model[tokens] = score
-        for name in _OF_THE_TABLE:
-            if about.setdefault(name, cells.get(name, "")) != cells.get(name, ""):
-                raise ConfigError(f"{where}: {name} is not that of the first line; give one {name} a file")
-    lengths = sorted({tokens for of_model in scores.values() for tokens in of_model})
-    return {
-        "title": about.get("title") or path.stem,
-        "source": {"title": about["source"]} if about else None,
-        "metric": about.get("metric") or "score",
-        "asked": about.get("asked", ""),
-        "date": about.get("date", ""),
-        "scale": _number(about["scale"], shown, "scale") if about.get("scale") else 1.0,
-        "lengths": lengths,
-        "rows": [
-            {"model": model, "scores": [of_model.get(tokens) for tokens in lengths]}
-            for model, of_model in scores.items()
-        ],
-    }
-
-
-def _lines(reader: csv.DictReader[str], shown: str) -> Iterator[dict[str, str]]:
     try:
-        yield from reader
+        for line in reader:
+            where = f"{shown}, line {reader.line_num}"
+            cells = {str(name): (cell or "").strip() for name, cell in line.items() if isinstance(cell, str | None)}
+            if not cells["source"]:
+                raise ConfigError(f"{where}: source is empty; say where the figure can be read")
+            of_model, tokens = scores.setdefault(cells["model"], {}), _whole(cells["length"], where)
+            if of_model and tokens <= (last := max(of_model)):
+                raise ConfigError(
+                    f"{where}: length {tokens:,} comes after {last:,}; a model's lengths have to ascend, each once"
+                )
+            of_model[tokens] = _number(cells["score"], where, "score")
+            for name in _OF_THE_TABLE:
+                if about.setdefault(name, cells.get(name, "")) != cells.get(name, ""):
+                    raise ConfigError(f"{where}: {name} is not that of the first line; give one {name} a file")
     except csv.Error as error:
         raise ConfigError(f"{shown}: is no CSV ({_line(error)}); correct it") from error
+    lengths = sorted({tokens for of_model in scores.values() for tokens in of_model})
+    table: dict[str, Any] = {name: said for name, said in about.items() if said}
+    return {
+        **{"title": path.stem, "metric": "score"},
+        **table,
+        "source": {"title": about["source"]} if about else None,
+        "scale": _number(table.get("scale", "1"), shown, "scale"),
+        "lengths": lengths,
+        "rows": [{"model": name, "scores": [each.get(tokens) for tokens in lengths]} for name, each in scores.items()],
+    }
 
 
 def _checked(values: Mapping[str, Any], shown: str) -> PublishedTable:
