@@ -182,10 +182,13 @@ def test_a_sweep_whose_weights_cannot_be_fetched_says_the_way_out_once(tmp_path:
 
 def test_a_hostile_error_is_escaped_in_the_page(tmp_path: Path) -> None:
     from contextcliff.records.sweep import SweepRow
-    from contextcliff.reporting.leaderboard import described, page
+    from contextcliff.reporting.leaderboard import described, write_leaderboard
+    from contextcliff.reporting.stored_sweeps import StoredSweep
 
     row = SweepRow(job=0, model="<script>m", task="t|x", kv_policy="none", state="failed", error="<img src=x>\x1b[2J")
-    shown = page(described([row], n_jobs=1, command="c"), name="<b>")
+    sweep = StoredSweep(sweep_id="a", name="<b>", command="c", overrides=(), n_jobs=1, began_at="")
+    write_leaderboard([row], sweep, folder=tmp_path)
+    shown = (tmp_path / "leaderboard.html").read_text("utf-8")
     assert "<script>" not in shown
     assert "<img" not in shown
     assert "<b>" not in shown

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName
-from contextcliff.findings.finding import Code, Image, Line, Lines, Table, columns_of
+from contextcliff.findings.finding import Block, Code, Image, Line, Lines, Table, columns_of
 from contextcliff.findings.finding import Text as Paragraph
 from contextcliff.findings.phrases import MISSING
 from contextcliff.records.report import SCHEMA_VERSION
@@ -71,7 +71,7 @@ def calibration_markdown(plan: CalibrationPlan, results: Sequence[Calibrated], *
     """The page: what was simulated, the figure, the table, and what its columns mean."""
     rows = [(result.title, DESIGN_TITLES[result.design], *_cells(plan, result)) for result in results]
     caption = "Errors, tokens and octaves lost"
-    blocks = (
+    blocks: tuple[Block, ...] = (
         Paragraph(text=_summary(plan)),
         Image(name=_NAME, caption=caption, draw=lambda: calibration_figure(plan, results)),
         *(Paragraph(text=line) for line in conclusions(plan, results)),

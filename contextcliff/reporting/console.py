@@ -111,8 +111,8 @@ class _Page:
                 count = len(columns[0].cells)
                 kept = range(count) if rows is None else rows
                 titled = (replace(each, title=named(each.title, language)) for each in columns)
-                said = [replace(each, cells=tuple(each.cells[row] for row in kept)) for each in titled]
-                console.print(fitted(said, console=console), highlight=False)
+                shown_columns = [replace(each, cells=tuple(each.cells[row] for row in kept)) for each in titled]
+                console.print(fitted(shown_columns, console=console), highlight=False)
                 if left_out := count - len(kept):
                     more = Note("{n:further lengths} {n:is/are} in the report", n=left_out)
                     _line(console, text_of(more, language))

@@ -14,12 +14,7 @@ from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
 from contextcliff.reporting.figures.report_figures import write_figure
-from contextcliff.reporting.figures.run_curves import (
-    caps_figure,
-    draw_curves,
-    sweep_curves_figure,
-    task_means_figure,
-)
+from contextcliff.reporting.figures.run_curves import caps_figure, draw_curves, sweep_curves_figure, task_means_figure
 from contextcliff.reporting.markdown import Chapter, bullets, inline, table
 from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.stored_reports import stored_reports
@@ -30,10 +25,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _NAME, _MEANS, _CAPS = "leaderboard", "mean_over_tasks", "caps.png"
-_FEWEST_CURVES = 2
 _MOST_NAMED = 4
 """So many jobs that failed alike are named."""
-_WIDEST = 10_000
 
 
 def ranked(rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
@@ -82,6 +75,13 @@ def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     return f"{100 * (row.cap_tokens / first.cap_tokens - 1):+.0f}%"
 
 
+_DESCRIBED = (
+    *("model", "task", "kv_policy", "options", "safe_cap", "outcome", "limited_by", "evidence", "crossing"),
+    *("share_of_window", "samples", "tokens", "usd"),
+)
+"""The columns of `cells` that a description has."""
+
+
 def cells(rows: Sequence[SweepRow]) -> list[Row]:
     """The table, a row for each job."""
     return [
@@ -96,7 +96,7 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "limited_by": row.limited_by or "",
             "verdict": row.verdict.replace("_", " "),
             "evidence": row.evidence,
-            "crossing": _crossing(row),
+            "crossing": "" if None in (low, high) else f"{low:,}-{high:,}",
             "share_of_window": None if row.fraction_of_window is None else round(row.fraction_of_window, 4),
             "mean_score": None if row.mean_score is None else round(row.mean_score, 4),
             "samples": row.n_samples,
@@ -108,14 +108,8 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "run": row.folder or row.run_id,
         }
         for row in ranked(rows)
+        for low, high in ((row.crossing_low, row.crossing_high),)
     ]
-
-
-def _crossing(row: SweepRow) -> str:
-    """Between which lengths the score is shown to cross the threshold; empty where it is not shown."""
-    if row.crossing_low is None or row.crossing_high is None:
-        return ""
-    return f"{row.crossing_low:,}-{row.crossing_high:,}"
 
 
 def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
@@ -126,21 +120,7 @@ def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
     parts = [f"**{len(ended):,}{of} jobs ended" + (f", {len(failed):,} failed**" if failed else "**")]
     jobs = cells(rows)
     if jobs:
-        shown = [
-            *("model", "task", "kv_policy"),
-            *(["options"] if any(row["options"] for row in jobs) else []),
-            *(
-                "safe_cap",
-                "outcome",
-                "limited_by",
-                "evidence",
-                "crossing",
-                "share_of_window",
-                "samples",
-                "tokens",
-                "usd",
-            ),
-        ]
+        shown = [name for name in _DESCRIBED if name != "options" or any(row["options"] for row in jobs)]
         body = ([_shown(row[name]) for name in shown] for row in jobs)
         parts.append(table([name.replace("_", " ") for name in shown], body, words=len(shown)))
     parts += [f"- {inline(line)}" for line in failures(rows)]
@@ -159,14 +139,13 @@ def failures(rows: Sequence[SweepRow]) -> tuple[str, ...]:
     for row in rows:
         if row.state == "failed":
             jobs.setdefault(in_short(row.error), []).append(row)
-    return tuple(f"{_named(alike)} failed: {why}" for why, alike in jobs.items())
-
-
-def _named(rows: Sequence[SweepRow]) -> str:
-    numbers = " and ".join(", ".join(f"{row.job + 1}" for row in rows).rsplit(", ", 1))
-    shown = [f"{row.task}, {row.model}, {row.kv_policy}" for row in rows[:_MOST_NAMED]]
-    more = [f"{len(rows) - _MOST_NAMED} more"] if len(rows) > _MOST_NAMED else []
-    return f"job{'s' if len(rows) > 1 else ''} {numbers} ({'; '.join((*shown, *more))})"
+    lines = []
+    for why, alike in jobs.items():
+        numbers = " and ".join(", ".join(f"{row.job + 1}" for row in alike).rsplit(", ", 1))
+        shown = [f"{row.task}, {row.model}, {row.kv_policy}" for row in alike[:_MOST_NAMED]]
+        more = [f"{len(alike) - _MOST_NAMED} more"] if len(alike) > _MOST_NAMED else []
+        lines.append(f"job{'s' if len(alike) > 1 else ''} {numbers} ({'; '.join((*shown, *more))}) failed: {why}")
+    return tuple(lines)
 
 
 def ways_out(rows: Sequence[SweepRow]) -> str:
@@ -206,7 +185,6 @@ def means_cells(means: TaskMeans) -> list[tuple[str, ...]]:
 
 def sentences(means: TaskMeans) -> tuple[str, ...]:
     """The effective length, the cap, and what the mean lacks."""
-
     effective = f"less than {means.points[0].asked_tokens:,}"
     if means.effective_tokens is not None:
         is_longest = means.effective_tokens == means.points[-1].asked_tokens
@@ -254,7 +232,7 @@ def render_sweep(
     red = [place for place, row in enumerate(order) if row.state == "failed"]
     columns = _columns(rows)
     say(f"\n{name}: {len(rows):,} of {n_jobs or len(rows):,} jobs, {len(failed):,} failed", style="bold")
-    widest = out.measure(folding(columns, console=out, red=red), options=out.options.update(width=_WIDEST)).maximum
+    widest = out.measure(folding(columns, console=out, red=red), options=out.options.update(width=10_000)).maximum
     if len(rows) > 1 and widest > out.width:
         shared = [each for each in columns[:3] if len(set(each.cells)) == 1]
         columns = [each for each in columns if each not in shared]
@@ -313,6 +291,8 @@ def write_leaderboard(
 
 def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path) -> None:
     """`leaderboard.json` (as MLflow reads tables), `.csv`, `.md` and `.html`, and the mean over tasks as data."""
+    from contextcliff.reporting.page.markup import page_of
+
     jobs = cells(rows)
     columns = list(jobs[0]) if jobs else ["model", "task", "kv_policy"]
     data = {"columns": columns, "data": [[row[column] for column in columns] for row in jobs]}
@@ -320,7 +300,8 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
     write_text(path=folder / f"{_NAME}.csv", text=csv_text(jobs))
     text = described(rows, n_jobs=sweep.n_jobs, command=sweep.command)
     write_text(path=folder / f"{_NAME}.md", text=f"# {inline(sweep.name)}\n\n{text}\n")
-    write_text(path=folder / f"{_NAME}.html", text=page(text, name=sweep.name))
+    chapters = [Chapter(key="jobs", title="", text=text)]
+    write_text(path=folder / f"{_NAME}.html", text=page_of(chapters, title=sweep.name, subtitle="", figures={}))
     every = task_means(rows)
     if not every:
         return
@@ -329,22 +310,14 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
         for each in every
     ]
     write_text(path=folder / f"{_MEANS}.json", text=json_text({"means": of_means}))
-    points: list[Row] = [
-        {
-            "model": means.model,
-            "kv_policy": means.kv_policy,
-            "options": " ".join(f"{key}={value}" for key, value in means.options.items()),
-            "tasks": len(means.tasks),
-            "asked_tokens": point.asked_tokens,
-            "mean": point.mean,
-            "ci_low": point.low,
-            "ci_high": point.high,
-            "effective_tokens": means.effective_tokens,
-            "cap_tokens": means.cap_tokens,
-        }
-        for means in every
-        for point in means.points
-    ]
+    points: list[Row] = []
+    for each in every:
+        options = " ".join(f"{key}={value}" for key, value in each.options.items())
+        named: Row = {"model": each.model, "kv_policy": each.kv_policy, "options": options, "tasks": len(each.tasks)}
+        ends: Row = {"effective_tokens": each.effective_tokens, "cap_tokens": each.cap_tokens}
+        for at in each.points:
+            figures: Row = {"asked_tokens": at.asked_tokens, "mean": at.mean, "ci_low": at.low, "ci_high": at.high}
+            points.append({**named, **figures, **ends})
     write_text(path=folder / f"{_MEANS}.csv", text=csv_text(points))
 
 
@@ -361,7 +334,7 @@ def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequen
     write_figure(caps_figure(order, names=names), path=folder / _CAPS, dpi=dpi)
     for task in dict.fromkeys(row.task for row in order):
         of_task = [row for row in order if row.task == task]
-        if len(of_task) >= _FEWEST_CURVES:
+        if len(of_task) > 1:
             path = folder / f"curves-{folder_name(task)}.png"
             write_figure(sweep_curves_figure(of_task, names=names), path=path, dpi=dpi)
     if every := task_means(rows):
@@ -377,10 +350,3 @@ def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
     for (_, suffix), folder in last.items():
         if folder in by_folder:
             draw_curves(by_folder[folder], folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
-
-
-def page(text: str, *, name: str) -> str:
-    """What `described` says for a browser."""
-    from contextcliff.reporting.page.markup import page_of
-
-    return page_of([Chapter(key="jobs", title="", text=text)], title=name, subtitle="", figures={})

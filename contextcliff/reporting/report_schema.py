@@ -25,9 +25,6 @@ from contextcliff.findings.finding import FINDINGS, Finding, findings_with
 from contextcliff.records.analysis import CAP_RULES, Analysis
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
 
-REQUIRED_FINDINGS = ("half_life",)
-"""Findings whose keys every report has; the others are optional."""
-
 _NULL: JsonSchemaValue = {"type": "null"}
 
 
@@ -93,7 +90,7 @@ def report_schema() -> dict[str, object]:
         "description": f"A run's report, schema {SCHEMA_VERSION}. A finding that the run lacks is null.",
         "type": "object",
         "properties": always | findings,
-        "required": [*always, *REQUIRED_FINDINGS],
+        "required": [*always, "half_life"],
         "additionalProperties": False,
         "$defs": definitions,
     }
@@ -112,12 +109,8 @@ def _caps(caps: JsonSchemaValue, *, further: Sequence[str]) -> JsonSchemaValue:
 
 def _finding(section: Finding[Any], written: JsonSchemaValue) -> JsonSchemaValue:
     """What a finding adds to the top level; null stands under its key, also where its fields are inline."""
-    if section.key not in written:
-        return {
-            **written,
-            section.key: {"description": f"In place of {', '.join(written)} where there are none.", **_NULL},
-        }
-    return {**written, section.key: {"anyOf": [written[section.key], _NULL]}}
+    absent: JsonSchemaValue = {"description": f"In place of {', '.join(written)} where there are none.", **_NULL}
+    return {**written, section.key: {"anyOf": [written[section.key], _NULL]} if section.key in written else absent}
 
 
 def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, json_of, opened, parsed
@@ -39,16 +39,9 @@ _TELLING = ("task", "kv_policy", "rope", "dataset", "label")
 
 def facts_of(report: Report) -> RunFacts:
     """The facts of a run of ours."""
-    return RunFacts(
-        run_id=report.run.run_id,
-        model=report.run.model,
-        task=report.run.task,
-        kv_policy=report.run.kv_policy,
-        rope=report.run.rope,
-        dataset=report.run.dataset,
-        text=parameters_of_findings(report).get("text") or report.run.texts or None,
-        label=report.run.label,
-    )
+    run, text = report.run, parameters_of_findings(report).get("text") or report.run.texts or None
+    alike = {name: getattr(run, name) for name in ("run_id", "model", *_TELLING)}
+    return RunFacts(**alike, text=text)
 
 
 def parameters_of_findings(report: Report) -> dict[str, str]:
@@ -70,18 +63,14 @@ def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
 
 def unique_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
     """The same, each different from the others: runs alike in all go by their run ids, equal ones of these numbered."""
-    names = list(telling_names(runs))
-    taken = Counter(names)
-    names = [run.run_id if taken[name] > 1 else name for name, run in zip(names, runs, strict=True)]
-    used: set[str] = set()
-    for place, name in enumerate(names):
-        number, unique = 1, name
-        while unique in used or (number > 1 and unique in names):
-            number += 1
-            unique = f"{name} ({number})"
-        used.add(unique)
-        names[place] = unique
-    return tuple(names)
+    telling = telling_names(runs)
+    taken = Counter(telling)
+    names = [run.run_id if taken[name] > 1 else name for name, run in zip(telling, runs, strict=True)]
+    unique: dict[str, None] = {}
+    for name in names:
+        numbered = (f"{name} ({number})" for number in count(2))
+        unique[name if name not in unique else next(n for n in numbered if n not in unique and n not in names)] = None
+    return tuple(unique)
 
 
 def without_common_model(names: Sequence[str], *, model: str) -> tuple[str, ...]:
@@ -93,9 +82,7 @@ def without_common_model(names: Sequence[str], *, model: str) -> tuple[str, ...]
 
 
 _PATHS = frozenset({"path", "paths", "word_list", "output_dir", "source", "uri", "artifacts", "published"})
-"""Last parts of the keys whose values are paths …"""
-_NAMES = "name"
-"""… and of those whose values may be one: a tokenizer is a folder or a repository."""
+"""Last parts of the keys whose values are paths; that of a `name` may be one, as of a tokenizer."""
 _ROOTED = re.compile(r"~|[/\\]|[A-Za-z]:[/\\]")
 _ADDRESS = re.compile(r"https?://")
 _QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
@@ -117,7 +104,7 @@ def file_name(path: str) -> str:
 
 def _shown(key: str, value: str) -> str:
     last = key.rpartition(".")[2]
-    if last not in _PATHS and not (last == _NAMES and _ROOTED.match(value)):
+    if last not in _PATHS and not (last == "name" and _ROOTED.match(value)):
         return value
     if _LIST.fullmatch(value):
         return _QUOTED.sub(lambda quoted: repr(file_name(quoted[1] or quoted[2] or "")), value)
@@ -133,18 +120,9 @@ _SAMPLES = b',\n  "samples": ['
 def run_parameters(report: Report, configured: Mapping[str, str]) -> dict[str, str]:
     """A run's flattened configuration after what its report says: detected names come first."""
     run = report.run
-    named = {
-        "model": run.model,
-        "kv_policy": run.kv_policy,
-        "rope": run.rope,
-        "engine": run.engine,
-        "dataset": run.dataset,
-        "text": run.texts,
-        "label": run.label,
-        **parameters_of_findings(report),
-        "run": run.run_id,
-        "created": run.created_at,
-    }
+    told = {name: getattr(run, name) for name in ("model", "kv_policy", "rope", "engine", "dataset")}
+    told |= {"text": run.texts, "label": run.label, **parameters_of_findings(report)}
+    named = {**told, "run": run.run_id, "created": run.created_at}
     marked = {key: shown_model(configured[key], engine=run.engine) for key in ("model.name",) if key in configured}
     return {**named, **{key: value for key, value in configured.items() if key not in named}, **marked}
 

@@ -6,8 +6,9 @@ finding that the run does not have is null.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -36,29 +37,20 @@ _IN_FRONT = (
 
 def flatten(report: Report) -> dict[str, object]:
     """A report as JSON's own types, tuples as lists."""
-    run: dict[str, object] = {each.name: getattr(report.run, each.name) for each in fields(report.run)}
-    run.pop("notes")
-    analysis = {each.name: getattr(report.analysis, each.name) for each in fields(Analysis)}
-    for name in ("findings", "notes"):
-        analysis.pop(name)
-    flat = {
-        "schema_version": SCHEMA_VERSION,
-        **{name: run.pop(name) for name in _IN_FRONT},
-        **analysis,
-        **_findings(report),
-        "usage": report.usage,
-        "counts": report.counts,
-        "notes": report.notes,
-        **run,
-    }
-    return {name: plain(value) for name, value in flat.items()}
+    run, analysis = _fields(report.run, but=("notes",)), _fields(report.analysis, but=("findings", "notes"))
+    front = {"schema_version": SCHEMA_VERSION, **{name: run.pop(name) for name in _IN_FRONT}}
+    took = {"usage": report.usage, "counts": report.counts, "notes": report.notes}
+    return {name: plain(value) for name, value in (front | analysis | _findings(report) | took | run).items()}
+
+
+def _fields(record: Any, *, but: Sequence[str] = ()) -> dict[str, object]:
+    return {each.name: getattr(record, each.name) for each in fields(record) if each.name not in but}
 
 
 def unflatten(flat: object) -> Report:
     """A report from what `flatten` gave, now or in an earlier version, which may lack findings.
 
-    Raises `ValueError` where it is not of this schema. All notes come back as those of
-    the run.
+    Raises `ValueError` where it is not of this schema. All notes come back as those of the run.
     """
     if not isinstance(flat, Mapping):
         raise ValueError("a report is an object")
@@ -105,14 +97,11 @@ def _with_outcome(flat: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def plain(value: object) -> object:
-    """As JSON's own types, sentences in English.
-
-    `dataclasses.asdict` copies, and a read-only mapping can't be copied.
-    """
+    """As JSON's own types, sentences in English. `dataclasses.asdict` can't copy a read-only mapping."""
     if isinstance(value, Note):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {name: plain(item) for name, item in _fields(value).items()}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -125,7 +114,7 @@ def _findings(report: Report) -> dict[str, object]:
     for section in findings_with(report.analysis.findings):
         finding = None if section.record is None else report.analysis.finding(section.record)
         if section.inline and finding is not None:
-            flat |= {each.name: getattr(finding, each.name) for each in fields(finding)}
+            flat |= _fields(finding)
         elif section.record is not None:
             flat[section.key] = finding
     return flat | dict.fromkeys(absent_keys(report.analysis.findings))
@@ -145,11 +134,5 @@ def _present(record: type[Any], flat: Mapping[str, object]) -> dict[str, object]
     return {each.name: flat[each.name] for each in fields(record) if each.name in flat}
 
 
-def _adapter(record: Any) -> TypeAdapter[Any]:
-    """Building one takes milliseconds, and an experiment's folder may hold many reports."""
-    if record not in _ADAPTERS:
-        _ADAPTERS[record] = TypeAdapter(record)
-    return _ADAPTERS[record]
-
-
-_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""Building one takes milliseconds, and an experiment's folder may hold many reports."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 
-from contextcliff.analysis.judged_by import differing, rule_of, suffix_of
+from contextcliff.analysis.judged_by import Rule, differing, rule_of, suffix_of
 from contextcliff.datasets.local_files import UnreadableFile, json_of
 from contextcliff.errors import ConfigError
 from contextcliff.records.report import SCHEMA_VERSION, Report
@@ -64,11 +64,10 @@ def run_folder(name: str, experiment: Path) -> Path | None:
 
 def read_run(folder: Path, *, key: str) -> Report:
     """The report in a folder that a key of the configuration names. Raises `ConfigError` that names the key."""
-    file = folder / REPORT_NAME
     try:
-        return read_report(file)
+        return read_report(folder / REPORT_NAME)
     except UnreadableReport as error:
-        raise ConfigError(f"{key}={file}: {error}, or leave it out") from error
+        raise ConfigError(f"{key}={folder / REPORT_NAME}: {error}, or leave it out") from error
 
 
 def stored_reports(experiment: Path) -> StoredReports:
@@ -108,13 +107,15 @@ def folder_of(report: Report, *, experiment: Path) -> Path:
         if not keys:
             return plain
         suffix = suffix_of(rule, keys)
-    for number in count(1):
-        folder = plain.with_name(f"{plain.name}-{suffix}" + (f"-{number}" if number > 1 else ""))
-        try:
-            if not differing(rule, rule_of(read_report(folder / REPORT_NAME))):
-                return folder
-        except NewerReport:
-            continue
-        except UnreadableReport:
-            return folder
-    raise AssertionError("numbers have no end")
+    numbered = (plain.with_name(f"{plain.name}-{suffix}{number and f'-{number}'}") for number in chain([""], count(2)))
+    return next(folder for folder in numbered if _is_free_for(rule, folder))
+
+
+def _is_free_for(rule: Rule, folder: Path) -> bool:
+    """Whether a folder has no report, or one by this rule."""
+    try:
+        return not differing(rule, rule_of(read_report(folder / REPORT_NAME)))
+    except NewerReport:
+        return False
+    except UnreadableReport:
+        return True

@@ -6,6 +6,7 @@ the margin, or better; without one it is the baseline.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -129,15 +130,12 @@ def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
 def overrides_of(row: PolicyRow) -> str:
     """The overrides that ask for this policy."""
     facts = row.facts
-    option = facts.option or facts.policy
-    words = [f"kv_policy={option}"]
+    option, others = facts.option or facts.policy, ""
     if facts.evicts:
-        words.append(f"kv_policy.budget={facts.budget:g}")
-    if facts.sees_question:
-        words.append("kv_policy.sees_question=true")
-    if not facts.evicts and option != facts.policy:
-        words += [f"kv_policy.key_type={facts.key_type}", f"kv_policy.value_type={facts.value_type}"]
-    return " ".join(words)
+        others = f" kv_policy.budget={facts.budget:g}"
+    elif option != facts.policy:
+        others = f" kv_policy.key_type={facts.key_type} kv_policy.value_type={facts.value_type}"
+    return f"kv_policy={option}{others}{' kv_policy.sees_question=true' if facts.sees_question else ''}"
 
 
 def starts_of(row: PolicyRow) -> tuple[str, ...]:
@@ -158,46 +156,42 @@ def starts_of(row: PolicyRow) -> tuple[str, ...]:
 def _size(row: PolicyRow) -> float:
     """Bytes a token; a size that is not known is larger than any."""
     size = row.facts.bytes_per_token
-    return float("inf") if size is None else size
+    return math.inf if size is None else size
 
 
 def _saved(row: PolicyRow, base: PolicyRow) -> str:
-    size, of_base = row.facts.bytes_per_token, base.facts.bytes_per_token
-    if row is base or size is None or of_base is None:
-        return ""
-    return f", {1.0 - size / of_base:.0%} less memory a token"
+    saved = 1.0 - _size(row) / _size(base)
+    return "" if row is base or not math.isfinite(saved) else f", {saved:.0%} less memory a token"
 
 
 def _cells(row: PolicyRow) -> tuple[str, ...]:
-    decision = row.decision
-    size, longest = row.facts.bytes_per_token, row.cache.lengths[-1] if row.cache.lengths else None
+    decision, size, longest = row.decision, row.facts.bytes_per_token, row.cache.lengths[-1:]
+    prefill, decode = next(((each.prefill_tokens_per_s, each.decode_tokens_per_s) for each in longest), (None, None))
+    missing = (phrases.MISSING, phrases.MISSING)
     return (
-        row.facts.shown,
-        row.run.cap,
-        phrases.MISSING if decision is None else points(decision.overall.mean),
-        phrases.MISSING if decision is None else interval(decision.overall),
+        *(row.facts.shown, row.run.cap),
+        *(missing if decision is None else (points(decision.overall.mean), interval(decision.overall))),
         _look(row)[2],
         phrases.MISSING if size is None else f"{size:,.0f}",
         phrases.MISSING if row.gib_at_cap is None else memory_words(row.gib_at_cap),
-        rate(longest.prefill_tokens_per_s if longest else None),
-        rate(longest.decode_tokens_per_s if longest else None),
+        *(rate(prefill), rate(decode)),
     )
 
 
 def _data(row: PolicyRow) -> dict[str, object]:
-    overall = None if row.decision is None else row.decision.overall
+    overall, facts = row.decision and row.decision.overall, row.facts
     return {
         "run": row.run.name,
-        "policy": row.facts.shown,
+        "policy": facts.shown,
         "safe_cap_tokens": row.cap_tokens,
         "verdict": row.verdict,
-        "difference": None if overall is None else overall.mean,
-        "difference_low": None if overall is None else overall.low,
-        "difference_high": None if overall is None else overall.high,
-        "bytes_per_token": row.facts.bytes_per_token,
-        "bytes_per_token_measured": None if row.facts.in_use is None else row.facts.in_use.bytes_per_token,
+        "difference": overall and overall.mean,
+        "difference_low": overall and overall.low,
+        "difference_high": overall and overall.high,
+        "bytes_per_token": facts.bytes_per_token,
+        "bytes_per_token_measured": facts.in_use and facts.in_use.bytes_per_token,
         "gib_at_cap": row.gib_at_cap,
-        "limited_by": None if row.run.report is None else row.run.report.analysis.safe_cap.limited_by,
+        "limited_by": row.run.report and row.run.report.analysis.safe_cap.limited_by,
     }
 
 
@@ -234,10 +228,8 @@ def pareto_figure(rows: Sequence[PolicyRow], *, chosen: PolicyRow | None = None)
         " marks the one to use. Two caps are bounds: the verdict compares the answers, pair by pair"
     )
     heading(axes, title="Memory and safe cap", subtitle=subtitle, inches=_WIDTH, above=10)
-    handles = [
-        Line2D([], [], color=colour, marker=mark, linestyle="none", markersize=7, label=word)
-        for colour, mark, word in dict.fromkeys(map(_look, rows))
-    ]
+    looks = dict.fromkeys(map(_look, rows))
+    handles = [Line2D([], [], color=c, marker=m, linestyle="none", markersize=7, label=word) for c, m, word in looks]
     verdict_legend(axes, handles, height=_HEIGHT, columns=5)
     return figure
 

@@ -69,20 +69,18 @@ def gate_line(decided: Sequence[DecidedRun], *, baseline: str, on_unknown: bool)
 
     `on_unknown`: a candidate of which nothing can be told closes it too.
     """
-    closing = ("worse", "unknown") if on_unknown else ("worse",)
-    closed = [_closed(each) for each in decided if (each.decision.verdict if each.decision else "unknown") in closing]
+    closed = []
+    for each in decided:
+        name, decision = each.run.name, each.decision
+        size = "" if decision is None else f"{points(decision.overall.mean)} points ({interval(decision.overall)})"
+        if decision is not None and decision.verdict == "worse":
+            closed.append(f"{name} is worse, {size}, {phrases.p_value(decision.worse.p_of_all)}")
+        elif on_unknown and decision is None:
+            closed.append(f"{name} has no verdict, {each.why_none}")
+        elif on_unknown and decision is not None and decision.verdict == "unknown":
+            closed.append(f"{name} may be worse, {size}")
     key = "action.gate_on_unknown=true" if on_unknown else "action.gate=true"
     return f"{key}: against {baseline}: {'; '.join(closed)}" if closed else None
-
-
-def _closed(decided: DecidedRun) -> str:
-    decision = decided.decision
-    if decision is None:
-        return f"{decided.run.name} has no verdict, {decided.why_none}"
-    if decision.verdict == "unknown":
-        return f"{decided.run.name} may be worse, {points(decision.overall.mean)} points ({interval(decision.overall)})"
-    p = phrases.p_value(decision.worse.p_of_all)
-    return f"{decided.run.name} is worse, {points(decision.overall.mean)} points ({interval(decision.overall)}), {p}"
 
 
 def method_notes(decided: Sequence[DecidedRun]) -> Iterator[str]:
@@ -115,17 +113,13 @@ def matching_notes(decided: DecidedRun) -> Iterator[str]:
     decision = decided.decision
     if decision is None:
         return
-    left_out = [
-        f"{count:,} {what}"
-        for count, what in (
-            (decision.only_baseline, "only the baseline was asked"),
-            (decision.only_candidate, "only it was asked"),
-            (decision.other_prompt, "have another prompt under the same id"),
-        )
-        if count
-    ]
-    if left_out:
-        yield f"{decided.run.name}: samples that are no pairs: {', '.join(left_out)}"
+    counts = {
+        "only the baseline was asked": decision.only_baseline,
+        "only it was asked": decision.only_candidate,
+        "have another prompt under the same id": decision.other_prompt,
+    }
+    if left_out := ", ".join(f"{count:,} {what}" for what, count in counts.items() if count):
+        yield f"{decided.run.name}: samples that are no pairs: {left_out}"
     if decision.n_unscored:
         yield (
             f"{decided.run.name}: {decision.n_unscored:,} pairs lack a score and are left out of the tests; if all of"
@@ -178,8 +172,7 @@ def _of_lengths(decided: DecidedRun, base: ComparedRun) -> Iterator[Block]:
     ]
     head = ("asked", "pairs", "worse", "better", "baseline", "candidate", "points", "interval", "p worse", "corrected")
     yield Table(columns=columns_of(head, rows))
-    area = decision.area
-    if area is not None:
+    if (area := decision.area) is not None:
         yield Text(
             text=f"Area under the {QUANTITIES[decision.quantity]} over log length: {points(area.mean)} points"
             f" ({interval(area)}), each doubling of the length counting alike."
@@ -196,8 +189,8 @@ def _of_lengths(decided: DecidedRun, base: ComparedRun) -> Iterator[Block]:
 
 def _shift_of(base: ComparedRun, candidate: ComparedRun) -> FittedShift | None:
     """The shift of the fitted x80; None where one of the runs has none."""
-    fitted = [None if run.report is None else run.report.analysis.finding(FittedLengths) for run in (base, candidate)]
-    return None if fitted[0] is None or fitted[1] is None else fitted_shift(fitted[0].x80, fitted[1].x80)
+    one, other = (run.report and run.report.analysis.finding(FittedLengths) for run in (base, candidate))
+    return fitted_shift(one.x80, other.x80) if one and other else None
 
 
 def _beside(base: ComparedRun, decided: Sequence[DecidedRun]) -> Table:
@@ -229,16 +222,10 @@ def _took(run: ComparedRun, tokens: int | None) -> tuple[str, ...]:
 
 def decision_data(decided: DecidedRun, base: ComparedRun) -> dict[str, object]:
     """A candidate in `comparison.json`, every figure in full precision."""
-    decision = decided.decision
-    shift = _shift_of(base, decided.run)
-    return {
-        "name": decided.run.name,
-        "run_id": decided.run.run_id,
-        "verdict": None if decision is None else decision.verdict,
-        "reason": decided.why_none or None,
-        "decision": None if decision is None else asdict(decision),
-        "x80_shift": None if shift is None else asdict(shift),
-    }
+    run, decision, shift = decided.run, decided.decision, _shift_of(base, decided.run)
+    told = {"name": run.name, "run_id": run.run_id, "verdict": decision and decision.verdict}
+    found = {"decision": decision and asdict(decision), "x80_shift": shift and asdict(shift)}
+    return {**told, "reason": decided.why_none or None, **found}
 
 
 def _p(value: float) -> str:

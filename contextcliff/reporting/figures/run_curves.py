@@ -10,24 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
-from contextcliff.findings import phrases
-from contextcliff.findings.drawing import (
-    ASKED,
-    MEASURED,
-    RED,
-    SMALL,
-    LengthAxis,
-    blank,
-    drawable,
-    heading,
-    legend_below,
-    lengths_on_x,
-    line_across,
-    or_nan,
-    scores_on_y,
-    told,
-)
+from contextcliff.findings import drawing, phrases
+from contextcliff.findings.drawing import SMALL, LengthAxis, blank, drawable, heading, legend_below, or_nan
+from contextcliff.findings.phrases import threshold_score
 from contextcliff.findings.published import published_ends, published_lines, ticks_with
+from contextcliff.records.analysis import Bin
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import CurvePoint, SweepRow
@@ -56,7 +43,7 @@ _APART, _LEAST_APART = 0.07, 0.02
 _DODGED = "points and caps of the runs stand a hair apart, so that equal ones are seen"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _RunCurve:
     """A run in the picture; its threshold is a score, and a mean that is no number was not scored."""
 
@@ -111,19 +98,9 @@ def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCu
     more = f". Drawn are the first {_MOST_DRAWN}" if len(runs) > _MOST_DRAWN else ""
     return _overlay(
         [
-            _RunCurve(
-                name=name,
-                points=[
-                    CurvePoint(
-                        tokens=b.median_tokens, mean=or_nan(b.mean), low=or_nan(b.ci_low), high=or_nan(b.ci_high)
-                    )
-                    for b in report.analysis.lengths
-                ],
-                cap_tokens=report.analysis.safe_cap.tokens,
-                cap=report.analysis.safe_cap.in_short,
-                threshold=phrases.threshold_score(report),
-            )
+            _RunCurve(name, [*map(_point, report.analysis.lengths)], cap.tokens, cap.in_short, threshold_score(report))
             for name, report in runs.items()
+            for cap in (report.analysis.safe_cap,)
         ],
         title=f"Score by length: {tasks}, {len(runs)} run{'' if len(runs) == 1 else 's'}",
         subtitle=f"{datasets}. Bars: intervals of the mean; vertical lines: safe caps{apart}{more}",
@@ -134,21 +111,16 @@ def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCu
     )
 
 
+def _point(b: Bin) -> CurvePoint:
+    return CurvePoint(tokens=b.median_tokens, mean=or_nan(b.mean), low=or_nan(b.ci_low), high=or_nan(b.ci_high))
+
+
 def sweep_curves_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure:
     """Draw the scores by length of jobs of one task, at most ten, each with its interval, threshold and cap."""
     left = len(rows) - _MOST_DRAWN
     more = f"; the first {_MOST_DRAWN}, {left} more in the table" if left > 0 else ""
     return _overlay(
-        [
-            _RunCurve(
-                name=names[row.job],
-                points=row.curve,
-                cap_tokens=row.cap_tokens,
-                cap=row.in_short,
-                threshold=row.threshold_score,
-            )
-            for row in rows
-        ],
+        [_RunCurve(names[row.job], row.curve, row.cap_tokens, row.in_short, row.threshold_score) for row in rows],
         title=f"{rows[0].task}: score by length",
         subtitle=f"Bars: intervals; vertical lines: safe caps; {_DODGED}{more}",
     )
@@ -160,20 +132,15 @@ def task_means_figure(
     """Draw the mean over tasks of at least one model and policy, and of many the first ten."""
     counts = sorted({len(means.tasks) for means in every})
     apart = f"; {_DODGED}" if len(every) > 1 else ""
+    curves = []
+    for means, name in zip(every, names, strict=True):
+        points = [CurvePoint(tokens=p.asked_tokens, mean=p.mean, low=p.low, high=p.high) for p in means.points]
+        curves.append(_RunCurve(name, points, means.cap_tokens, means.in_short, means.threshold))
     return _overlay(
-        [
-            _RunCurve(
-                name=name,
-                points=[CurvePoint(tokens=p.asked_tokens, mean=p.mean, low=p.low, high=p.high) for p in means.points],
-                cap_tokens=means.cap_tokens,
-                cap=means.in_short,
-                threshold=means.threshold,
-            )
-            for means, name in zip(every, names, strict=True)
-        ],
+        curves,
         title=f"Mean over {' or '.join(map(str, counts))} tasks, by length",
         subtitle=f"Bars: intervals of the mean; vertical lines: the last length whose interval is above{apart}",
-        label=ASKED,
+        label=drawing.ASKED,
         published=published,
     )
 
@@ -186,25 +153,21 @@ def _overlay(
     width: float = _WIDTH,
     columns: int = 1,
     above: float = 8,
-    label: str = MEASURED,
+    label: str = drawing.MEASURED,
     published: Sequence[PublishedCurve] = (),
 ) -> Figure:
     """Draw the first ten. Where all have one threshold it is one line, and else each has the colour of its curve."""
     curves = every[:_MOST_DRAWN]
     figure, axes = blank(width=width, height=_HEIGHT)
     caps = [curve.cap_tokens for curve in curves if curve.cap_tokens is not None]
-    axis = lengths_on_x(
-        axes,
-        lengths=ticks_with(sorted({point.tokens for curve in curves for point in curve.points}), published),
-        shown=[*caps, *published_ends(published)],
-        inches=width,
-        label=label,
-    )
-    scores_on_y(axes)
+    ticks = ticks_with(sorted({point.tokens for curve in curves for point in curve.points}), published)
+    shown = [*caps, *published_ends(published)]
+    axis = drawing.lengths_on_x(axes, lengths=ticks, shown=shown, inches=width, label=label)
+    drawing.scores_on_y(axes)
     thresholds = {curve.threshold for curve in curves}
     shared = next(iter(thresholds)) if len(thresholds) == 1 else None
     if shared is not None:
-        line_across(axes, score=shared, text=f"threshold {shared:.2f}", colour=RED)
+        drawing.line_across(axes, score=shared, text=f"threshold {shared:.2f}", colour=drawing.RED)
     published_lines(axes, published, height=_HEIGHT, taken=() if shared is None else (shared,))
     for position, curve in enumerate(curves):
         _draw(axes, curve, position=position, shift=_shift(curves, axis, position), is_shared=shared is not None)
@@ -222,27 +185,17 @@ def _draw(axes: Axes, curve: _RunCurve, *, position: int, shift: float, is_share
     if curve.threshold is not None and not is_shared:
         words += f", threshold {curve.threshold:.2f}"
     (line,) = axes.plot(
-        places,
-        [point.mean for point in points],
-        linestyle=stroke,
-        marker=mark,
-        color=colour,
-        markersize=5.5,
-        markeredgecolor="white",
-        markeredgewidth=0.5,
-        linewidth=1.5,
-        zorder=4,
+        places, [point.mean for point in points], linestyle=stroke, marker=mark, color=colour, markersize=5.5,
+        markeredgecolor="white", markeredgewidth=0.5, linewidth=1.5, zorder=4,
         label=drawable(f"{curve.name} ({words})"),
+    )  # fmt: skip
+    said = (
+        f"{curve.name}: {phrases.score(point.mean)} at {point.tokens:,} tokens,"
+        f" interval {phrases.interval(point.low, point.high)}"
+        for point in points
+        if not math.isnan(point.mean)
     )
-    told(
-        line,
-        *(
-            f"{curve.name}: {phrases.score(point.mean)} at {point.tokens:,} tokens,"
-            f" interval {phrases.interval(point.low, point.high)}"
-            for point in points
-            if not math.isnan(point.mean)
-        ),
-    )
+    drawing.told(line, *said)
     lows, highs = [point.low for point in points], [point.high for point in points]
     axes.vlines(places, lows, highs, color=colour, alpha=0.5, linewidth=1.3, zorder=3)
     if curve.cap_tokens is not None:
@@ -274,7 +227,7 @@ def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure
     figure, axes = blank(width=_WIDTH, height=height)
     tested = sorted({point.tokens for row in rows for point in row.curve})
     caps = sorted({row.cap_tokens for row in rows if row.cap_tokens is not None})
-    axis = lengths_on_x(axes, lengths=tested, shown=caps, inches=_WIDTH, label=MEASURED)
+    axis = drawing.lengths_on_x(axes, lengths=tested, shown=caps, inches=_WIDTH, label=drawing.MEASURED)
     for place, row in enumerate(rows):
         lengths = [point.tokens for point in row.curve]
         ends = [min(lengths), max(lengths)]
@@ -293,11 +246,7 @@ def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure
     axes.grid(visible=True, axis="x", color="0.9", linewidth=0.7)
     axes.set_axisbelow(True)
     # Entries of the legend; what they stand for is drawn many times.
-    for mark, colour, word in (
-        ("o", _CAP, "safe cap"),
-        (">", _CAP, "at least"),
-        *((mark, colour, word) for word, (mark, colour) in _WITHOUT.items()),
-    ):
+    for word, (mark, colour) in {"safe cap": ("o", _CAP), "at least": (">", _CAP), **_WITHOUT}.items():
         axes.plot([], [], marker=mark, linestyle="none", color=colour, label=word)
     axes.plot([], [], color=_LINE, marker="|", linewidth=2, label="the score crosses in here")
     axes.plot([], [], color="0.85", linewidth=5, label="tested lengths")
