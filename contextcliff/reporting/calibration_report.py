@@ -51,10 +51,8 @@ _REFERENCES: tuple[DesignName, ...] = ("fixed_40", "fixed_500")
 def write_calibration(
     plan: CalibrationPlan, results: Sequence[Calibrated], *, folder: Path, dpi: int | None, command: str
 ) -> None:
-    """Write everything into `folder`, each file whole or not at all.
-
-    Without `dpi` no figure is drawn, and one that an earlier calibration left is removed. `command` is what was typed.
-    """
+    """Write the files, and the figure with `dpi`; without it one of an earlier calibration goes. `command` is what was
+    typed."""
     drawing = folder / f"{_NAME}.png"
     if dpi is None:
         drawing.unlink(missing_ok=True)

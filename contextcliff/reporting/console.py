@@ -41,10 +41,7 @@ def render_console(
     html: bool = True,
     language: Catalogue = ENGLISH,
 ) -> None:
-    """Print the answer, one table by length, warnings, and where the rest is: an ordinary run's fit 24 lines.
-
-    `folder` is where the files lie, a page for a browser among them with `html`; `tracking_command` opens the tracker.
-    """
+    """Print the answer, one table by length, warnings, and where the rest is: an ordinary run's fit 24 lines."""
     page = _Page(console=console, language=language)
     findings = findings_of(report)
     for finding in findings:
@@ -158,10 +155,8 @@ def fitted(columns: Sequence[Column], *, console: Console) -> PrintedTable:
 def folding(
     columns: Sequence[Column], *, console: Console, rule: bool = True, red: Collection[int] = ()
 ) -> PrintedTable:
-    """The table of all columns, those rows red that tell of a failure; text that is too wide goes on in the next line.
-
-    With `rule` a line stands under the titles. Numbers are never cut.
-    """
+    """All columns: text that is too wide goes on in the next line, numbers are never cut. A `rule` stands under the
+    titles."""
     return _table(columns, console=console, folds=True, rule=rule, red=red)
 
 

@@ -60,10 +60,7 @@ _ESCAPED = LINE_ENDS | {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose bytes replace `path` in one step when the block ends, and are dropped where it raises.
-
-    The folder of `path` is made where it is missing.
-    """
+    """A stream whose bytes replace `path` in one step when the block ends, and are dropped where it raises."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Beside the target, since a rename is atomic only within one file system. `open` and not
     # `tempfile`: a report is for others to read, and `tempfile` would leave it private (mode 0600).
@@ -80,10 +77,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def replacing_together(folder: Path, *, stale: Sequence[str] = ()) -> Iterator[Path]:
-    """A folder whose files take their places in `folder` when the block ends, and are dropped where it raises.
-
-    Files of `folder` that match a pattern of `stale` and are not among the new ones are removed then.
-    """
+    """A folder whose files take their places in `folder` when the block ends, and are dropped where it raises; files
+    that match a pattern of `stale` and are not among the new ones go then."""
     is_new = not folder.is_dir()
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(".new-*"):  # by a process that was killed
@@ -120,11 +115,8 @@ def write_bytes(*, path: Path, data: bytes) -> Path:
 
 
 def write_text(*, path: Path, text: str) -> Path:
-    """Write `text` as UTF-8 with Unix line ends, as `write_bytes` does.
-
-    A lone surrogate, which a model's broken JSON can hold, has no UTF-8 form; it becomes a six
-    character escape, which inside JSON is the very escape that reads back as the same character.
-    """
+    """Write `text` as UTF-8. A lone surrogate, which a model's broken JSON can hold, becomes the escape that JSON has
+    for it."""
     return write_bytes(path=path, data=text.encode("utf-8", errors="backslashreplace"))
 
 
@@ -133,10 +125,8 @@ _MOST_UNPACKED, _LONGEST_LINE = 64 << 20, 16 << 20
 
 
 def read_rows(path: Path, made_of: Callable[[Any], tuple[str, _T]]) -> dict[str, _T]:
-    """What is made of the lines of a gzipped JSON Lines file in a run's folder; of those beyond 64 MiB nothing.
-
-    Nothing of a file that is missing or damaged; a warning names the damaged one.
-    """
+    """What is made of the lines of a gzipped JSON Lines file, up to 64 MiB; nothing of a missing or damaged file, and
+    of that a warning."""
     found: dict[str, _T] = {}
     if not os.path.lexists(path):
         return found
@@ -155,10 +145,7 @@ def read_rows(path: Path, made_of: Callable[[Any], tuple[str, _T]]) -> dict[str,
 
 
 def write_rows(rows: Iterable[Mapping[str, object]], *, path: Path) -> Path:
-    """Write gzipped JSON Lines, one row in memory at a time, the file whole or not at all; returns `path`.
-
-    The same rows make the same bytes: the archive holds neither a time nor a name.
-    """
+    """Write gzipped JSON Lines, one row in memory at a time. The same rows make the same bytes."""
     with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as stream:
         for row in rows:
             text = json.dumps(row, ensure_ascii=False).translate(LINE_ENDS)
@@ -177,11 +164,7 @@ def read_contexts(path: Path) -> dict[str, str]:
 
 
 def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path:
-    """Write sample ids and their prompts, as `write_rows` does.
-
-    A line is an object with `sample_id`, `prompt_sha256`, `system` (null: none) and `user`; that of a conversation has
-    its earlier `turns` too, a list of objects with `user` and `assistant`. Returns `path`.
-    """
+    """Write sample ids and their prompts; a conversation has its earlier `turns` too."""
     rows = (
         {
             "sample_id": sample_id,
@@ -223,10 +206,8 @@ _sample = TypeAdapter(StoredSample)
 
 
 def stored_samples(folder: Path, *, asked: str) -> Iterator[StoredSample]:
-    """The samples of a run's folder. `asked` is what named the run, as `task.like=RUN`.
-
-    Raises `ConfigError` that names file and line for what is none, and the way out.
-    """
+    """The samples of a run's folder. `asked` is what named the run, as `task.like=RUN`. Raises `ConfigError` with file
+    and line."""
     file = folder / SAMPLES_NAME
     try:
         for number, line in enumerate(sample_lines(file), start=1):

@@ -29,13 +29,9 @@ def write_report_files(
     folder: Path,
     figures: bool,
 ) -> None:
-    """Write everything that a run leaves into `folder`, each file whole or not at all.
-
-    `table` is what `samples.jsonl` has, where it is made already or has more than the run's samples. With `controls`
-    there is a `controls.jsonl` too, whose lines are those of `samples.jsonl` and `control`. With `figures` the report
-    shows those that `draw_figures` draws into `folder / FIGURES`. Raises `ValueError` where a number is not finite:
-    JSON has no word for it.
-    """
+    """Write everything that a run leaves into `folder`. `table` is what `samples.jsonl` has, if it is made already;
+    with `figures` the report shows those that `draw_figures` draws. Raises `ValueError` where a number is not finite:
+    JSON has no word for it."""
     report = run.report
     links = [f"{FIGURES}/{name}" for name in figure_files(report)] if figures else []
     write_text(path=folder / "report.json", text=json_text(flatten(report)))
@@ -70,10 +66,8 @@ def write_manifest(manifest: Mapping[str, object], *, folder: Path) -> Path:
 
 
 def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSample] = ()) -> list[dict[str, object]]:
-    """A row a sample for `samples.jsonl` and for the tracking table.
-
-    All rows have the same keys: what no sample of the run has is left out.
-    """
+    """A row a sample for `samples.jsonl` and the tracking table, all with the same keys: what no sample has is left
+    out."""
     rows = [*map(_sample_row, scored), *(_sample_row(item) | {"replayed": True} for item in replayed)]
     absent = {name for name, usual in _USUAL.items() if all(row[name] == usual for row in rows)}
     if len({row["served_model"] for row in rows} - {None, ""}) < 2:

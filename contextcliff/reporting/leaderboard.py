@@ -212,11 +212,9 @@ def render_sweep(
     page: str | None,
     console: Console | None = None,
 ) -> None:
-    """Print the table of a sweep: the cap of each job, and how it stands to that of the first job of its task.
-
-    Where it is too wide for the console, what all jobs have in common stands over it. `folder` is where the leaderboard
-    lies, None where no job began; `page` is the address of MLflow's.
-    """
+    """Print the cap of each job, and how it stands to that of the first job of its task. What all jobs share stands
+    over a table that is too wide. `folder` has the leaderboard, None where no job began; `page` is the address of
+    MLflow's."""
     from rich.console import Console
     from rich.text import Text
 
@@ -322,10 +320,7 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
 
 
 def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve]) -> None:
-    """The caps of all jobs, for each task the curves of its jobs in one picture, and the mean over tasks.
-
-    `published` curves stand behind the mean.
-    """
+    """The caps of all jobs, for each task the curves of its jobs, and the mean over tasks before `published` curves."""
     with_scores = [row for row in rows if row.curve]
     if not with_scores:
         return

@@ -1,8 +1,5 @@
-"""The report as Markdown, which files and pages show: its chapters, and the pieces of such a text.
-
-Not a jinja2 template: how a text is escaped depends on whether it begins a line, stands in a
-line or is code, and a template's one escaping function does not know where it is called.
-"""
+"""The report as Markdown: its chapters, and the pieces of such a text. How a text is escaped depends on where it
+stands, which a template's one escaping function does not know."""
 
 from __future__ import annotations
 
@@ -44,10 +41,8 @@ class Chapter:
 
 
 def chapters(report: Report, *, figures: Sequence[str], language: Catalogue = ENGLISH) -> tuple[Chapter, ...]:
-    """What there is to read of a report, in order: the answer and the scores, what deserves a look, and the details.
-
-    `figures` are paths of images relative to what is shown, as in `figures/heatmap.png`.
-    """
+    """The answer and the scores, what deserves a look, and the details; `figures` are paths of images, as
+    `figures/heatmap.png`."""
     images = {PurePosixPath(path).stem: path for path in figures}
     first: list[str] = []
     looks: list[Line] = []
@@ -118,11 +113,8 @@ def markdown_of(block: Block, images: Mapping[str, str], *, language: Catalogue 
 
 
 def escape(text: str) -> str:
-    """Text from outside (names, tags, notes) as a line of Markdown that shows it as it is.
-
-    Nothing in it can start HTML, a link, an image, code, emphasis, a formula, a heading, a list or a
-    table cell.
-    """
+    """Text from outside as a line of Markdown that shows it as it is: nothing in it can start HTML, a link, an image,
+    code, emphasis, a formula, a heading, a list or a table cell."""
     line = inline(text)
     line = re.sub(r"^(?=[-+=#])", r"\\", line)
     return re.sub(r"^(\d+)(?=[.)](\s|$))", r"\1\\", line)

@@ -15,10 +15,8 @@ _RUN_BY_A_SPREADSHEET = ("=", "+", "-", "@", "\t", "\r")
 
 
 def tame(text: str) -> str:
-    """The text with line feeds, tabs and spaces as they are, and everything else that has no shape as an escape.
-
-    What a model says can't move the cursor, set colours or turn the direction of writing where a file is shown raw.
-    """
+    """The text with escapes for what has no shape but line feeds, tabs and spaces: what a model says can't move the
+    cursor, set colours or turn the direction of writing where a file is shown raw."""
     return visible(text.replace("\r\n", "\n").replace("\r", "\n"), keep="\n\t")
 
 
@@ -34,11 +32,8 @@ _PLAIN_SIGNS = str.maketrans(
 
 
 def shown(text: str, *, console: Console) -> Text:
-    """Text that this console can show, whatever it holds. A `Text` is never read for markup.
-
-    Control characters could move the cursor or set colours, and characters that the console's encoding lacks would end
-    the run in its last second: both are printed as escapes.
-    """
+    """Text that this console can show, never read for markup: control characters, and characters that its encoding
+    lacks, are escapes."""
     plain = visible("".join(" " if char.isspace() else char for char in text))
     encoding = console.encoding
     try:

@@ -74,10 +74,8 @@ class Progress:
 def progress_of(
     title: str, *, shown: bool, total_tokens: int | None = None, total_samples: int | None = None
 ) -> Iterator[Progress]:
-    """Show on stderr how much has ended, with `shown=False` nothing. A search has no totals: its end is open.
-
-    Where stderr is no terminal, there is a plain line now and then.
-    """
+    """Show on stderr how much has ended: on a terminal a bar, elsewhere a line now and then. A search has no totals:
+    its end is open."""
     if not shown:
         yield Progress()
         return
@@ -153,10 +151,7 @@ def _time(seconds: float) -> str:
 def drawn(
     title: str, console: Console, *, total_tokens: int | None = None, total_samples: int | None = None
 ) -> Iterator[Progress]:
-    """Draw on a terminal: a bar, or how a search stands, in as many lines as that takes.
-
-    Where there is little room the title of a bar is cut, and the time left stays longest.
-    """
+    """Draw on a terminal: a bar, or how a search stands. Where there is little room the time left stays longest."""
     from rich import progress as bars
     from rich.console import Group
     from rich.live import Live
@@ -213,10 +208,7 @@ def drawn(
 
 @contextmanager
 def phase(name: str, *, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Name what the block does: beside a spinner on a terminal, in a plain line elsewhere; with `shown=False` nowhere.
-
-    Yields a call that counts pieces that are done, for the spinner. The block prints nothing itself.
-    """
+    """Name what the block does, beside a spinner on a terminal; yields a call that counts pieces that are done."""
     from rich.console import Console
     from rich.text import Text
 

@@ -1,7 +1,4 @@
-"""Tables that others have published: read from YAML or CSV, checked, and chosen from by name.
-
-YAML is as that of `conf/published/`; a CSV has a row for each model and length.
-"""
+"""Tables that others have published: YAML as in `conf/published/`, or a CSV with a row for each model and length."""
 
 from __future__ import annotations
 
@@ -169,11 +166,8 @@ class _WithoutAliases(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def published_curves(chosen: Sequence[str], *, key: str) -> tuple[PublishedCurve, ...]:
-    """The curves that a list of names asks for, each once. Raises `ConfigError`, whose line begins with `key`.
-
-    `TABLE` is the table's own choice of a few models, `TABLE:MODEL` one of them and `TABLE:all` every one; a table is a
-    name or a file.
-    """
+    """The curves that a list of names asks for, each once: `TABLE` is a table's own choice, `TABLE:MODEL` one,
+    `TABLE:all` every one; a table is a name or a file. Raises `ConfigError`, whose line begins with `key`."""
     curves: dict[tuple[str, str], PublishedCurve] = {}
     for name in chosen:
         shown = f"{key}={name}"

@@ -29,10 +29,8 @@ _NULL: JsonSchemaValue = {"type": "null"}
 
 
 class _AsWritten(GenerateJsonSchema):
-    """Describes a record as it is written: all of its fields and no other key, without titles and defaults.
-
-    Where a note or its sentence is accepted, pydantic leaves out the note: it has no form in JSON but its sentence.
-    """
+    """Describes a record as it is written: all of its fields and no other key. Of a note or its sentence pydantic
+    leaves out the note."""
 
     def field_is_required(self, *_: Any, **__: Any) -> bool:
         return True

@@ -1,8 +1,5 @@
-"""Run folders of an output folder: which there are, and copies of another one's that are missing or newer.
-
-The other one may be anybody's. Only plain files are copied, under names that are one name: nothing leaves the folder of
-the run, whatever links and names there are.
-"""
+"""Run folders of an output folder, and copies of another one's. That may be anybody's: only plain files are copied,
+under names that are one name, whatever links and names there are."""
 
 from __future__ import annotations
 
@@ -39,11 +36,8 @@ def run_folders(experiment: Path) -> Iterator[Path]:
 
 
 def copy_run(folder: Path, *, experiment: Path) -> Path | None:
-    """Copy a run's folder into an experiment, unless that has its report by the same rule, as new or newer.
-
-    Returns where it is then; None where nothing was copied. Raises `ConfigError` for a folder that is too large, or
-    none of a run.
-    """
+    """Copy a run's folder into an experiment; None if it is there by the same rule, as new or newer. Raises
+    `ConfigError` for a folder that is too large or none of a run."""
     report = _report(folder)
     target = folder_of(report, experiment=experiment)
     if _is_as_new(target, report):

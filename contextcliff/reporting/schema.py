@@ -1,8 +1,5 @@
-"""`report.json`, schema 1: a report as one flat object, and the way back.
-
-The run's fields and the analysis' stand at the top level, and so does every finding, under its key. A
-finding that the run does not have is null.
-"""
+"""`report.json`, schema 1: a report as one flat object, and the way back. A finding that the run lacks is null under
+its key."""
 
 from __future__ import annotations
 
@@ -48,10 +45,8 @@ def _fields(record: Any, *, but: Sequence[str] = ()) -> dict[str, object]:
 
 
 def unflatten(flat: object) -> Report:
-    """A report from what `flatten` gave, now or in an earlier version, which may lack findings.
-
-    Raises `ValueError` where it is not of this schema. All notes come back as those of the run.
-    """
+    """A report from what `flatten` gave, now or in an earlier version. Raises `ValueError` where it is not of this
+    schema. All notes come back as those of the run."""
     if not isinstance(flat, Mapping):
         raise ValueError("a report is an object")
     flat = _with_outcome(flat)

@@ -1,7 +1,5 @@
-"""The sweeps that an experiment's folder remembers: a folder each, with what was asked and a row for each job.
-
-`EXPERIMENT/sweeps/SWEEP/` has `sweep.json`, `jobs/NUMBER.json` and, in `leaderboard/`, what is made of the rows.
-"""
+"""The sweeps of an experiment: `sweeps/SWEEP/` has `sweep.json`, `jobs/NUMBER.json`, and `leaderboard/` with what is
+made of them."""
 
 from __future__ import annotations
 
@@ -87,10 +85,8 @@ def stored_sweeps(experiment: Path) -> tuple[Path, ...]:
 
 
 def merge_sweeps(source: Path, target: Path) -> None:
-    """Bring the sweeps of another experiment's folder into this one: what each job came to, the ended over the rest.
-
-    Only what reads as a sweep or a row is written, under names of ours.
-    """
+    """Bring the sweeps of another experiment's folder into this one, ended jobs over others. Only what reads as a sweep
+    or a row is written."""
     for folder in sorted((source / SWEEPS).glob("*")):
         if not _ID.fullmatch(folder.name) or folder.is_symlink():
             continue

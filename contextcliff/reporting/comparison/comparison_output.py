@@ -1,8 +1,4 @@
-"""A comparison as its files and on the console.
-
-`comparison.json`, `comparison.html`, `comparison.md`, `comparison.csv`, figures and what its parts add; and on the
-console a table of the runs, what each part says, and where the files lie.
-"""
+"""A comparison as its files and on the console."""
 
 from __future__ import annotations
 
@@ -74,11 +70,8 @@ def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
 
 
 def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, html: bool = True) -> None:
-    """Write all that there is to say into `folder`, all files together.
-
-    Figures have `dpi` dots an inch; None: none is drawn. With `html` there is a page for a browser. A figure or page
-    that an earlier comparison of the same name left and that has no data any more is removed.
-    """
+    """Write all files together, with `dpi` the figures, with `html` the page; what an earlier comparison left and this
+    one lacks goes."""
     title, content = f"Comparison: {_subject(comparison)}", tuple(_content(comparison))
     images = [block for _, _, blocks in content for block in blocks if isinstance(block, Image)]
     drawings = {} if dpi is None else {each.name: each.draw() for each in images}

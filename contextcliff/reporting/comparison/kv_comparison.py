@@ -1,8 +1,5 @@
-"""KV policies side by side: what each costs in safe context, what it saves in memory, and which one to use.
-
-The setting to use is the one with the smallest cache among those that are shown not to be worse than the baseline by
-the margin, or better; without one it is the baseline.
-"""
+"""KV policies side by side, and the one to use: of those shown not to be worse by the margin, the one with the smallest
+cache; without one the baseline."""
 
 from __future__ import annotations
 

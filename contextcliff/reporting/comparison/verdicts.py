@@ -65,10 +65,8 @@ def answer(decided: DecidedRun, *, baseline: str) -> str:
 
 
 def gate_line(decided: Sequence[DecidedRun], *, baseline: str, on_unknown: bool) -> str | None:
-    """Why a release gate is closed, in one line; None where it is open.
-
-    `on_unknown`: a candidate of which nothing can be told closes it too.
-    """
+    """Why a release gate is closed, in one line; None if it is open. With `on_unknown` undecided candidates close it
+    too."""
     closed = []
     for each in decided:
         name, decision = each.run.name, each.decision

@@ -56,10 +56,8 @@ class _RunCurve:
 
 
 def comparable_runs(report: Report, *, beside: Sequence[StoredReport]) -> dict[str, Report]:
-    """Those that asked the same task of the same texts, this one included, by what tells them apart; latest eight.
-
-    Only reports that are judged by the rule of this one: a run that was judged by several is drawn once.
-    """
+    """The latest eight runs that asked the same task of the same texts and are judged by the same rule, this one
+    included, by what tells them apart."""
     rule = score_rule(rule_of(report))
     by_run_id: dict[str, Report] = {}
     for stored in beside:
@@ -76,11 +74,8 @@ def comparable_runs(report: Report, *, beside: Sequence[StoredReport]) -> dict[s
 def draw_curves(
     report: Report, *, folder: Path, dpi: int | None, beside: Sequence[StoredReport], suffix: str = ""
 ) -> Path | None:
-    """Draw the comparable runs into `folder`, as `runs-TASK.png`; None where this run is the only one.
-
-    Without `dpi` nothing is drawn, and a figure of other runs is left as it is. `suffix` ends the name where another
-    rule judges.
-    """
+    """Draw the comparable runs as `runs-TASK.png`; None without `dpi`, or where this run is the only one. `suffix` ends
+    the name where another rule judges."""
     if dpi is None or len(curves := comparable_runs(report, beside=beside)) < 2:
         return None
     path = folder / f"runs-{folder_name(report.run.task)}{suffix}.png"
@@ -88,10 +83,8 @@ def draw_curves(
 
 
 def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCurve] = ()) -> Figure:
-    """Draw at least one run: mean scores with their intervals, safe caps and the threshold; the first ten of more.
-
-    `published` curves stand thin behind them.
-    """
+    """Draw mean scores with their intervals, safe caps and threshold of the first ten runs; `published` curves stand
+    thin behind."""
     tasks = ", ".join(dict.fromkeys(report.run.task for report in runs.values()))
     datasets = ", ".join(dict.fromkeys(report.run.dataset for report in runs.values()))
     apart = f"; {_DODGED}" if len(runs) > 1 else ""

@@ -1,8 +1,5 @@
-"""Where the evidence of a sample stands in its prompt, with some of the text around it.
-
-The samples hold recipes and no texts. A run has the documents at hand and keeps the excerpts beside its report, so
-that a later analysis, which has no documents, can show them too.
-"""
+"""Where the evidence of a sample stands in its prompt. A run has the documents at hand and keeps the excerpts beside
+its report; a later analysis has none."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Pages for a browser: templates in which every text is escaped, Markdown as HTML, and figures as SVG.
-
-A page is one file that loads nothing and stands alone. No HTML, no address and no image of a text from outside gets in.
-"""
+"""Pages for a browser: one file that loads nothing; no HTML, no address and no image of a text from outside gets in."""
 
 from __future__ import annotations
 

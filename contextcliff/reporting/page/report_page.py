@@ -49,10 +49,8 @@ def page_samples(
     excerpts: Mapping[str, Sequence[Excerpt]],
     prompts: Mapping[str, str],
 ) -> PageSamples:
-    """The rows in the order of the samples, with texts cut so that all of them fit on a page.
-
-    `prompts` are those that were kept. They fill the room that is left, those of wrong answers first.
-    """
+    """The rows in the order of the samples, with texts cut so that all fit on a page; kept `prompts`, of wrong answers
+    first, fill the room that is left."""
     sizes = [size for item in scored for size in _texts(item, excerpts.get(item.sample.sample_id, ()))]
     rooms = {limit: _MOST_CHARACTERS - sum(min(size, limit) for size in sizes) for limit in _LIMITS}
     limit = next((limit for limit, room in rooms.items() if room >= 0), _LIMITS[-1])
