@@ -1,8 +1,6 @@
-"""What the figures share: a blank figure, text that a font can draw, and an axis of lengths.
-
-Figures are built without pyplot: no global state, no window, safe in a thread. An axes fills its whole figure, so that
-sizes in inches are known when labels are thinned; a tight bounding box takes in what stands around it.
-"""
+"""What the figures share. They are built without pyplot: no global state, no window, safe in a thread. An axes fills
+its whole figure, so that sizes in inches are known when labels are thinned; a tight bounding box takes in what stands
+around it."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from contextcliff.findings import phrases
 from contextcliff.records.analysis import Bin
@@ -123,20 +121,23 @@ def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], in
     axes.set_xticks(ticks, labels=labels, fontsize=SMALL)
     axes.xaxis.set_minor_locator(NullLocator())
     if axis.tilted:
-        axes.tick_params(axis="x", rotation=45)
-        for text in axes.get_xticklabels():
-            text.set(ha="right", rotation_mode="anchor")
+        tilt(axes)
     axes.set_xlabel(label, fontsize=9, labelpad=6)
     return axis
+
+
+def tilt(axes: Axes) -> None:
+    """Have the labels of x stand at 45 degrees."""
+    axes.tick_params(axis="x", rotation=45)
+    for text in axes.get_xticklabels():
+        text.set(ha="right", rotation_mode="anchor")
 
 
 def over_lengths(
     bins: Sequence[Bin], *, height: float, shown: Sequence[int] = (), ticks: Sequence[int] | None = None
 ) -> tuple[Figure, Axes, LengthAxis]:
-    """A figure as wide as so many lengths need, `height` inches high, over them and what else is `shown`.
-
-    Ticks are at the lengths of the bins if no others are given.
-    """
+    """A figure as wide as so many lengths need, over them and what else is `shown`; ticks are those of the bins if none
+    are given."""
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=height)
     axis = lengths_on_x(
@@ -148,10 +149,14 @@ def over_lengths(
 
 def legend_below(axes: Axes, *, axis: LengthAxis, height: float, columns: int) -> None:
     """The legend under the axis of lengths, where no point can lie beneath it; `height` in inches."""
-    drop = 0.95 if axis.tilted else 0.55
+    legend_under(axes, drop=(0.95 if axis.tilted else 0.55) / height, ncols=columns)
+
+
+def legend_under(axes: Axes, *, drop: float, **options: Any) -> None:
+    """A legend without a frame, `drop` heights of the axes under them."""
     axes.legend(
-        loc="upper left", bbox_to_anchor=(0.0, -drop / height), borderaxespad=0.0, ncols=columns, frameon=False,
-        fontsize=SMALL, handlelength=1.8, columnspacing=1.6,
+        loc="upper left", bbox_to_anchor=(0.0, -drop), borderaxespad=0.0, frameon=False, fontsize=SMALL,
+        handlelength=1.8, columnspacing=1.6, **options,
     )  # fmt: skip
 
 
@@ -180,10 +185,8 @@ ON_DARK, ON_LIGHT = "#fefefe", "#010101"
 
 
 def told(artist: Artist, *texts: str) -> None:
-    """Have a page say this where a reader points: one text for all of it, or one for each mark of a line that is drawn.
-
-    A mark at NaN is not drawn and has no text.
-    """
+    """Have a page say this where a reader points: one text for all of it, or one for each mark of a line that is no
+    NaN."""
     artist.set_gid(TOLD + json.dumps(texts))
 
 
@@ -293,9 +296,8 @@ def length_label(bins: Sequence[Bin]) -> str:
 
 
 def length_ticks(bins: Sequence[Bin]) -> list[int]:
-    """Where an axis has ticks: the lengths that were asked for, or measured ones where those are others.
-
-    Of documents the ends of the bins."""
+    """Where an axis has ticks: the lengths that were asked for, measured ones where those are others, of documents the
+    ends of the bins."""
     if any(b.natural_lengths for b in bins):
         return sorted({*(b.min_tokens for b in bins), max(b.max_tokens for b in bins)})
     return [b.asked_tokens if _as_asked(bins) else b.median_tokens for b in bins]

@@ -16,11 +16,11 @@ from contextcliff.analysis.lengths import LengthResult, items_of
 from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Line, Table, Text, columns
+from contextcliff.findings.finding import Block, Finding, Line, Table, Text, columns_of
 from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.records.search_record import CLAIMS, THIRDS, Search, TestedLength, ThirdName, depth_thirds
+from contextcliff.records.search_record import CLAIMS, THIRDS, Search, ThirdName, depth_thirds
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Kind, decision_of
 from contextcliff.statistics.sequential import Block as ScoreBlock
@@ -84,19 +84,16 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
             "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
             tokens=tokens, thirds=below, n=len(below),
         )  # fmt: skip
-    counts = [third.n_samples for third in length.thirds]
-    can_ask_on = study.search is not None and not study.settings.every_depth
+    counts, way_out = [third.n_samples for third in length.thirds], Note("")
+    if study.search is not None and not study.settings.every_depth:
+        way_out = Note(
+            "; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
+        )
     return Note(
         "at {tokens:,} tokens {samples} samples of a third of the depths do not show that each clears the threshold"
         "{way_out}",
-        tokens=tokens,
-        samples=span(min(counts), max(counts), "d"),
-        way_out=Note(
-            "; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
-        )
-        if can_ask_on
-        else "",
-    )
+        tokens=tokens, samples=span(min(counts), max(counts), "d"), way_out=way_out,
+    )  # fmt: skip
 
 
 def _third_in_words(third: ThirdOfLength) -> Note:
@@ -132,27 +129,25 @@ def _shown_of(study: Study, groups: Sequence[Group]) -> list[Kind]:
 
 def _by_search(study: Study, search: Search) -> list[tuple[Kind, ...]]:
     """What the e-process of each third shows, over the blocks that its length was decided by."""
-    by_length = {each.context_tokens: _of_tested(study, search, each) for each in search.tested}
-    nothing: tuple[Kind, ...] = ("open", "open", "open")
-    return [by_length.get(group.asked_tokens, nothing) for group in study.groups]
-
-
-def _of_tested(study: Study, search: Search, tested: TestedLength) -> tuple[Kind, ...]:
-    if tested.decision == "baseline":
-        return ("above", "above", "above")
-    rule = study.settings.search_rule(relative=study.relative)
-    blocks = complete_blocks(study.scored, search.plan)
-    rows: list[tuple[ScoreBlock, ...]] = []
-    for index in range(tested.n_blocks):
-        own = blocks[BlockKey(context_tokens=tested.context_tokens, index=index)]
-        first = BlockKey(context_tokens=search.plan.lengths[0], index=index)
-        rows.append(gains_by_third(own, rule, baseline=blocks[first] if study.relative else None))
-    sides = (SHARE_ABOVE, SHARE_BELOW) if study.relative else (ABOVE, BELOW)
+    rule, blocks = study.settings.search_rule(relative=study.relative), complete_blocks(study.scored, search.plan)
+    above, below = (SHARE_ABOVE, SHARE_BELOW) if study.relative else (ABOVE, BELOW)
     below_at = CLAIMS / (1.0 - study.confidence)
-    return tuple(
-        decision_of(third, above=sides[0], below=sides[1], alpha=tested.alpha, below_at=below_at).kind
-        for third in ([row[place] for row in rows] for place in range(len(THIRDS)))
-    )
+    shown: dict[int, tuple[Kind, ...]] = {}
+    for tested in search.tested:
+        if tested.decision == "baseline":
+            shown[tested.context_tokens] = ("above", "above", "above")
+            continue
+        rows: list[tuple[ScoreBlock, ...]] = []
+        for index in range(tested.n_blocks):
+            own = blocks[BlockKey(context_tokens=tested.context_tokens, index=index)]
+            first = BlockKey(context_tokens=search.plan.lengths[0], index=index)
+            rows.append(gains_by_third(own, rule, baseline=blocks[first] if study.relative else None))
+        thirds = [[row[place] for row in rows] for place in range(len(THIRDS))]
+        decided = (
+            decision_of(each, above=above, below=below, alpha=tested.alpha, below_at=below_at) for each in thirds
+        )
+        shown[tested.context_tokens] = tuple(each.kind for each in decided)
+    return [shown.get(group.asked_tokens, ("open", "open", "open")) for group in study.groups]
 
 
 _MEANING = (
@@ -178,13 +173,11 @@ class EveryDepthFinding(Finding[EveryDepth]):
         if not thirds:
             return None
         shown = _by_search(study, study.search) if study.search is not None else _by_fixed_test(study, thirds)
-        lengths = tuple(
-            LengthByThird(
-                context_tokens=group.asked_tokens,
-                thirds=tuple(_third(group, *each) for each in zip(THIRDS, thirds, by_third, strict=True)),
-            )
-            for group, by_third in zip(study.groups, shown, strict=True)
-        )
+        found = []
+        for group, by_third in zip(study.groups, shown, strict=True):
+            own = tuple(_third(group, *each) for each in zip(THIRDS, thirds, by_third, strict=True))
+            found.append(LengthByThird(context_tokens=group.asked_tokens, thirds=own))
+        lengths = tuple(found)
         cleared = next((i for i, each in enumerate(lengths[: sequence.cleared]) if not each.clears), sequence.cleared)
         if sequence.cap_tokens is None:
             return EveryDepth(tokens=None, reason=None, lengths=lengths)
@@ -208,20 +201,16 @@ class EveryDepthFinding(Finding[EveryDepth]):
         if not report.analysis.lengths:
             return ()
         decided = [each for each in finding.lengths if any(third.shown != "open" for third in each.thirds)]
-        rows = [(length, third) for length in decided for third in length.thirds]
-        table = columns(
-            rows,
-            ("asked", lambda row: phrases.whole(row[0].context_tokens)),
-            ("third", lambda row: row[1].name),
-            ("depths", lambda row: f"{row[1].low:.3g}-{row[1].high:.3g}"),
-            ("n", lambda row: phrases.whole(row[1].n_samples)),
-            ("score", lambda row: phrases.score(row[1].mean)),
-            ("shown", lambda row: row[1].shown),
-            words=("third", "shown"),
-        )
-        reason = finding.reason
-        short = () if reason is None else (Text(text=_in_short(finding.tokens, reason)),)
-        return (Text(text=_MEANING), *short, *((Table(columns=table),) if rows else ()))
+        rows = [
+            (f"{each.context_tokens:,}", third.name, f"{third.low:.3g}-{third.high:.3g}", f"{third.n_samples:,}",
+             phrases.score(third.mean), third.shown)
+            for each in decided
+            for third in each.thirds
+        ]  # fmt: skip
+        head = ("asked", "third", "depths", "n", "score", "shown")
+        table = (Table(columns=columns_of(head, rows, words=("third", "shown"))),) if rows else ()
+        short = () if finding.reason is None else (Text(text=_in_short(finding.tokens, finding.reason)),)
+        return (Text(text=_MEANING), *short, *table)
 
 
 def _in_short(tokens: int | None, reason: Note) -> Note:

@@ -7,13 +7,13 @@ length it is often lower than the run's, or missing, because there is less evide
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from contextcliff.analysis.bins import Group, summarise
+from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.lengths import pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
@@ -21,6 +21,7 @@ from contextcliff.findings import phrases
 from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, run_heading, width_of
 from contextcliff.findings.finding import Block, Finding, Heading, Image, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import interval_words
+from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.statistics.descriptive import mean_of, quantile_classes
@@ -64,9 +65,13 @@ _QUARTERS = 4
 
 
 def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> FacetRow | None:
-    """None where nothing was scored. A search gives no cap: it stops by all scores, which a test of a part does not
-    allow for."""
-    own = _having(study.groups, facet, members)
+    """None if nothing was scored. A search gives no cap: it stops by all scores, and a test of a part can't allow for it."""
+
+    def has(item: ScoredSample) -> bool:
+        return item.sample.metadata.get(facet) in members
+
+    parts = (replace(group, samples=tuple(filter(has, group.samples))) for group in study.groups)
+    own = [group for group in parts if group.samples]
     evidence = pooled_evidence([group.samples for group in own], binary=study.binary)
     if evidence is None:
         return None
@@ -86,15 +91,6 @@ def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> Fac
     )  # fmt: skip
 
 
-def _values(groups: Sequence[Group]) -> dict[str, list[Value]]:
-    by_key: defaultdict[str, list[Value]] = defaultdict(list)
-    for group in groups:
-        for item in group.samples:
-            for key, value in item.sample.metadata.items():
-                by_key[key].append(value)
-    return {key: by_key[key] for key in sorted(by_key) if len(set(by_key[key])) > 1}
-
-
 def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) < len(values):
@@ -102,32 +98,20 @@ def _classes(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
     elif len(set(numbers)) <= FEW_NUMBERS:
         yield from ((_figure(number), frozenset({number})) for number in sorted(set(numbers)))
     else:
-        yield from ((_range(quarter), frozenset(quarter)) for quarter in quantile_classes(numbers, _QUARTERS))
+        for quarter in quantile_classes(numbers, _QUARTERS):
+            ends = dict.fromkeys((quarter[0], quarter[-1]))
+            yield "–".join(map(_figure, ends)), frozenset(quarter)
 
 
 def _words(values: Sequence[Value]) -> Iterator[tuple[str, frozenset[Value]]]:
-    labels: defaultdict[str, set[Value]] = defaultdict(set)
-    for value in set(values):
-        labels[value if isinstance(value, str) else _figure(value)].add(value)
-    counts = Counter(values)
-    names = sorted(labels, key=lambda label: (-sum(counts[v] for v in labels[label]), label))
+    labels: defaultdict[str, list[Value]] = defaultdict(list)
+    for value in values:
+        labels[value if isinstance(value, str) else _figure(value)].append(value)
+    names = sorted(labels, key=lambda label: (-len(labels[label]), label))
     kept = names if len(names) <= MOST_WORDS else [name for name in names if name != OTHER][:MOST_WORDS]
     yield from ((name, frozenset(labels[name])) for name in sorted(kept))
-    rest = [name for name in names if name not in kept]
-    if rest:
-        yield OTHER, frozenset(value for name in rest for value in labels[name])
-
-
-def _having(groups: Sequence[Group], key: str, members: frozenset[Value]) -> list[Group]:
-    having = (
-        replace(group, samples=tuple(item for item in group.samples if item.sample.metadata.get(key) in members))
-        for group in groups
-    )
-    return [group for group in having if group.samples]
-
-
-def _range(numbers: Sequence[int | float]) -> str:
-    return _figure(numbers[0]) if len(numbers) == 1 else f"{_figure(numbers[0])}–{_figure(numbers[-1])}"
+    if rest := [value for name in names if name not in kept for value in labels[name]]:
+        yield OTHER, frozenset(rest)
 
 
 def _figure(number: int | float) -> str:
@@ -161,11 +145,13 @@ class FacetsFinding(Finding[Facets]):
     inline = True
 
     def find(self, study: Study) -> Facets | None:
-        rows = (
-            _row(study, key, label, members)
-            for key, values in _values(study.groups).items()
-            for label, members in _classes(values)
-        )
+        values: defaultdict[str, list[Value]] = defaultdict(list)
+        for group in study.groups:
+            for item in group.samples:
+                for key, value in item.sample.metadata.items():
+                    values[key].append(value)
+        varying = [key for key in sorted(values) if len(set(values[key])) > 1]
+        rows = (_row(study, key, label, members) for key in varying for label, members in _classes(values[key]))
         return Facets(facets=tuple(row for row in rows if row is not None))
 
     def show(self, report: Report) -> tuple[Block, ...]:
@@ -196,13 +182,10 @@ class FacetsFinding(Finding[Facets]):
             yield Measurement(key=f"facets/{row.facet}/{row.value} cap_tokens", value=row.cap_tokens)
 
 
-_PLOT, _ROW = 2.6, 0.22
-"""Least width of a panel's scores and height of one of its rows, in inches."""
-_PAGE = 6.5
-"""Least width of all panels, in inches: a heading over less would be cut."""
-_OVER, _UNDER = 0.38, 0.35
-"""Room for a panel's title and for its tick labels, in inches."""
-_BETWEEN = 0.3
+_PLOT, _ROW, _PAGE = 2.6, 0.22, 6.5
+"""Least width of a panel's scores, height of one of its rows, and least width of all panels, in inches."""
+_OVER, _UNDER, _BETWEEN = 0.38, 0.35, 0.3
+"""Room for a panel's title, for its tick labels, and between two panels, in inches."""
 _LONGEST = 32
 """Characters of a name; a longer one is cut in its middle."""
 

@@ -64,18 +64,11 @@ FEWEST_LENGTHS = 3
 
 
 def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion: float = 1.0) -> HalfLife:
-    """Half-life in tokens, by binomial likelihood over the scored samples, with the interval of `exponential_decay.py`.
-
-    Lengths are the bins' median measured prompts. `dispersion` (1 or more) is the variance of the scores over that of
-    independent samples; it is above 1 where samples share a text. Raises `ValueError` for less.
-
-    At a nominal 95% the interval covers between 94% and 97% from twenty samples at each of six lengths, R₀ = 1
-    included, up to half-lives of twice the longest test, and up to 99% of longer ones with R₀ at 1.
-    """
-    if dispersion < 1.0:
-        raise ValueError(f"dispersion is {dispersion}: a factor of 1 or more is needed")
-    scored = _scored(results)
-    lengths = _lengths(scored)
+    """Half-life in tokens, by binomial likelihood over the scored samples at the bins' median measured prompts.
+    `dispersion` is the variance of the scores over that of independent samples, above 1 where samples share a text. At
+    a nominal 95% the interval covers between 94% and 97% from twenty samples at each of six lengths, R₀ = 1 included,
+    up to half-lives of twice the longest test, and up to 99% of longer ones with R₀ at 1."""
+    scored, lengths = _scored(results)
     distinct, samples = len(set(lengths.tolist())), sum(len(result.scores) for result in scored)
     basis = Note("{lengths} lengths, {samples:,} samples", lengths=distinct, samples=samples)
     if distinct < FEWEST_LENGTHS:
@@ -91,23 +84,22 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     longest = int(lengths.max())
     if fit.rate_low > 0.0:
         return _fitted(fit, confidence=confidence, basis=basis, longest=longest)
-    at_least = _halving(fit.rate_high) if fit.rate_high > 0.0 else None
-    said = {"basis": basis, "at_least": at_least, "confidence": confidence}
     why = Note("the score does not fall with length") if wrong.any() else Note("every sample has the full score")
-    if at_least is None:
+    if fit.rate_high <= 0.0:
         return _none(Note("{why} ({basis}) but rises: there is no half-life", why=why, basis=basis))
+    at_least = _halving(fit.rate_high)
+    told = {"why": why, "basis": basis, "at_least": at_least, "confidence": confidence}
+    reason = Note(
+        "{why} ({basis}): an exponential decay would take {at_least:,} tokens or more to halve it, at"
+        " {confidence:percent} confidence",
+        **told,
+    )
     if fit.rate > 0.0:
         reason = Note(
             "the score is not shown to fall with length ({basis}): a half-life of {at_least:,} tokens or more would"
             " fit, at {confidence:percent} confidence",
-            **said,
+            **told,
         )
-    else:
-        reason = Note(
-            "{why} ({basis}): an exponential decay would take {at_least:,} tokens or more to halve it, at"
-            " {confidence:percent} confidence",
-            why=why, **said,
-        )  # fmt: skip
     return _none(reason, at_least=at_least, censored=at_least > longest)
 
 
@@ -119,11 +111,8 @@ def half_life_of(study: Study) -> HalfLife:
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
     """Half-life in tokens by least squares on the mean scores: r₀·e^(−λL/1000), to compare with figures made that way.
-
-    None below three lengths, where all means are equal, where the fit does not converge and where it does not fall.
-    """
-    scored = _scored(results)
-    lengths = _lengths(scored)
+    None below three lengths, where all means are equal, where the fit does not converge and where it does not fall."""
+    scored, lengths = _scored(results)
     means = np.array([mean_of(result.scores) for result in scored])
     if len(set(lengths.tolist())) < FEWEST_LENGTHS or means.min() == means.max():
         return None
@@ -142,12 +131,9 @@ def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
     return round(1_000.0 * math.log(2.0) / float(rate))
 
 
-def _scored(results: Sequence[LengthResult]) -> list[LengthResult]:
-    return [result for result in results if result.scores and result.bin.median_tokens > 0]
-
-
-def _lengths(results: Sequence[LengthResult]) -> NDArray[np.float64]:
-    return np.array([result.bin.median_tokens for result in results], dtype=float)
+def _scored(results: Sequence[LengthResult]) -> tuple[list[LengthResult], NDArray[np.float64]]:
+    scored = [result for result in results if result.scores and result.bin.median_tokens > 0]
+    return scored, np.array([result.bin.median_tokens for result in scored], dtype=float)
 
 
 def _fitted(fit: DecayFit, *, confidence: float, basis: Note, longest: int) -> HalfLife:
@@ -200,34 +186,19 @@ def decay_misfit(half_life: HalfLife, bins: Sequence[Bin]) -> DecayMisfit | None
     if not found:
         return None
     at, largest = max(((each, mean - fitted) for each, mean, fitted in found), key=lambda residual: abs(residual[1]))
-    return DecayMisfit(
-        rms=math.sqrt(math.fsum((mean - fitted) ** 2 for _, mean, fitted in found) / len(found)),
-        largest=largest,
-        largest_at=at.median_tokens,
-        outside=sum(
-            each.ci_low is not None and each.ci_high is not None and not each.ci_low <= fitted <= each.ci_high
-            for each, _, fitted in found
-        ),
-        lengths=len(found),
-    )
+    known = ((each.ci_low, fitted, each.ci_high) for each, _, fitted in found)
+    outside = sum(low is not None and high is not None and not low <= fitted <= high for low, fitted, high in known)
+    rms = math.sqrt(math.fsum((mean - fitted) ** 2 for _, mean, fitted in found) / len(found))
+    return DecayMisfit(rms=rms, largest=largest, largest_at=at.median_tokens, outside=outside, lengths=len(found))
 
 
 def _beside_curve(half_life: HalfLife, bins: Sequence[Bin]) -> list[tuple[Bin, float, float]]:
     """Each scored length with its mean and the score of the fitted curve there; empty where nothing was fitted."""
-    return [
-        (each, each.mean, fitted)
-        for each in bins
-        if each.mean is not None and (fitted := decay_score(half_life, each.median_tokens)) is not None
-    ]
+    beside = ((each, each.mean, decay_score(half_life, each.median_tokens)) for each in bins)
+    return [(each, mean, fitted) for each, mean, fitted in beside if mean is not None and fitted is not None]
 
 
 _MEANING = "The length over which the score halves, were its fall exponential; the safe cap does not depend on it."
-
-
-def _has_decay(report: Report, half_life: HalfLife) -> bool:
-    """Whether evidence lies at depths, as needles do, and there are two scored lengths, or one and a half-life."""
-    scored = sum(b.mean is not None for b in report.analysis.lengths)
-    return bool(report.analysis.cells) and scored >= (2 if half_life.tokens is None else 1)
 
 
 class HalfLifeFinding(Finding[HalfLifeFits]):
@@ -245,16 +216,17 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         return {"half_life": finding.half_life.tokens}
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        fits = self.of(report)
-        if not report.analysis.lengths:
+        half_life, bins = self.of(report).half_life, report.analysis.lengths
+        if not bins:
             return ()
-        half_life = fits.half_life
         rows: list[tuple[str, Shown]] = [("Half-life", half_life.reason)]
-        misfit = decay_misfit(half_life, report.analysis.lengths)
-        if misfit is not None:
+        if (misfit := decay_misfit(half_life, bins)) is not None:
             rows.append(("Misfit", _in_words(misfit)))
         figure = Image(name="decay_curve", caption="Decay by length", draw=lambda: decay_figure(report, half_life))
-        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *((figure,) if _has_decay(report, half_life) else ()))
+        # Of evidence that lies at depths, as needles do: two scored lengths, or one and a half-life.
+        scored = sum(b.mean is not None for b in bins)
+        drawn = report.analysis.cells and scored >= (2 if half_life.tokens is None else 1)
+        return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *((figure,) if drawn else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         fits = self.of(report)
@@ -264,16 +236,9 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
 
 def _in_short(half_life: HalfLife) -> Note:
     low, high = half_life.ci_low, half_life.ci_high
-    if high is None:  # of older reports an estimate without an upper end
-        if low is not None:
-            return Note("none shown, at least {low:,} tokens", low=low)
-        return Note("none: {reason}", reason=half_life.reason)
-    return Note(
-        "{tokens:,} tokens{ends}{beyond}",
-        tokens=half_life.tokens,
-        ends=Note(" (up to {high:,})", high=high) if low is None else Note(" ({low:,}-{high:,})", low=low, high=high),
-        beyond=Note(", beyond the longest test") if half_life.censored else "",
-    )
+    beyond = Note(", beyond the longest test") if half_life.censored else ""
+    ends = Note(" (up to {high:,})", high=high) if low is None else Note(" ({low:,}-{high:,})", low=low, high=high)
+    return Note("{tokens:,} tokens{ends}{beyond}", tokens=half_life.tokens, ends=ends, beyond=beyond)
 
 
 def _in_words(misfit: DecayMisfit) -> str:
@@ -290,7 +255,6 @@ _CLOSE = 0.06
 """The names of two lines at scores nearer than this would overlap."""
 _REACH = 4
 """A half-life up to this many times beyond the tested lengths widens the axis; one further off is only in the words."""
-_STEPS = 200
 
 
 def decay_figure(report: Report, half_life: HalfLife) -> Figure:
@@ -305,7 +269,11 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
         drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
     if threshold is None or abs(threshold - DANGER_BELOW) >= _CLOSE:
         drawing.line_across(axes, score=DANGER_BELOW, text=f"{DANGER_BELOW:g}: danger below", colour="0.35")
-    _residuals(axes, half_life, bins)
+    if (misfit := decay_misfit(half_life, bins)) is not None:
+        found, curve, fits = zip(*_beside_curve(half_life, bins), strict=True)
+        label = f"misfit of the curve: {misfit.rms:.2f} root mean square, {abs(misfit.largest):.2f} at most"
+        axes.vlines([max(1, each.median_tokens) for each in found], fits, curve, color=drawing.ORANGE, alpha=0.3,
+                    linewidth=6, label=label, zorder=2)  # fmt: skip
     _fit(axes, half_life, axis=axis, longest=max(at for at, b in zip(tokens, bins, strict=True) if b.mean is not None))
     drawing.interval_bars(
         axes, places=tokens, lows=[b.ci_low for b in bins], highs=[b.ci_high for b in bins],
@@ -322,26 +290,16 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     return figure
 
 
-def _residuals(axes: Axes, half_life: HalfLife, bins: Sequence[Bin]) -> None:
-    misfit = decay_misfit(half_life, bins)
-    if misfit is not None:
-        found, means, fits = zip(*_beside_curve(half_life, bins), strict=True)
-        places = [max(1, each.median_tokens) for each in found]
-        label = f"misfit of the curve: {misfit.rms:.2f} root mean square, {abs(misfit.largest):.2f} at most"
-        axes.vlines(places, fits, means, color=drawing.ORANGE, alpha=0.3, linewidth=6, label=label, zorder=2)
-
-
 def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: int) -> None:
     """R0 * exp(-lambda L) with lambda = ln 2 / half-life: solid where it was tested, dashed beyond."""
     if not half_life.tokens or half_life.initial is None:
         return
-    initial = half_life.initial
 
     def curve(low: float, high: float) -> tuple[list[float], list[float]]:
-        at = [low * (high / low) ** (i / _STEPS) for i in range(_STEPS + 1)]
+        at = np.geomspace(low, high, 201).tolist()
         return at, [decay_score(half_life, length) or 0.0 for length in at]
 
-    label = f"exponential decay from {initial:.2f} (dashed: beyond the longest test)"
+    label = f"exponential decay from {half_life.initial:.2f} (dashed: beyond the longest test)"
     axes.plot(*curve(axis.low, longest), color=drawing.ORANGE, linewidth=1.6, label=label, zorder=3)
     axes.plot(*curve(longest, axis.high), color=drawing.ORANGE, linewidth=1.6, linestyle="--", zorder=3)
 

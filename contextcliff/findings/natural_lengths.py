@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import SMALL, blank, heading
+from contextcliff.findings.drawing import SMALL, blank, heading, legend_under
 from contextcliff.findings.finding import Block, Column, Finding, Image, Table, Text, columns
 from contextcliff.records.analysis import Bin
 from contextcliff.records.corpus import LengthAudit
@@ -28,16 +28,15 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         audit = self.of(report)
-        repeats = (
-            " Instability is the share of questions whose score changes between their repeats, the variance in a"
-            " question its mean size."
-            if _has_instability(report.analysis.lengths)
-            else ""
-        )
         meaning = (
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
-            f" {audit.too_long:,} too long, and none was cut or padded.{repeats}"
+            f" {audit.too_long:,} too long, and none was cut or padded."
         )
+        if _has_instability(report.analysis.lengths):
+            meaning += (
+                " Instability is the share of questions whose score changes between their repeats, the variance in a"
+                " question its mean size."
+            )
         caption = "Documents by length"
         figure = Image(
             name="length_histogram", caption=caption,
@@ -78,16 +77,10 @@ def length_classes(lengths: Sequence[int]) -> list[tuple[int, int, int]]:
         return []
     low, high = max(1, min(lengths)), max(1, *lengths)
     count = min(_CLASSES, high - low + 1)
-    edges = [low * (high / low) ** (i / count) for i in range(count + 1)]
-    classes: list[tuple[int, int, int]] = []
-    start = low
-    for position in range(count):
-        end = high if position == count - 1 else math.floor(edges[position + 1])
-        if end < start:
-            continue
-        classes.append((start, end, sum(start <= max(1, length) <= end for length in lengths)))
-        start = end + 1
-    return classes
+    ends = [*(math.floor(low * (high / low) ** (i / count)) for i in range(1, count)), high]
+    starts = [low, *(end + 1 for end in ends)]
+    counted = [sum(start <= max(1, n) <= end for n in lengths) for start, end in zip(starts, ends, strict=False)]
+    return [each for each in zip(starts, ends, counted, strict=False) if each[0] <= each[1]]
 
 
 def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
@@ -100,15 +93,12 @@ def audit_figure(audit: LengthAudit, *, title: str) -> Figure:
     widths = [high + 1 - low for low, high, _ in classes]
     axes.bar(lefts, [n for _, _, n in classes], width=widths, align="edge", color="#8fb4d9", edgecolor="white")
     axes.set_xscale("log")
-    for part in audit.bins:
-        axes.axvline(part.min_tokens, color="#c2571a", linewidth=1.0, linestyle=":")
-    if audit.bins:
-        axes.axvline(
-            audit.bins[-1].max_tokens, color="#c2571a", linewidth=1.0, linestyle=":", label="edges of the bins"
-        )
-        axes.legend(
-            loc="upper left", bbox_to_anchor=(0.0, -0.55 / _HEIGHT), borderaxespad=0.0, frameon=False, fontsize=SMALL
-        )
+    edges = [*(part.min_tokens for part in audit.bins), *(part.max_tokens for part in audit.bins[-1:])]
+    for edge in edges:
+        axes.axvline(edge, color="#c2571a", linewidth=1.0, linestyle=":")
+    if edges:
+        axes.lines[-1].set_label("edges of the bins")
+        legend_under(axes, drop=0.55 / _HEIGHT)
     ticks = [*lefts[:: max(1, len(lefts) // 6)], *(high for _, high, _ in classes[-1:])]
     axes.set_xticks(ticks, labels=[f"{tokens:,}" for tokens in ticks], fontsize=SMALL)
     axes.minorticks_off()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing, phrases
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
-    from matplotlib.patches import Rectangle
 
 _HEIGHT = 4.2
 _ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
@@ -49,9 +47,13 @@ class ScoreFinding(Finding[None]):
     def show(self, report: Report) -> tuple[Block, ...]:
         table = () if report.analysis.safe_cap.quantity == "score" else self._table(report)
         published = published_blocks(report.run.published)
+        analysis = report.analysis
+        overall, scored = Note("no sample was scored"), sum(each.n_samples for each in analysis.bins)
+        if analysis.mean is not None and scored:
+            overall = Note("mean score {mean:.3f}; full score in {n:,} of {scored:,} samples", mean=analysis.mean,
+                           n=analysis.successes, scored=scored)  # fmt: skip
         heatmap = Image(name="heatmap", caption="Score by depth and length", draw=lambda: heatmap_figure(report))
-        cells = (heatmap,) if report.analysis.cells else ()
-        return (*table, Text(label="Overall", text=_overall(report)), *cells, *published)
+        return (*table, Text(label="Overall", text=overall), *((heatmap,) if analysis.cells else ()), *published)
 
     def _table(self, report: Report) -> tuple[Block, ...]:
         bins = report.analysis.lengths
@@ -84,15 +86,6 @@ def _few(bins: Sequence[Bin], *, cap: int | None) -> tuple[int, ...]:
         inner = [at for at in range(1, len(shown) - 1) if shown[at] not in needed]
         del shown[min(inner, key=lambda at: bins[shown[at + 1]].median_tokens / bins[shown[at - 1]].median_tokens)]
     return tuple(shown)
-
-
-def _overall(report: Report) -> Note:
-    analysis = report.analysis
-    scored = sum(each.n_samples for each in analysis.bins)
-    if analysis.mean is None or scored == 0:
-        return Note("no sample was scored")
-    return Note("mean score {mean:.3f}; full score in {n:,} of {scored:,} samples", mean=analysis.mean,
-                n=analysis.successes, scored=scored)  # fmt: skip
 
 
 def _columns(report: Report) -> tuple[Column, ...]:
@@ -129,7 +122,7 @@ def _columns(report: Report) -> tuple[Column, ...]:
 def score_figure(report: Report) -> Figure:
     """Draws the curve of a report that has bins, with zones, threshold and cap."""
     bins = sorted(report.analysis.lengths, key=lambda a_bin: a_bin.median_tokens)
-    cap = report.analysis.safe_cap.tokens
+    found, cap = report.analysis.safe_cap, report.analysis.safe_cap.tokens
     figure, axes, axis = drawing.over_lengths(
         bins, height=_HEIGHT, shown=[*([] if cap is None else [cap]), *published_ends(report.run.published)],
         ticks=ticks_with(drawing.length_ticks(bins), report.run.published),
@@ -139,13 +132,15 @@ def score_figure(report: Report) -> Figure:
     taken = () if threshold is None else (threshold,)
     published_lines(axes, report.run.published, height=_HEIGHT, taken=taken)
     _zones(axes, report, axis=axis)
-    _untrained(axes, report, axis=axis)
-    _points(axes, bins, cap=report.analysis.safe_cap)
-    _threshold(axes, report)
+    _points(axes, bins, cap=found)
+    if threshold is not None:
+        basis = f"\n({phrases.percent(found.threshold)} of baseline)" if found.relative_to_baseline else ""
+        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}{basis}", colour=drawing.RED)
     _fitted(axes, report, axis=axis)
     above = _counts(axes, bins, axis=axis)
     if cap is not None:
-        _cap(axes, report, tokens=cap, axis=axis, above=above)
+        axes.axvline(cap, color=drawing.PURPLE, linewidth=1.8, zorder=3)
+        drawing.name_above(axes, f"safe cap: {found.in_short}", axis=axis, tokens=cap, above=above)
         above += drawing.LINE
     drawing.run_heading(
         axes, report.run, "Score by length", str(phrases.headline(report)), inches=axis.inches, above=above + 4
@@ -167,9 +162,6 @@ def _zones(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
         elif low == high:
             # A zone of one length has no width; a line shows where it is.
             axes.axvline(low, color=colour, alpha=0.5, linewidth=4, label=f"{zone.name} zone")
-
-
-def _untrained(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
     positions = report.analysis.finding(Extrapolation)
     if positions is not None and positions.trained_tokens < axis.high:
         axes.axvspan(
@@ -207,15 +199,6 @@ def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
     drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
 
 
-def _threshold(axes: Axes, report: Report) -> None:
-    value = phrases.threshold_score(report)
-    if value is None:
-        return
-    relative = report.analysis.safe_cap.relative_to_baseline
-    basis = f"\n({phrases.percent(report.analysis.safe_cap.threshold)} of baseline)" if relative else ""
-    drawing.line_across(axes, score=value, text=f"threshold {value:.2f}{basis}", colour=drawing.RED)
-
-
 def _fitted(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
     """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
     fitted = report.analysis.finding(FittedLengths)
@@ -238,14 +221,10 @@ def _counts(axes: Axes, bins: Sequence[Bin], *, axis: drawing.LengthAxis) -> flo
     return drawing.counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
 
 
-def _cap(axes: Axes, report: Report, *, tokens: int, axis: drawing.LengthAxis, above: float) -> None:
-    axes.axvline(tokens, color=drawing.PURPLE, linewidth=1.8, zorder=3)
-    drawing.name_above(axes, f"safe cap: {report.analysis.safe_cap.in_short}", axis=axis, tokens=tokens, above=above)
-
-
 def heatmap_figure(report: Report) -> Figure:
     """Draws a report that has cells: depth downwards from the start of the text, length to the right."""
     import numpy as np
+    from matplotlib.patches import Rectangle
 
     cells = report.analysis.cells
     lengths = sorted({cell.asked_tokens for cell in cells})
@@ -266,15 +245,14 @@ def heatmap_figure(report: Report) -> Figure:
     tilted = drawing.DIGIT * (len(f"{max(lengths):,}") + 1) > width / len(lengths)
     axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=drawing.SMALL)
     if tilted:
-        axes.tick_params(axis="x", rotation=45)
-        for label in axes.get_xticklabels():
-            label.set(ha="right", rotation_mode="anchor")
+        drawing.tilt(axes)
     axes.set_xlabel(drawing.ASKED, fontsize=9)
     axes.set_xticks([i + 0.5 for i in range(len(lengths) - 1)], minor=True)
     axes.set_yticks([i + 0.5 for i in range(len(depths) - 1)], minor=True)
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="both", length=0)
-    counts = _counts_of_cells(cells)
+    of_length = {tokens: {cell.n_samples for cell in cells if cell.asked_tokens == tokens} for tokens in lengths}
+    counts = {tokens: min(found) for tokens, found in of_length.items() if len(found) == 1}  # cells have equally many
     for tokens, count in counts.items():
         axes.annotate(
             f"n={count:,}", xy=(lengths.index(tokens), 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
@@ -284,19 +262,16 @@ def heatmap_figure(report: Report) -> Figure:
         column, row = lengths.index(cell.asked_tokens), depths.index(cell.depth)
         ink = "black" if cell.mean is None else colours.ink(cell.mean)
         if not cell.informative:
-            axes.add_patch(_frame(column, row, colour=ink))
+            axes.add_patch(Rectangle((column - 0.44, row - 0.43), 0.88, 0.86, fill=False, edgecolor=ink, linewidth=1.0,
+                                     linestyle=_FRAME))  # fmt: skip
         mean = phrases.score(cell.mean)
         words = mean if cell.asked_tokens in counts else f"{mean}\nn={cell.n_samples:,}"
         axes.text(column, row, words, ha="center", va="center", fontsize=7, linespacing=1.15, color=ink)
     _scale(figure, image, threshold=threshold, width=width, height=height)
-    _heatmap_legend(
-        axes, gaps=bool(np.isnan(grid).any()), blind=any(not cell.informative for cell in cells),
-        drop=(0.95 if tilted else 0.55) / height,
-    )  # fmt: skip
-    sides = ""
+    _heatmap_legend(axes, cells, gaps=bool(np.isnan(grid).any()), drop=(0.95 if tilted else 0.55) / height)
+    words = "Depth 0 is the start of the text"
     if threshold is not None:
-        sides = f"; orange is below the threshold {threshold_figure(threshold)}, purple at it or above"
-    words = f"Depth 0 is the start of the text{sides}"
+        words += f"; orange is below the threshold {threshold_figure(threshold)}, purple at it or above"
     drawing.run_heading(axes, report.run, "Score by depth and length", words, inches=width, above=18)
     return figure
 
@@ -307,14 +282,10 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
     bar = figure.colorbar(image, cax=axes)
     # A norm of two slopes would give the scores above the threshold as much of the bar as all below it.
     axes.set_yscale("linear")
-    marked = threshold is not None and 0.0 <= threshold <= 1.0
-    ticks = [
-        tick
-        for tick in ([0.0, 1.0] if height < 1.2 else [0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-        if not marked or abs(tick - (threshold or 0.0)) * height >= _TICK
-    ]
+    ticks = (0.0, 1.0) if height < 1.2 else (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     labels = {tick: f"{tick:.1f}" for tick in ticks}
-    if marked and threshold is not None:
+    if threshold is not None and 0.0 <= threshold <= 1.0:
+        labels = {tick: text for tick, text in labels.items() if abs(tick - threshold) * height >= _TICK}
         labels[threshold] = f"{threshold_figure(threshold)} threshold"
         axes.axhline(threshold, color="black", linewidth=2.0)
     places = sorted(labels)
@@ -323,34 +294,15 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
     axes.set_title("score", fontsize=drawing.SMALL)
 
 
-def _heatmap_legend(axes: Axes, *, gaps: bool, blind: bool, drop: float) -> None:
+def _heatmap_legend(axes: Axes, cells: Sequence[DepthCell], *, gaps: bool, drop: float) -> None:
     """What grey and a frame mean, where there is any, under the axis of lengths."""
     from matplotlib.patches import Patch
 
     handles = []
     if gaps:
         handles.append(Patch(facecolor=_UNMEASURED, edgecolor="0.6", label="no data"))
-    if blind:
+    if not all(cell.informative for cell in cells):
         label = "can't show a cliff, by its controls\n(low ceiling or high floor)"
         handles.append(Patch(facecolor="none", edgecolor="black", linestyle=_FRAME, label=label))
     if handles:
-        axes.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(0.0, -drop), borderaxespad=0.0, ncols=2, frameon=False,
-            fontsize=drawing.SMALL, handlelength=1.8, columnspacing=1.6,
-        )  # fmt: skip
-
-
-def _frame(column: int, row: int, *, colour: str) -> Rectangle:
-    """The frame inside the edges of a cell that can't show a cliff."""
-    from matplotlib.patches import Rectangle
-
-    corner = (column - 0.44, row - 0.43)
-    return Rectangle(corner, 0.88, 0.86, fill=False, edgecolor=colour, linestyle=_FRAME, linewidth=1.0)
-
-
-def _counts_of_cells(cells: Sequence[DepthCell]) -> Mapping[int, int]:
-    """How many samples each cell of a length has, by length; only lengths whose cells have equally many."""
-    of_length: defaultdict[int, set[int]] = defaultdict(set)
-    for cell in cells:
-        of_length[cell.asked_tokens].add(cell.n_samples)
-    return {tokens: min(counts) for tokens, counts in of_length.items() if len(counts) == 1}
+        drawing.legend_under(axes, drop=drop, handles=handles, ncols=2)

@@ -91,7 +91,7 @@ def told_passed_over(passed_over: Mapping[Path, str]) -> str:
 
 
 def folder_of(report: Report, *, experiment: Path) -> Path:
-    """Where a report goes: `RUN_ID`; beside a report by another rule `RUN_ID-threshold-0.9`, which says what differs."""
+    """Where a report goes: `RUN_ID`; beside one by another rule `RUN_ID-threshold-0.9`, which says what differs."""
     plain = experiment / report.run.run_id
     rule = rule_of(report)
     try:

@@ -122,11 +122,6 @@ def test_what_has_no_half_life_says_why(results: dict[int, tuple[int, int]], rea
     assert half_life_lsq(counted(results)) is None
 
 
-def test_a_dispersion_below_one_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^dispersion is 0\.5: a factor of 1 or more is needed$"):
-        half_life(counted(HALVING), 0.95, dispersion=0.5)
-
-
 def test_least_squares_weighs_every_length_alike_and_knows_no_bound_on_the_initial_recall() -> None:
     """1.0, 0.5 and 0.25 at 1,000 to 3,000 tokens lie on 2·e^(−λL)."""
     assert half_life_lsq(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (100, 400)})) == 1_000

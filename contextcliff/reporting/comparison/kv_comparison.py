@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import SMALL, blank, drawable, heading
+from contextcliff.findings.drawing import SMALL, blank, drawable, heading, legend_under
 from contextcliff.findings.finding import Code, Image, Table, Text, columns_of
 from contextcliff.findings.kv_cache import KVCache, memory_words, rate
 from contextcliff.kv.policy import KVPolicy
@@ -20,7 +20,7 @@ from contextcliff.kv.server_flags import start_lines
 from contextcliff.records.comparison import CandidateVerdict, PairedDecision
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.reporting.comparison.comparison import ComparedRun, ComparisonPart, DecidedRun, PartResult
-from contextcliff.reporting.comparison.verdicts import LOOKS, WORDS, interval, points, verdict_legend
+from contextcliff.reporting.comparison.verdicts import LOOKS, WORDS, interval, points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -227,7 +227,7 @@ def pareto_figure(rows: Sequence[PolicyRow], *, chosen: PolicyRow | None = None)
     heading(axes, title="Memory and safe cap", subtitle=subtitle, inches=_WIDTH, above=10)
     looks = dict.fromkeys(map(_look, rows))
     handles = [Line2D([], [], color=c, marker=m, linestyle="none", markersize=7, label=word) for c, m, word in looks]
-    verdict_legend(axes, handles, height=_HEIGHT, columns=5)
+    legend_under(axes, drop=0.55 / _HEIGHT, handles=handles, ncols=5)
     return figure
 
 

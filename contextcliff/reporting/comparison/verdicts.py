@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import SMALL, blank, drawable, heading, width_of
+from contextcliff.findings.drawing import SMALL, blank, drawable, heading, legend_under, width_of
 from contextcliff.findings.finding import Block, Column, Heading, Table, Text, columns_of
 from contextcliff.findings.fitted_length import FittedLengths, FittedShift, fitted_shift
 from contextcliff.findings.kv_cache import KVCache, memory_words
@@ -16,9 +16,7 @@ from contextcliff.records.comparison import CandidateVerdict, Difference, Paired
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, DecidedRun
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
 
 _SENTENCES: Mapping[CandidateVerdict, str] = {
     "worse": "{name} is worse than {baseline}{where}: {size}",
@@ -282,15 +280,8 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
         Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=2.2, markersize=7, label=WORDS[v])
         for v in dict.fromkeys(decision.verdict for _, decision in decisions)
     ]
-    verdict_legend(axes, handles, height=height, columns=4)
+    legend_under(axes, drop=0.55 / height, handles=handles, ncols=4)
     return figure
-
-
-def verdict_legend(axes: Axes, handles: Sequence[Line2D], *, height: float, columns: int) -> None:
-    axes.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0.0, -0.55 / height), borderaxespad=0.0, ncols=columns,
-        frameon=False, fontsize=SMALL,
-    )  # fmt: skip
 
 
 def _fitted(name: str, inches: float = 3.0) -> str:
