@@ -69,11 +69,10 @@ def _do(report: Report) -> Note:
     if limit is None or limit.at_tokens is None:
         ask = Note("ask for longer lengths too (task.lengths)")
         return Note("say what the weights are{below}", below=below) if cap.limited_by == "memory" else ask
+    told = {"tokens": limit.at_tokens, "below": below}
     if limit.more is None:
-        return Note("get more answers at {tokens:,} tokens{below}", tokens=limit.at_tokens, below=below)
-    return Note(
-        "get about {n:more answers} at {tokens:,} tokens{below}", n=limit.more, tokens=limit.at_tokens, below=below
-    )
+        return Note("get more answers at {tokens:,} tokens{below}", **told)
+    return Note("get about {n:more answers} at {tokens:,} tokens{below}", n=limit.more, **told)
 
 
 def _details(report: Report) -> Iterator[tuple[str, Shown]]:
@@ -97,18 +96,20 @@ def limits_in_words(cap: SafeCap) -> Note:
     """Every limit that was asked for, and which of them holds first."""
     least = Note("no limit is reached in the tested range")
     if cap.limited_by is not None:
+        name = phrases.LIMITS[cap.limited_by]
         leasts: Mapping[Outcome, Note] = {
-            "safe": Note("{name} sets the limit", name=phrases.LIMITS[cap.limited_by]),
-            "below": Note("{name} leaves no tested length", name=phrases.LIMITS[cap.limited_by]),
-            "undecided": Note("{name} is undecided", name=phrases.LIMITS[cap.limited_by]),
+            "safe": Note("{name} sets the limit", name=name),
+            "below": Note("{name} leaves no tested length", name=name),
+            "undecided": Note("{name} is undecided", name=name),
         }
         least = leasts[cap.outcome]
     return Note("{limits}: {least}", limits=tuple(map(_limit, cap.limits)), least=least)
 
 
 def _limit(limit: Limit) -> Note:
-    outcomes: Mapping[Outcome, Note] = {"safe": Note("none"), "below": Note("none"), "undecided": Note("undecided")}
-    said = outcomes[limit.outcome] if limit.tokens is None else phrases.up_to(limit.tokens, at_least=limit.at_least)
+    said = Note("undecided") if limit.outcome == "undecided" else Note("none")
+    if limit.tokens is not None:
+        said = phrases.up_to(limit.tokens, at_least=limit.at_least)
     why = "" if limit.why is None or limit.name == "quality" else Note(" ({why})", why=limit.why)
     return Note("{name} {said}{why}", name=phrases.LIMITS[limit.name], said=said, why=why)
 
@@ -146,13 +147,10 @@ def _shape(cap: SafeCap, shape: ShapeName, *, n_lengths: int) -> Note:
         "rising": Note("the {what} goes up with length", what=what),
     }
     step, dip = cap.shape_step, cap.dip_tokens
-    return Note(
-        "{shape}by the curve that fits best (no test), {text}{where}{but}",
-        shape=_SHAPES[shape],
-        text=texts[shape],
-        where=Note(", between {low:,} and {high:,} tokens", low=step[0], high=step[1]) if step else "",
-        but="" if dip is None else Note(", but for a dip at {tokens:,} tokens", tokens=dip),
-    )
+    where = Note(", between {low:,} and {high:,} tokens", low=step[0], high=step[1]) if step else ""
+    but = "" if dip is None else Note(", but for a dip at {tokens:,} tokens", tokens=dip)
+    return Note("{shape}by the curve that fits best (no test), {text}{where}{but}", shape=_SHAPES[shape],
+                text=texts[shape], where=where, but=but)  # fmt: skip
 
 
 def _evidence(cap: SafeCap) -> Note:
@@ -184,8 +182,12 @@ def _crossing(cap: SafeCap) -> Note:
     return Note("the {what} crosses the threshold between {low:,} and {high:,} tokens", what=what, low=low, high=high)
 
 
-_MARKS: Mapping[ZoneName, str] = {"stable": "[OK]", "transition": "[!!]", "degraded": "[XX]"}
-_MOODS: Mapping[ZoneName, str] = {"stable": "good", "transition": "doubtful", "degraded": "bad"}
+_ZONES: Mapping[ZoneName, tuple[str, str]] = {
+    "stable": ("[OK]", "good"),
+    "transition": ("[!!]", "doubtful"),
+    "degraded": ("[XX]", "bad"),
+}
+"""Mark, which says without colour what a zone is, and mood."""
 
 
 class ZonesFinding(Finding[None]):
@@ -198,7 +200,7 @@ class ZonesFinding(Finding[None]):
         zones = report.analysis.zones
         if not zones:
             return ()
-        lines = tuple(Line(text=_range(zone), mood=_MOODS[zone.name]) for zone in zones)
+        lines = tuple(Line(text=_range(zone), mood=_ZONES[zone.name][1]) for zone in zones)
         meaning = Note(
             "Stable: every tested length clears the threshold. Degraded: every one is shown to be below it, tested "
             "from the longest down, at {confidence} confidence together. Transition: neither, or untested",
@@ -208,21 +210,13 @@ class ZonesFinding(Finding[None]):
 
 
 def _range(zone: Zone) -> Note:
-    """A zone with its mark, which says without colour what it is."""
-    fall, mean = _fall(zone), "" if zone.mean is None else Note(", mean {mean:.2f}", mean=zone.mean)
-    if zone.mean is not None and fall is not None:
+    mean = "" if zone.mean is None else Note(", mean {mean:.2f}", mean=zone.mean)
+    if zone.mean is not None and zone.fall is not None:
+        share = f"{abs(zone.fall):.0%}"  # of the other zone's mean
+        fall = Note("{share} higher", share=share) if zone.fall < 0.0 else Note("{share} lower", share=share)
+        fall = Note("no lower") if share == "0%" else fall
         mean = Note(", mean {mean:.2f} ({fall})", mean=zone.mean, fall=fall)
     return Note(
         "{mark} {name:<10} {low:,} - {high:,} tokens{mean}",
-        mark=_MARKS[zone.name], name=Note(zone.name), low=zone.min_tokens, high=zone.max_tokens, mean=mean,
+        mark=_ZONES[zone.name][0], name=Note(zone.name), low=zone.min_tokens, high=zone.max_tokens, mean=mean,
     )  # fmt: skip
-
-
-def _fall(zone: Zone) -> Note | None:
-    """How far its mean is below the other, as a share of that; None where it is compared with none."""
-    if zone.fall is None:
-        return None
-    share = f"{abs(zone.fall):.0%}"
-    if share == "0%":
-        return Note("no lower")
-    return Note("{share} higher", share=share) if zone.fall < 0.0 else Note("{share} lower", share=share)

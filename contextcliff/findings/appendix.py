@@ -18,6 +18,7 @@ from contextcliff.findings.finding import (
     Table,
     Text,
     columns,
+    columns_of,
     findings_with,
     measured,
 )
@@ -25,7 +26,7 @@ from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.findings.kv_cache import KVCache, policy_in_words
 from contextcliff.models.model import dollars
 from contextcliff.records.note import MethodNote, Note
-from contextcliff.records.report import SCHEMA_VERSION, JudgeUsage, Report
+from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.records.search_record import Search
 
 
@@ -51,19 +52,21 @@ class TookFinding(Finding[None]):
 
 def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
     usage, counts = report.usage, report.counts
-    prompts = Note("{n:,}, of which {cached:,} cached and {computed:,} computed", n=usage.prompt_tokens,
-                   cached=usage.cached_tokens, computed=usage.computed_prompt_tokens)  # fmt: skip
-    yield "Prompt tokens", prompts
+    yield "Prompt tokens", Note("{n:,}, of which {cached:,} cached and {computed:,} computed", n=usage.prompt_tokens,
+                                cached=usage.cached_tokens, computed=usage.computed_prompt_tokens)  # fmt: skip
     yield "Completion", Note("{n:,} tokens", n=usage.completion_tokens)
-    if usage.judge is not None:
-        yield "Judge", _judge(usage.judge)
+    if (judge := usage.judge) is not None:
+        share = "" if judge.usd is None else Note(", {usd} of the cost", usd=dollars(judge.usd))
+        yield "Judge", Note(
+            "{requests:,} requests, {prompt:,} prompt and {completion:,} completion tokens{share}",
+            requests=judge.requests, prompt=judge.prompt_tokens, completion=judge.completion_tokens, share=share,
+        )  # fmt: skip
     if usage.usd is not None:
         yield "Cost", dollars(usage.usd)
     yield "Wall time", phrases.duration(usage.wall_s)
     reused = Note("{n:,} of them reused", n=counts.reused) if counts.reused else Note("none reused")
-    samples = Note("{completed:,} of {planned:,} completed, {reused}", completed=counts.completed,
-                   planned=counts.planned, reused=reused)  # fmt: skip
-    yield "Samples", samples
+    yield "Samples", Note("{completed:,} of {planned:,} completed, {reused}", completed=counts.completed,
+                          planned=counts.planned, reused=reused)  # fmt: skip
     if counts.unscored:
         yield "Unscored", Note("{n:,} of {planned:,}", n=counts.unscored, planned=counts.planned)
     if counts.ahead:
@@ -79,14 +82,6 @@ def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
         yield "Failed attempts", phrases.tally(dict(counts.errors))
 
 
-def _judge(judge: JudgeUsage) -> Note:
-    return Note(
-        "{requests:,} requests, {prompt:,} prompt and {completion:,} completion tokens{share}",
-        requests=judge.requests, prompt=judge.prompt_tokens, completion=judge.completion_tokens,
-        share="" if judge.usd is None else Note(", {usd} of the cost", usd=dollars(judge.usd)),
-    )  # fmt: skip
-
-
 class NotesFinding(Finding[None]):
     """The notes of the run and of its analysis; those on the method stand with the details."""
 
@@ -95,10 +90,8 @@ class NotesFinding(Finding[None]):
 
     def look(self, report: Report) -> tuple[Line, ...]:
         warnings = (note for note in report.analysis.notes if not isinstance(note, MethodNote))
-        return (
-            *(Line(text=note) for note in report.run.notes),
-            *(Line(text=each, mood="doubtful") for each in warnings),
-        )
+        of_run = (Line(text=note) for note in report.run.notes)
+        return (*of_run, *(Line(text=each, mood="doubtful") for each in warnings))
 
     def show(self, report: Report) -> tuple[Block, ...]:
         notes = tuple(Line(text=note) for note in report.analysis.notes if isinstance(note, MethodNote))
@@ -202,22 +195,20 @@ class CapRulesFinding(Finding[None]):
     title = "Appendix: every cap rule"
 
     def show(self, report: Report) -> tuple[Block, ...]:
+        cap, words = report.analysis.safe_cap, dict(_RULES)
+        for section in findings_with(report.analysis.findings):
+            words |= section.cap_rules
         # The half-life is in `caps` for programs that read it there; it is no cap, and has its own finding.
-        every = report.analysis.caps.items()
-        caps = {rule: tokens for rule, tokens in every if rule != "half_life" and tokens is not None}
-        sections = findings_with(report.analysis.findings)
-        words = _RULES | {rule: text for section in sections for rule, text in section.cap_rules.items()}
-        cap = report.analysis.safe_cap
-        limit = f", and is limited by {cap.limited_by}" if cap.limited_by in ("memory", "latency") else ""
-        chosen = f"The report stands on {cap.rule}{limit}; the others are for comparison."
-        table = columns(
-            caps.items(),
-            ("rule", lambda cap: cap[0]),
-            ("cap in tokens", lambda cap: phrases.whole(cap[1])),
-            ("what it is", lambda cap: words.get(cap[0], "")),
-            words=("rule", "what it is"),
+        known = (
+            (rule, tokens)
+            for rule, tokens in report.analysis.caps.items()
+            if tokens is not None and rule != "half_life"
         )
-        return (Text(text=chosen), *((Table(columns=table),) if caps else ()))
+        rows = [(rule, f"{tokens:,}", words.get(rule, "")) for rule, tokens in known]
+        limit = f", and is limited by {cap.limited_by}" if cap.limited_by in ("memory", "latency") else ""
+        chosen = Text(text=f"The report stands on {cap.rule}{limit}; the others are for comparison.")
+        head = ("rule", "cap in tokens", "what it is")
+        return (chosen, *((Table(columns=columns_of(head, rows, words=("rule", "what it is"))),) if rows else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for rule, tokens in report.analysis.caps.items():
@@ -248,11 +239,8 @@ class FurtherFiguresFinding(Finding[None]):
             ("rolling variance", lambda b: phrases.small(b.rolling_variance)),
             ("Sarle's coefficient", lambda b: phrases.small(b.bimodality)),
         )
-        return (
-            Text(text=f"{_LSQ} {'none' if lsq is None else f'{lsq:,} tokens'}."),
-            Text(text=_SPREAD),
-            Table(columns=table),
-        )
+        lsq_words = Text(text=f"{_LSQ} {'none' if lsq is None else f'{lsq:,} tokens'}.")
+        return (lsq_words, Text(text=_SPREAD), Table(columns=table))
 
 
 class RunFinding(Finding[None]):

@@ -84,7 +84,8 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
             "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
             tokens=tokens, thirds=below, n=len(below),
         )  # fmt: skip
-    counts, way_out = [third.n_samples for third in length.thirds], Note("")
+    counts = [third.n_samples for third in length.thirds]
+    way_out: Note | str = ""
     if study.search is not None and not study.settings.every_depth:
         way_out = Note(
             "; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"

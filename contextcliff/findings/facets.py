@@ -65,7 +65,7 @@ _QUARTERS = 4
 
 
 def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> FacetRow | None:
-    """None if nothing was scored. A search gives no cap: it stops by all scores, and a test of a part can't allow for it."""
+    """None if nothing was scored. No cap of a search: it stops by all scores, which a test of a part can't respect."""
 
     def has(item: ScoredSample) -> bool:
         return item.sample.metadata.get(facet) in members

@@ -23,17 +23,13 @@ def facet_rows() -> MakeFacets:
     def make(*, facets: int = 2, values: int = 3, name: str = "hops", value: str = "value") -> tuple[FacetRow, ...]:
         return tuple(
             FacetRow(
-                facet=name if i == 0 else f"{name}_{i}",
-                value=f"{value} {j + 1}",
-                n_samples=10 * (j + 1),
-                mean=1 - j / values,
-                ci_low=max(0.0, 0.8 - j / values),
-                ci_high=min(1.0, 1.1 - j / values),
+                facet=name if i == 0 else f"{name}_{i}", value=f"{value} {j + 1}", n_samples=10 * (j + 1),
+                mean=1 - j / values, ci_low=max(0.0, 0.8 - j / values), ci_high=min(1.0, 1.1 - j / values),
                 cap_tokens=4096 if j == 0 else None,
             )
             for i in range(facets)
             for j in range(values)
-        )
+        )  # fmt: skip
 
     return make
 
@@ -68,39 +64,20 @@ def make_scored() -> Callable[..., ScoredSample]:
         metadata: Mapping[str, str | int | float] | None = None,
     ) -> ScoredSample:
         sample = Sample(
-            sample_id=f"niah-2048-0.5-{trial}",
-            task="niah",
-            context_tokens=2048,
-            built_tokens=2040,
-            depth=0.5,
-            trial=trial,
-            document_id="essays",
-            question=question,
-            answers=("481516",),
-            recipe=Recipe(user=(Words(text="a prompt"),)),
-            seed=7,
-            cluster="essays#2",
+            sample_id=f"niah-2048-0.5-{trial}", task="niah", context_tokens=2048, built_tokens=2040, depth=0.5,
+            trial=trial, document_id="essays", question=question, answers=("481516",),
+            recipe=Recipe(user=(Words(text="a prompt"),)), seed=7, cluster="essays#2", control=control,
             # As a dataset may hand it over: read-only, which can't be copied.
             metadata=MappingProxyType(metadata or {}),
-            control=control,
-        )
+        )  # fmt: skip
         generation = Generation(
-            text=prediction,
-            finish_reason="stop",
-            prompt_tokens=2044,
-            completion_tokens=6,
-            cached_tokens=1900,
-            ttft_ms=210.5,
-            latency_ms=350.0,
-        )
+            text=prediction, finish_reason="stop", prompt_tokens=2044, completion_tokens=6, cached_tokens=1900,
+            ttft_ms=210.5, latency_ms=350.0,
+        )  # fmt: skip
         return ScoredSample(
-            sample=sample,
-            prompt_sha256="ab" * 32,
-            score=1.0 if answered else None,
-            failure=None if answered else "timeout",
-            prediction=prediction if answered else "",
-            generation=generation if answered else None,
-            judge_rating=9 if answered else None,
-        )
+            sample=sample, prompt_sha256="ab" * 32, score=1.0 if answered else None,
+            failure=None if answered else "timeout", prediction=prediction if answered else "",
+            generation=generation if answered else None, judge_rating=9 if answered else None,
+        )  # fmt: skip
 
     return make

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import fields
 
@@ -12,7 +10,6 @@ import pytest
 from rich.cells import cell_len
 
 from contextcliff.findings.finding import FINDINGS, findings_of, findings_with
-from contextcliff.findings.phrases import interval_outward
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.report import Report, RunRecord
 from contextcliff.reporting.reporting_settings import LanguageName
@@ -60,12 +57,6 @@ def test_a_report_from_before_a_finding_is_read_without_it() -> None:
             assert less.analysis.finding(finding.record) is None
 
 
-def test_beside_a_bound_that_is_rounded_down_an_interval_is_rounded_outward() -> None:
-    assert interval_outward(0.806, 0.9911) == "0.80-1.00"
-    assert interval_outward(0.8, 0.85) == "0.80-0.85"
-    assert interval_outward(None, 0.5) == "-"
-
-
 ALL = findings_with(FINDINGS.values())
 
 
@@ -91,15 +82,3 @@ def test_a_section_that_few_runs_have_is_under_its_own_key() -> None:
     for key in filter(None, FINDINGS.values()):
         (section,) = set(findings_with([key])) - set(findings_with())
         assert section.key == key
-
-
-@pytest.mark.slow
-def test_a_report_of_needles_loads_nothing_of_the_writing() -> None:
-    program = (
-        "import sys\n"
-        "from contextcliff.findings.finding import findings_with\n"
-        "assert findings_with()\n"
-        "import contextcliff.reporting.console, contextcliff.reporting.files, contextcliff.tracking.metrics\n"
-        "assert not [name for name in sys.modules if name.startswith('contextcliff.writing.writing_finding')]\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)

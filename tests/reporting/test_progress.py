@@ -46,15 +46,6 @@ def test_a_wide_terminal_shows_tokens_and_samples_and_a_narrow_one_the_samples()
     assert "samples" not in last_frame(30)
 
 
-def test_what_is_said_beside_the_bar_stays_above_it() -> None:
-    console, file = terminal(80)
-    with drawn(TITLE, console, total_tokens=2, total_samples=2) as progress:
-        progress.remark("512 tokens: mean score 1.00, 4 samples")
-        progress.advance(2)
-    text = file.getvalue()
-    assert text.index("512 tokens: mean score 1.00, 4 samples") < text.rindex("samples")
-
-
 @pytest.mark.parametrize("bar", [partial(drawn, total_tokens=2, total_samples=2), drawn])
 def test_the_last_answer_stands_in_one_line_and_can_neither_move_the_cursor_nor_set_colours(bar: Any) -> None:
     console, file = terminal(80)
@@ -121,17 +112,6 @@ def test_a_search_says_what_is_expected_to_be_left() -> None:
         "2,000 tokens, 2 samples, 30 s, about 2 min 00 s left\n",
         "3,000 tokens, 3 samples, 1 min 00 s\n",
     ]
-
-
-def test_a_pipe_has_the_title_and_what_it_came_to(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_of("niah · m", total_tokens=3_000, total_samples=3, shown=True) as progress:
-        for _ in range(3):
-            progress.advance(1_000)
-    told = capsys.readouterr().err
-    title, last = told.splitlines()
-    assert title == "niah · m"
-    assert last.startswith("3,000/3,000 tokens, 3/3 samples, ")
-    assert not set(told) & set("\x1b\r")
 
 
 SEARCH = "niah_multi_static · a/model-with-a-name-that-is-as-long-as-they-come-8b-instruct-q4_k_m · kv q8_0"

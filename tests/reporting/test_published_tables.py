@@ -17,7 +17,6 @@ from contextcliff.findings.published import LABEL, spread
 from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.run_curves import curves_figure
 from contextcliff.reporting.published import by_default, known_tables, published_curves, read_table
 from tests.make import counted
 from tests.reporting.figure_texts import overlaps, words
@@ -228,12 +227,6 @@ def test_no_zone_reaches_lengths_that_only_others_have_tested(beside: Report) ->
     ends = [patch.get_window_extent().transformed(axes.transData.inverted()).x1 for patch in axes.patches]
     assert any(zone.name == "degraded" for zone in beside.analysis.zones)
     assert max(ends) <= longest * 1.001 < 16_384
-
-
-def test_a_comparison_has_them_too(cliff: Report) -> None:
-    figure = curves_figure({"a": cliff, "b": cliff}, published=CURVES)
-    assert sum(line.get_linewidth() == 0.9 for line in figure.axes[0].lines) == len(CURVES)
-    assert overlaps(figure) == []
 
 
 @given(

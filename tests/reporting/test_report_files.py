@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import json
 import os
-from collections.abc import Callable, Iterable
+import random
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,10 +20,11 @@ from hypothesis import strategies as st
 from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.data_files import replacing_together, write_text
+from contextcliff.records.sample import Prompt, SentTurn
+from contextcliff.reporting.data_files import read_contexts, replacing_together, write_contexts, write_text
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_manifest, write_report_files
-from tests.simulated_reports import FLAT, FULL, NOTHING_SCORED, Law, edited, simulated
+from tests.simulated_reports import edited
 
 MakeScored = Callable[..., ScoredSample]
 
@@ -39,17 +43,6 @@ def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int 
         draw_figures(report, folder=folder / FIGURES, dpi=dpi)
 
 
-@pytest.mark.parametrize("law", [FULL, *(pytest.param(law, marks=pytest.mark.slow) for law in (FLAT, NOTHING_SCORED))])
-def test_a_run_leaves_every_file_and_nothing_else(law: Law, make_scored: MakeScored, tmp_path: Path) -> None:
-    folder = tmp_path / "outputs" / "default" / "run"
-    write(simulated(law), folder, scored=[make_scored()])
-    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    drawn = {name for name in names if name.startswith("figures/")}
-    assert names - drawn == {"report.json", "report.md", "samples.jsonl", "manifest.json"}
-    page = (folder / "report.md").read_text(encoding="utf-8")
-    assert all(f"]({name})" in page for name in drawn)
-
-
 def test_a_number_that_json_has_no_word_for_is_refused(cliff: Report, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         write(edited(cliff, mean=float("nan")), tmp_path, scored=[])
@@ -57,7 +50,6 @@ def test_a_number_that_json_has_no_word_for_is_refused(cliff: Report, tmp_path: 
 
 
 PINNED = KEYS[: KEYS.index("seed") + 1]
-SAID = ("output", "completion_tokens")
 
 
 def in_order(keys: Iterable[str]) -> list[str]:
@@ -94,36 +86,6 @@ def test_a_manifest_has_a_line_a_sample_and_reads_back_as_it_was(tmp_path: Path)
     for none in empty:
         file = write_manifest({**manifest, "samples": none}, folder=tmp_path)
         assert json.loads(file.read_text(encoding="utf-8")) == {**manifest, "samples": none}
-
-
-def test_without_a_generation_all_that_it_would_tell_is_null(make_scored: MakeScored) -> None:
-    row = samples_table([make_scored(answered=False)])[0]
-    nulls = {key for key, value in row.items() if value is None}
-    assert nulls == {"prompt_tokens", "score", "finish_reason", "ttft_ms", "latency_ms", "cached_tokens"}
-    assert not {"output", "completion_tokens"} & row.keys()
-    assert row["failure"] == "timeout"
-
-
-def test_a_line_tells_what_a_score_can_be_read_against(make_scored: MakeScored, cliff: Report, tmp_path: Path) -> None:
-    metadata = {"evidence_distance_tokens": 640, "hops": 2, "topic": "a\u2028b"}
-    write(edited(cliff, bins=(), cells=()), tmp_path, scored=[make_scored(metadata=metadata)])
-    (line,) = (tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()
-    row = json.loads(line)
-    assert row["metadata"] == metadata
-    assert (row["cluster"], row["evidence_distance_tokens"], row["judge_rating"]) == ("essays#2", 640, 9)
-
-
-def test_controls_have_a_file_of_their_own_whose_lines_say_which_control_they_are(
-    make_scored: MakeScored, cliff: Report, tmp_path: Path
-) -> None:
-    bare = edited(cliff, bins=(), cells=())
-    scored, controls = [make_scored()], [make_scored(control="ceiling"), make_scored(trial=1, control="floor")]
-    run = FinishedRun(report=bare, scored=scored, parameters={})
-    write_report_files(run, controls=controls, manifest={}, folder=tmp_path, figures=True)
-    rows = [json.loads(line) for line in (tmp_path / "controls.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [list(row) for row in rows] == [[*in_order(["cluster", "judge_rating", *SAID]), "control"]] * 2
-    assert [row["control"] for row in rows] == ["ceiling", "floor"]
-    assert len((tmp_path / "samples.jsonl").read_text(encoding="utf-8").splitlines()) == 1
 
 
 def test_new_files_take_their_places_together_and_what_they_lack_of_an_earlier_report_goes(
@@ -193,3 +155,64 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(tmp_path: Path, mon
         write_text(path=target, text="new")
     assert target.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+PROMPTS = [
+    ("niah-512-0", Prompt(user="Some text.\u2028A “needle”.\n", system="Read.")),
+    ("niah-512-1", Prompt(user="模型")),
+]
+
+
+def test_a_line_is_a_prompt_with_its_digest_in_the_order_given(tmp_path: Path) -> None:
+    path = write_contexts(PROMPTS, path=tmp_path / "new" / "contexts.jsonl.gz")
+    text = gzip.decompress(path.read_bytes()).decode("utf-8")
+    assert [json.loads(line) for line in text.splitlines()] == [
+        {"sample_id": name, "prompt_sha256": prompt.sha256, "system": prompt.system, "user": prompt.user}
+        for name, prompt in PROMPTS
+    ]
+    assert text.count("\n") == len(PROMPTS)
+
+
+def test_the_same_prompts_make_the_same_bytes_wherever_and_whenever_they_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = write_contexts(PROMPTS, path=tmp_path / "one.gz").read_bytes()
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    assert write_contexts(iter(PROMPTS), path=tmp_path / "other.gz").read_bytes() == one
+
+
+def test_memory_holds_a_prompt_or_two_and_not_all_of_them(tmp_path: Path) -> None:
+    size, count = 200_000, 40
+
+    def prompts() -> Iterator[tuple[str, Prompt]]:
+        rng = random.Random(7)
+        for i in range(count):
+            # Random, so that the archive is about as large as half the text.
+            yield f"s{i}", Prompt(user=rng.randbytes(size // 2).hex())
+
+    tracemalloc.start()
+    try:
+        path = write_contexts(prompts(), path=tmp_path / "x.gz")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert path.stat().st_size > size * count / 4
+    assert peak < 10 * size
+
+
+def test_the_turns_of_a_conversation_are_kept_and_read_back_as_one_text(tmp_path: Path) -> None:
+    talk = Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),))
+    path = write_contexts([("mrcr-512-0", talk), *PROMPTS], path=tmp_path / "x.gz")
+    line = json.loads(gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()[0])
+    assert line == {
+        "sample_id": "mrcr-512-0",
+        "prompt_sha256": talk.sha256,
+        "system": None,
+        "user": "And now?",
+        "turns": [{"user": "What is it?", "assistant": "A wren."}],
+    }
+    assert read_contexts(path) == {
+        "mrcr-512-0": "User: What is it?\n\nAssistant: A wren.\n\nUser: And now?\n\nAssistant:",
+        "niah-512-0": "Read.\n\nSome text.\u2028A “needle”.\n",
+        "niah-512-1": "模型",
+    }

@@ -60,13 +60,3 @@ def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_
     }
     drawn = known(draw_curves(report, folder=tmp_path, dpi=50, beside=beside))
     assert drawn.name == f"runs-{report.run.task}.png"
-
-
-@pytest.mark.parametrize("policies", [("none", "q4_0"), ("none", "none")])
-def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path, policies: tuple[str, str]) -> None:
-    other = edited(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
-    names = list(comparable_runs(edited(report, kv_policy=policies[0]), beside=stored_reports(tmp_path).found))
-    assert len(names) == len(set(policies))
-    assert all(name.startswith(report.run.model) for name in names)

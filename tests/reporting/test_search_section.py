@@ -9,17 +9,7 @@ import pytest
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.reporting.markdown import render_markdown
 from tests.make import analysed_search, plan_of, searched
-from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.made_reports import console_of, search_report
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("lengths", [(), (512,), tuple(range(500, 15_500, 500))], ids=["five", "one", "thirty"])
-def test_the_figure_is_legible_with_any_number_of_lengths(lengths: tuple[int, ...]) -> None:
-    figure = drawn(search_report(*lengths, cliff_at=13_000), "search_evidence")
-    assert overlaps(figure) == []
-    assert any(text.startswith("1/α = 40") for text in words(figure))
-    assert "20: below" in words(figure)
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from contextcliff.records.report import Report
 from contextcliff.reporting.figures.run_curves import comparable_runs
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import (
-    NewerReport,
     UnreadableReport,
     folder_of,
     read_report,
@@ -43,13 +38,6 @@ def saved(report: Report, folder: Path, *, schema: int = 1) -> Path:
 def put(report: Report, experiment: Path) -> str:
     """Write it where it goes; the folder's name."""
     return saved(report, folder_of(report, experiment=experiment)).name
-
-
-def test_a_report_of_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    file = saved(simulated(), tmp_path, schema=2) / "report.json"
-    told = "is of schema 2, this ContextCliff reads 1: upgrade, or make it anew with action=analyze"
-    with pytest.raises(NewerReport, match=re.escape(told)):
-        read_report(file)
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", "null", "{}", '{"schema_version": 1}', "[" * 50_000])
@@ -112,26 +100,6 @@ def test_a_report_of_an_earlier_version_is_replaced_by_the_same_threshold(tmp_pa
     saved(edited(simulated(), judged_by={}), tmp_path / RUN)
     assert folder_of(judged("0.9"), experiment=tmp_path).name == f"{RUN}-threshold-0.9"
     assert folder_of(judged("0.8"), experiment=tmp_path).name == RUN
-
-
-rules = st.fixed_dictionaries(
-    {"analysis.threshold": st.sampled_from(["0.8", "0.9"])},
-    optional={"task.word_list": st.sampled_from(["None", "a/w.txt", "b/w.txt", "w.txt-2"])},
-)
-
-
-@pytest.mark.slow
-@given(st.lists(rules, min_size=1, max_size=8))
-def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> None:
-    asked = [{"task.word_list": "None", **rule} for rule in asked]
-    with TemporaryDirectory() as folder:
-        experiment = Path(folder)
-        for rule in asked:
-            put(edited(simulated(), judged_by=rule), experiment)
-        kept = [read_report(found.folder / "report.json").run.judged_by for found in stored_reports(experiment).found]
-    distinct = {tuple(sorted(rule.items())) for rule in asked}
-    assert len(kept) == len(distinct)
-    assert {tuple(sorted(rule.items())) for rule in kept} == distinct
 
 
 def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_path: Path) -> None:

@@ -1,30 +1,56 @@
-"""What is said, drawn and written of candidates that were decided against a baseline."""
+"""Comparisons: what is said, drawn and written of candidates, KV policies side by side, and what parts add."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from contextcliff.analysis.paired import decide
-from contextcliff.records.comparison import Matching, PairedDecision
-from contextcliff.reporting.comparison.comparison import Comparison, DecidedRun
+from contextcliff.findings.finding import Line, Lines
+from contextcliff.findings.kv_cache import KVCache
+from contextcliff.records.comparison import CandidateVerdict, Matching, PairedDecision
+from contextcliff.records.kv_cache import CachedLayers, CacheFacts
+from contextcliff.reporting.comparison import comparison
+from contextcliff.reporting.comparison.comparison import (
+    ComparedRun,
+    Comparison,
+    ComparisonPart,
+    DecidedRun,
+    PartResult,
+    parts_with,
+)
 from contextcliff.reporting.comparison.comparison_output import write_comparison
+from contextcliff.reporting.comparison.kv_comparison import (
+    PolicyRow,
+    frontier,
+    overrides_of,
+    pareto_figure,
+    recommended,
+)
 from contextcliff.reporting.comparison.verdicts import (
     answer,
     forest_figure,
     gate_line,
     matching_notes,
     method_notes,
-    points,
 )
+from tests.analysis.test_kv_limits import CACHE
 from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
 from tests.make import known
 from tests.reporting.figure_texts import overlaps, words
-from tests.reporting.made_reports import printed, run_of
+from tests.reporting.made_reports import compared, printed, run_of
+from tests.reporting.report_pages import HOSTILE, assert_tame
+from tests.simulated_reports import CLIFF, FLAT
 
 WORSE = everywhere(worse=12, better=2, right=26)
 BETTER = everywhere(worse=2, better=12, right=26)
@@ -72,7 +98,7 @@ def test_of_runs_of_writing_the_difference_is_one_of_healthy_rounds(tmp_path: Pa
         "a difference is the candidate's share of healthy rounds minus the baseline's, in points of a hundred, over"
         " samples that both were asked, each length counting alike; each end of its interval holds by itself at 95%"
     )
-    write_comparison(compared(healthy), folder=tmp_path, dpi=None)
+    write_comparison(decided_comparison(healthy), folder=tmp_path, dpi=None)
     assert "Area under the healthy share over log length: " in (tmp_path / "comparison.md").read_text("utf-8")
     figure = forest_figure([("q4_0", decision_of(replace(WORSE, quantity="healthy")))], baseline="")
     assert "difference of the share of healthy rounds from the baseline's, in points of a hundred" in words(figure)
@@ -88,11 +114,6 @@ def test_an_answer_that_cannot_be_given_says_how_many_pairs_are_missing() -> Non
     said = answer(decided(FEW), baseline="none")
     assert said.startswith("q4_0: can't tell whether it is worse than none by 5 points: 0.0 points on average (")
     assert said.endswith(f"; about {decision_of(FEW).more_pairs} more are likely to show it")
-
-
-def test_points_have_a_sign_where_they_are_not_zero() -> None:
-    expected = {0.0: "0.0", -0.0004: "0.0", 0.051: "+5.1", -1.0: "-100.0"}
-    assert {share: points(share) for share in expected} == expected
 
 
 def test_an_open_gate_says_nothing() -> None:
@@ -136,7 +157,7 @@ def test_the_method_is_that_of_the_runs() -> None:
     assert list(method_notes([NONE])) == []
 
 
-def compared(*candidates: DecidedRun) -> Comparison:
+def decided_comparison(*candidates: DecidedRun) -> Comparison:
     base = run_of("none")
     runs = (base, *(each.run for each in candidates))
     return Comparison(name="c", runs=runs, parts=(), notes=(), decided=candidates)
@@ -144,7 +165,7 @@ def compared(*candidates: DecidedRun) -> Comparison:
 
 @pytest.mark.parametrize("n", [1, 8])
 def test_the_console_begins_with_the_answers_and_fits_80_columns(n: int) -> None:
-    text = printed(compared(*(decided(WORSE, f"candidate-{k}") for k in range(n))))
+    text = printed(decided_comparison(*(decided(WORSE, f"candidate-{k}") for k in range(n))))
     lines = text.splitlines()
     assert lines[1].startswith("  - candidate-0 is worse than none")
     assert max(map(cell_len, lines)) <= 80
@@ -153,7 +174,7 @@ def test_the_console_begins_with_the_answers_and_fits_80_columns(n: int) -> None
 
 def test_files_have_every_figure_and_outside_text_is_escaped(tmp_path: Path) -> None:
     hostile = decided(WORSE, "<script>|evil`*")
-    write_comparison(compared(hostile, NONE), folder=tmp_path, dpi=30)
+    write_comparison(decided_comparison(hostile, NONE), folder=tmp_path, dpi=30)
     assert {path.name for path in tmp_path.iterdir()} >= {"differences.png", "curves.png", "comparison.md"}
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert "<script>" not in page
@@ -170,7 +191,7 @@ def test_files_have_every_figure_and_outside_text_is_escaped(tmp_path: Path) -> 
 
 def test_without_a_candidate_that_has_pairs_nothing_is_drawn_of_differences(tmp_path: Path) -> None:
     (tmp_path / "differences.png").touch()  # an earlier comparison's
-    write_comparison(compared(NONE), folder=tmp_path, dpi=30)
+    write_comparison(decided_comparison(NONE), folder=tmp_path, dpi=30)
     assert not (tmp_path / "differences.png").exists()
 
 
@@ -180,5 +201,131 @@ def test_the_labels_of_the_forest_plot_do_not_overlap(n: int) -> None:
     assert overlaps(forest_figure(rows, baseline="none")) == []
 
 
-def test_one_length_has_no_area() -> None:
-    assert decision_of(matching_of(*pairs_at(1_000, right=9))).area is None
+class LuckComparison(ComparisonPart):
+    """A toy: counts lucky runs."""
+
+    key = "luck"
+
+    def compare(
+        self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
+    ) -> PartResult:
+        return PartResult(
+            title="Luck",
+            notes=("luck is no skill",),
+            lines=(f"{len(runs)} lucky runs",),
+            blocks=(Lines(lines=(Line(text="all were lucky"),)),),
+            data={"luck": confidence},
+            data_of_runs={run.name: {"lucky": True} for run in runs},
+            columns=("luck",),
+            cells={(runs[0].name, 512): {"luck": 7.0}},
+        )
+
+
+def test_runs_without_prose_need_no_part(tmp_path: Path) -> None:
+    assert parts_with(key for key in run_of("a").findings) == ()
+    write_comparison(compared(run_of("a"), run_of("b", FLAT)), folder=tmp_path, dpi=30)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("comparison.json", "comparison.html", "comparison.md", "comparison.csv", "curves.png"),
+    }
+    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    # What a reader of prose looks for is there, and empty.
+    assert stored["measures"] == []
+    assert [run["writing_verdict"] for run in stored["runs"]] == [None, None]
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "comparison.csv").read_text(encoding="utf-8"))))
+    assert len(rows) == 10
+    assert list(rows[0])[-4:] == ["context_length", "score", "score_std", "score_n"]
+
+
+def test_what_a_part_adds_stands_on_console_page_json_and_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison, "PARTS", {"luck": f"{__name__}.LuckComparison"})
+    runs = (run_of("a"), run_of("b"))
+    (part,) = parts_with(["luck", "half_life"])
+    lucky = compared(*runs, parts=[part.compare(runs, confidence=0.9)])
+    write_comparison(lucky, folder=tmp_path, dpi=30)
+    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    assert stored["luck"] == 0.9
+    assert stored["runs"][1]["lucky"] is True
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "comparison.csv").read_text(encoding="utf-8"))))
+    assert [row["luck"] for row in rows] == ["7.0", *[""] * 9]
+    page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
+    assert "## Luck\n\n- all were lucky" in page
+    assert "LUCK\n  - 2 lucky runs" in printed(lucky)
+
+
+def test_a_file_that_a_part_left_goes_with_its_data(tmp_path: Path) -> None:
+    (tmp_path / "writing.html").write_text("old", encoding="utf-8")
+    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
+    write_comparison(compared(run_of("a"), run_of("b")), folder=tmp_path, dpi=30)
+    assert not (tmp_path / "writing.html").exists()
+    assert (tmp_path / "mine.txt").exists()
+
+
+def test_the_page_has_the_curves_the_caps_and_what_is_to_be_read_first_and_hostile_names_are_text(
+    tmp_path: Path,
+) -> None:
+    runs = (run_of("a", CLIFF), run_of("b", FLAT), run_of(HOSTILE))
+    comparison = replace(compared(*runs), notes=("mind <b>this</b>",), name=HOSTILE)
+    write_comparison(comparison, folder=tmp_path, dpi=40)
+    page = (tmp_path / "comparison.html").read_text(encoding="utf-8")
+    assert_tame(page, scripts=0)
+    assert re.search("<svg[^>]*>.*a \\(cap 4,084\\)<.*b \\(cap at least 8,180\\)<.*</svg>", page, flags=re.DOTALL)
+    assert "mind &lt;b&gt;this&lt;/b&gt;" in page
+    assert '<td style="text-align:right">4,084' in page
+
+
+def row(
+    policy: str, size: float, verdict: CandidateVerdict | None = None, cap: int | None = None, **facts: Any
+) -> PolicyRow:
+    made = CacheFacts(
+        **{
+            "policy": policy,
+            "key_type": "f16",
+            "value_type": "f16",
+            "layers": (CachedLayers(n_layers=1, bytes_per_token=size),),
+            **facts,
+        }
+    )
+    cache: KVCache = replace(CACHE, facts=made)
+    safe_cap = SimpleNamespace(tokens=cap)
+    run = SimpleNamespace(report=SimpleNamespace(analysis=SimpleNamespace(safe_cap=safe_cap)))
+    decided = None if verdict is None else SimpleNamespace(decision=SimpleNamespace(verdict=verdict))
+    return PolicyRow(run=run, cache=cache, decided=decided)  # type: ignore[arg-type]
+
+
+BASE = row("none", 100.0)
+
+
+@pytest.mark.parametrize(
+    ("others", "used"),
+    [
+        ([row("q8_0", 50.0, "not_worse"), row("q4_0", 25.0, "worse")], "q8_0"),
+        ([row("q8_0", 50.0, "not_worse"), row("q4_0", 25.0, "better")], "q4_0"),
+        ([row("q8_0", 50.0, "unknown"), row("q4_0", 25.0, "worse")], "none"),
+        ([row("q8_0", 50.0, "worse"), row("q4_0", 25.0, "worse")], "none"),
+        ([row("f32", 200.0, "better")], "none"),
+    ],
+)
+def test_the_smallest_cache_that_is_shown_not_to_be_worse_is_used(others: list[PolicyRow], used: str) -> None:
+    assert recommended([BASE, *others])[0].facts.policy == used
+
+
+def test_the_overrides_ask_for_the_policy_of_the_run() -> None:
+    assert overrides_of(row("q8_0", 1.0)) == "kv_policy=q8_0"
+    evicting = row("snapkv-0.5", 1.0, option="snapkv", evicts=True, budget=0.5, sees_question=True)
+    assert overrides_of(evicting) == "kv_policy=snapkv kv_policy.budget=0.5 kv_policy.sees_question=true"
+    mixed = row("q8_0-q4_0", 1.0, option="q8_0", key_type="q8_0", value_type="q4_0")
+    assert overrides_of(mixed) == "kv_policy=q8_0 kv_policy.key_type=q8_0 kv_policy.value_type=q4_0"
+
+
+def test_the_frontier_has_what_no_other_policy_beats_in_both() -> None:
+    caps = {"none": (100.0, 4_000), "q8_0": (50.0, 4_000), "q4_0": (25.0, 1_000), "bad": (60.0, 900)}
+    rows = [row(name, size, cap=cap) for name, (size, cap) in caps.items()]
+    assert [each.facts.policy for each in frontier(rows)] == ["q4_0", "q8_0"]
+
+
+def test_a_policy_without_a_cap_is_drawn_on_the_axis() -> None:
+    figure = pareto_figure([BASE, row("q4_0", 25.0, "worse")])
+    lows, highs = figure.axes[0].get_ylim()
+    assert (lows, highs) == (0.0, 1.25)

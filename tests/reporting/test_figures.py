@@ -1,0 +1,398 @@
+"""The figures: what is drawn, that it can be read, and that nothing covers anything."""
+
+from __future__ import annotations
+
+import logging
+import math
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from contextcliff.actions.sweeps import row_of
+from contextcliff.findings.drawing import luminance, score_colours
+from contextcliff.findings.facets import FacetRow
+from contextcliff.findings.failures import failures_figure, latency_figure
+from contextcliff.findings.finding import images_of
+from contextcliff.findings.natural_lengths import audit_figure
+from contextcliff.findings.position import DepthPoint
+from contextcliff.findings.score import heatmap_figure, score_figure
+from contextcliff.records.corpus import AuditBin, LengthAudit
+from contextcliff.records.note import as_it_is
+from contextcliff.records.report import Report
+from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.figures.run_curves import curves_figure, sweep_curves_figure
+from contextcliff.tracking.tracker import SweepPlace
+from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
+from contextcliff.writing.prose_findings import Writing
+from tests.make import known
+from tests.reporting.figure_texts import drawn, overlaps, words
+from tests.reporting.made_reports import search_report
+from tests.simulated_reports import edited, findings_in, relaid
+from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
+
+
+@pytest.mark.parametrize("depths", [1, 20])
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        pytest.param([2048], id="one"),
+        pytest.param([4096, 32_768, 1_048_576], id="three", marks=pytest.mark.slow),
+        pytest.param([1000 * 2**i for i in range(8)], id="eight", marks=pytest.mark.slow),
+        pytest.param([1000 * i for i in range(1, 31)], id="thirty-linear", marks=pytest.mark.slow),
+        pytest.param([int(1024 * 2 ** (i / 2.9)) for i in range(30)], id="thirty-geometric", marks=pytest.mark.slow),
+    ],
+)
+def test_no_text_covers_another(full: Report, lengths: list[int], depths: int) -> None:
+    places = [i / max(1, depths - 1) for i in range(depths)]
+    report = edited(relaid(full, lengths=lengths, depths=places, n=100), max_context_tokens=1_048_576)
+    for draw in (score_figure, heatmap_figure, latency_figure):
+        assert overlaps(draw(report)) == []
+
+
+def test_without_cells_there_is_no_heatmap_and_without_bins_no_figure(cliff: Report, tmp_path: Path) -> None:
+    assert list(draw_figures(edited(cliff, cells=(), profile=()), folder=tmp_path, dpi=40)) == [
+        "score_by_length",
+        "failures_by_length",
+        "latency_by_length",
+    ]
+    assert draw_figures(edited(cliff, bins=(), cells=(), profile=()), folder=tmp_path / "none", dpi=40) == {}
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_length_without_a_score_breaks_the_line(cliff: Report) -> None:
+    middle = replace(cliff.analysis.bins[2], mean=None, ci_low=None, ci_high=None, tested_low=None, n_samples=0)
+    axes: Axes = score_figure(edited(cliff, bins=(*cliff.analysis.bins[:2], middle, *cliff.analysis.bins[3:]))).axes[0]
+    line = next(line for line in axes.lines if line.get_label() == "mean score")
+    gaps = np.isnan(np.asarray(line.get_ydata(), dtype=float))
+    assert gaps.tolist() == [False, False, True, False, False]
+    assert any(line.get_label() == "nothing scored" for line in axes.lines)
+
+
+def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    name = "$x_{ 模型 \U0001f600 \t \x1b" + "n" * 400
+    facets = tuple(replace(row, facet=name, value=f"{name} {row.value}") for row in findings_in(full).facets)
+    position = replace(findings_in(full).position, pattern=None, reason=as_it_is(name))
+    half_life = replace(findings_in(full).half_life, tokens=None, reason=as_it_is(name))
+    with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
+        warnings.simplefilter("error")
+        hostile = edited(full, model=name, task=name, facets=facets, position=position, half_life=half_life)
+        draw_figures(hostile, folder=tmp_path, dpi=30)
+    assert not caplog.records
+
+
+@pytest.mark.slow
+def test_drawing_touches_no_pyplot_and_importing_no_matplotlib(tmp_path: Path) -> None:
+    program = (
+        "import sys, contextcliff.reporting.files as f, contextcliff.reporting.console\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "from contextcliff.findings.drawing import blank\n"
+        "blank(width=2, height=1)[0].savefig(sys.argv[1])\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "x.png")], check=True)
+
+
+MakeFacets = Callable[..., tuple[FacetRow, ...]]
+
+
+def curve(axes: Axes, *, style: str) -> Line2D | None:
+    """The fitted decay: the only line of so many points."""
+    return next(
+        (line for line in axes.lines if len(np.asarray(line.get_xydata())) > 100 and line.get_linestyle() == style),
+        None,
+    )
+
+
+def has_decay(report: Report) -> bool:
+    return "decay_curve" in images_of(report)
+
+
+def marked(axes: Axes) -> list[float]:
+    """Where vertical lines stand, in tokens."""
+    found = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
+    return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
+
+
+def test_the_fitted_curve_is_half_of_its_start_at_the_half_life(full: Report) -> None:
+    line = known(curve(drawn(full, "decay_curve").axes[0], style="-"))
+    for tokens, score in np.asarray(line.get_xydata(), dtype=float):
+        half_life = findings_in(full).half_life
+        assert score == pytest.approx(half_life.initial * math.exp(-math.log(2) * tokens / half_life.tokens))
+
+
+def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
+    axes = drawn(full, "decay_curve").axes[0]
+    solid, dashed = curve(axes, style="-"), curve(axes, style="--")
+    assert solid is not None
+    assert dashed is not None
+    longest = max(b.median_tokens for b in full.analysis.bins)
+    assert np.max(solid.get_xdata()) == pytest.approx(longest)
+    assert np.min(dashed.get_xdata()) == pytest.approx(longest)
+
+
+@pytest.mark.parametrize("tokens", [3, 2_000_000])
+def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens: int) -> None:
+    figure = drawn(
+        edited(full, half_life=replace(findings_in(full).half_life, tokens=tokens, ci_low=2, ci_high=2 * tokens)),
+        "decay_curve",
+    )
+    assert marked(figure.axes[0]) == []
+    assert f"half-life {tokens:,} (beyond this axis)" in words(figure)
+    low, high = figure.axes[0].get_xlim()
+    assert low > 100
+    assert high < 20_000
+
+
+def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(full: Report) -> None:
+    silent = tuple(replace(b, mean=None) for b in full.analysis.bins[1:])
+    none = replace(findings_in(full).half_life, tokens=None)
+    assert has_decay(edited(full, half_life=none))
+    assert has_decay(edited(full, bins=full.analysis.bins[:1]))
+    assert not has_decay(edited(full, cells=()))
+    assert not has_decay(edited(full, bins=(full.analysis.bins[0], *silent), half_life=none))
+    assert not has_decay(edited(full, bins=silent))
+
+
+@pytest.mark.parametrize(
+    "half_life", [900, *(pytest.param(n, marks=pytest.mark.slow) for n in (None, 6_500, 2_000_000))]
+)
+def test_no_text_of_a_decay_covers_another(full: Report, half_life: int | None) -> None:
+    linear, geometric = range(1_000, 31_000, 1_000), [int(1024 * 2 ** (i / 2.9)) for i in range(20)]
+    for lengths in ([2048], [4096, 32_768, 1_048_576], linear, geometric):
+        report = relaid(full, lengths=list(lengths))
+        found = replace(findings_in(report).half_life, tokens=half_life)
+        assert overlaps(drawn(edited(report, half_life=found), "decay_curve")) == []
+
+
+@pytest.mark.parametrize("depths", [2, 5, 30])
+def test_no_text_of_a_profile_covers_another(full: Report, depths: int) -> None:
+    profile = tuple(
+        DepthPoint(depth=i / (depths - 1), n_samples=12_345, mean=0.5, ci_low=0.4, ci_high=0.6) for i in range(depths)
+    )
+    assert overlaps(drawn(edited(full, profile=profile), "depth_profile")) == []
+
+
+@pytest.mark.parametrize(
+    ("facets", "values", "value"),
+    [
+        (1, 13, "W" * 60),
+        *(pytest.param(*few, marks=pytest.mark.slow) for few in ((1, 1, "v"), (2, 3, "value"), (4, 2, "1,024–2,048"))),
+        (9, 5, "a rather long topic of its own"),
+    ],
+)
+def test_no_text_of_the_facets_covers_another(
+    full: Report, facet_rows: MakeFacets, facets: int, values: int, value: str
+) -> None:
+    rows = facet_rows(facets=facets, values=values, value=value, name="a_facet_with_a_name_as_long_as_this")
+    figure = drawn(edited(full, facets=rows), "facets")
+    assert overlaps(figure) == []
+    # What the names take stays inside the figure: a tight box cuts nothing, but a wide one would shrink the page.
+    assert all(text.get_window_extent().x0 >= 0 for panel in figure.axes[1:] for text in panel.texts)
+
+
+SCORES = [i / 100 for i in range(101)]
+# Machado, Oliveira & Fernandes 2009, severity 1.0, on linear RGB.
+BLINDNESS = {
+    "protanopia": [
+        [0.152286, 1.052583, -0.204868],
+        [0.114503, 0.786281, 0.099216],
+        [-0.003882, -0.048116, 1.051998],
+    ],
+    "deuteranopia": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+}
+XYZ = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+WHITE = np.array([0.95047, 1.0, 1.08883])
+
+
+def lab(colour: tuple[float, float, float], blindness: str) -> NDArray[np.float64]:
+    """Lightness, red to green and yellow to blue of an sRGB colour as such a person sees it (CIE 1976)."""
+    parts = np.array(colour)
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    seen = np.clip(np.array(BLINDNESS[blindness]) @ linear, 0.0, 1.0)
+    x, y, z = np.cbrt(np.array(XYZ) @ seen / WHITE)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("blindness", BLINDNESS)
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 0.95])
+def test_no_score_below_the_threshold_looks_like_one_above_it_to_the_colour_blind(
+    blindness: str, threshold: float
+) -> None:
+    colours = score_colours(threshold)
+    below = [lab(colours.of(score), blindness) for score in SCORES if score < threshold]
+    above = [lab(colours.of(score), blindness) for score in SCORES if score >= threshold]
+    # Yellow on one side and blue on the other, and a distance that nobody overlooks (1 is the least that is seen).
+    assert min(yellow for _, _, yellow in below) > 10.0
+    assert max(blue for _, _, blue in above) < -5.0
+    assert min(float(np.linalg.norm(one - other)) for one in below for other in above) > 25.0
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 0.8, 1.0, 1.2, None])
+def test_the_text_of_a_cell_has_contrast_whatever_its_score(threshold: float | None) -> None:
+    colours = score_colours(threshold)
+    for score in SCORES:
+        light, dark = sorted((luminance(colours.of(score)), luminance(to_rgb(colours.ink(score)))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report) -> None:
+    figure = heatmap_figure(edited(cliff, cells=cliff.analysis.cells[1:]))
+    axes = figure.axes[0]
+    low, high = axes.get_ylim()
+    assert low > high
+    gaps = np.ma.getmaskarray(np.ma.asarray(axes.images[0].get_array()))
+    assert gaps[0, 0]
+    assert gaps.sum() == 1
+    red, green, blue = to_rgb(axes.get_facecolor())
+    assert red == green == blue
+    assert axes.images[0].get_clim() == (0, 1)
+    assert "no data" in words(figure)
+    assert "no data" not in words(heatmap_figure(cliff))
+
+
+AUDIT = LengthAudit(
+    lengths=(150, 900, 1_000, 1_100, 6_000, 9_000),
+    too_short=0,
+    too_long=0,
+    bins=(AuditBin(min_tokens=150, max_tokens=9_000, documents=6, questions=18, drawn_documents=6, drawn_questions=9),),
+)
+OF_SCORES: dict[str, Callable[[Report], Figure]] = {
+    "score": score_figure,
+    "heatmap": heatmap_figure,
+    "latency": latency_figure,
+    "failures": failures_figure,
+    "decay": lambda report: drawn(report, "decay_curve"),
+    "several runs": lambda report: curves_figure(dict.fromkeys("abcdefgh", report)),
+    "search": lambda _: drawn(search_report(cliff_at=13_000), "search_evidence"),
+    "documents": lambda _: audit_figure(AUDIT, title="documents"),
+}
+OF_WRITING: dict[str, Callable[[Report, Writing], Figure]] = {
+    "dashboard": dashboard_figure,
+    "core": core_figure,
+    "health": health_figure,
+}
+
+
+def covered(figure: Figure) -> list[str]:
+    """Legends that lie over an axes that shows something."""
+    figure.canvas.draw()
+    boxes = [axes.get_window_extent() for axes in figure.axes if axes.axison]
+    found = [legend for legend in figure.findobj(Legend) if isinstance(legend, Legend)]
+    # A shrunk box forgives a pixel of rounding.
+    return [
+        ", ".join(text.get_text() for text in legend.get_texts())
+        for legend in found
+        if any(legend.get_window_extent().padded(-1).overlaps(box.padded(-1)) for box in boxes)
+    ]
+
+
+@pytest.mark.parametrize("name", OF_SCORES)
+@pytest.mark.parametrize("lengths", [5, pytest.param(12, marks=pytest.mark.slow)])
+def test_no_legend_covers_an_axes(full: Report, name: str, lengths: int) -> None:
+    report = relaid(full, lengths=[int(1024 * 2 ** (i / 2)) for i in range(lengths)])
+    assert covered(OF_SCORES[name](report)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_WRITING)
+def test_no_legend_covers_a_panel_of_the_writing(cliff: Report, name: str) -> None:
+    for tiers in (TIERS, (2048, 131_072, 262_144, 1_048_576), tuple(1000 * place for place in range(2, 14))):
+        report = with_writing(cliff, make_rounds(tiers=tiers))
+        assert covered(OF_WRITING[name](report, writing_in(report))) == []
+
+
+def test_the_documents_of_a_class_are_counted_whole() -> None:
+    figure = audit_figure(AUDIT, title="documents")
+    figure.canvas.draw()
+    ticks = figure.axes[0].get_yticks()
+    assert len(ticks) > 1
+    assert all(float(tick).is_integer() for tick in ticks)
+    # Each document once, however many questions are asked of it.
+    assert sum(bar.get_height() for bar in figure.axes[0].patches) == len(AUDIT.lengths)  # type: ignore[attr-defined]
+
+
+def curves_of(axes: Axes) -> list[Line2D]:
+    return [line for line in axes.lines if len(np.atleast_1d(line.get_xdata())) > 2]
+
+
+def across(axes: Axes) -> list[float]:
+    found = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
+    return [float(y[0]) for y in found if len(y) == 2 and y[0] == y[1]]
+
+
+def down(axes: Axes) -> list[float]:
+    found = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
+    return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
+
+
+def named(*reports: Report) -> dict[str, Report]:
+    return {f"run {place}": report for place, report in enumerate(reports)}
+
+
+def row(report: Report, job: int = 0) -> SweepRow:
+    place = SweepPlace(sweep_id="s", name="s", command="", job=job, n_jobs=2)
+    return row_of(report, place, folder="f")
+
+
+@pytest.mark.parametrize("count", [2, 8, 10])
+def test_equal_runs_lie_apart_and_differ_in_colour_and_mark(cliff: Report, count: int) -> None:
+    axes = curves_figure(named(*[cliff] * count)).axes[0]
+    lines = curves_of(axes)
+    assert len(lines) == count
+    starts = [float(np.asarray(line.get_xdata())[0]) for line in lines]
+    assert len(set(starts)) == len(set(down(axes))) == count
+    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == count
+
+
+@pytest.mark.parametrize("count", [2, 10])
+def test_no_run_is_moved_further_than_half_way_to_the_next_length(cliff: Report, count: int) -> None:
+    lengths = [b.median_tokens for b in cliff.analysis.bins]
+    for line in curves_of(curves_figure(named(*[cliff] * count)).axes[0]):
+        moved = np.asarray(line.get_xdata(), dtype=float) / lengths
+        assert np.all(np.abs(np.log2(moved)) < 0.5)
+        assert np.allclose(moved, moved[0])
+
+
+def test_thresholds_that_differ_are_drawn_and_named_a_run(cliff: Report) -> None:
+    cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold_score=0.72)
+    figure = curves_figure(named(cliff, edited(cliff, safe_cap=cap)))
+    lines = {line.get_color(): line for line in curves_of(figure.axes[0])}
+    assert sorted(across(figure.axes[0])) == [0.72, 0.8]
+    levels = [line for line in figure.axes[0].lines if len(np.atleast_1d(line.get_ydata())) == 2]
+    assert {line.get_color() for line in levels} <= set(lines)
+    assert any(text.endswith("threshold 0.72)") for text in words(figure))
+
+
+def test_a_threshold_of_something_else_than_the_score_is_not_drawn(cliff: Report) -> None:
+    healthy = edited(cliff, safe_cap=replace(cliff.analysis.safe_cap, quantity="healthy"))
+    assert across(curves_figure(named(healthy, healthy)).axes[0]) == []
+    assert across(sweep_curves_figure([row(healthy)], names={0: "a"}).axes[0]) == []
+
+
+def test_a_sweep_draws_a_relative_threshold_as_the_score_that_it_comes_to(cliff: Report) -> None:
+    cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold=0.8, threshold_score=0.72)
+    one = row(edited(cliff, safe_cap=cap))
+    assert (one.threshold, one.threshold_score) == (0.8, 0.72)
+    assert across(sweep_curves_figure([one], names={0: "a"}).axes[0]) == [0.72]
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_no_text_covers_another_in_a_picture_of_several_runs(cliff: Report, flat: Report, count: int) -> None:
+    assert overlaps(curves_figure(named(*[cliff, flat, cliff, flat, cliff, flat, cliff, flat][:count]))) == []
