@@ -53,13 +53,6 @@ def test_a_larger_share_that_is_not_shown_or_not_large_is_no_spike() -> None:
     assert warnings(curve({500: (1_200, 2_000), 1_000: (800, 2_000)})) == {}
 
 
-def test_graded_failures_are_those_with_a_tag() -> None:
-    samples = [replace(item, graded=True, failure=None) for item in fractional({500: [0.7] * 30, 1_000: [0.6] * 30})]
-    assert "failure_spike" not in warnings(samples)
-    tagged = [replace(item, failure="loop" if item.sample.context_tokens == 1_000 else None) for item in samples]
-    assert warnings(tagged)["failure_spike"].context_tokens == 1_000
-
-
 def test_samples_without_a_score_are_a_spike_of_their_own() -> None:
     found = warnings(curve({500: (20, 20), 1_000: (20, 20), 2_000: (10, 10, 10)}))
     assert set(found) == {"unscored_spike"}
@@ -135,12 +128,6 @@ def test_a_part_of_the_prompt_out_of_the_cache_is_taken_off() -> None:
     assert begins(groups) == {}
     rows = prefill_by_length(groups, bins_of(groups))
     assert rows[-1].predicted_ms == pytest.approx(rows[-1].ttft_ms, rel=0.1)
-
-
-def test_of_equal_prompts_the_slowest_counts() -> None:
-    repeats = [scored_sample(500, 1.0, ttft_ms=time, prompt="same") for time in (3.0, 900.0, 2.0)]
-    other = scored_sample(500, 1.0, ttft_ms=700.0)
-    assert fresh_requests([*repeats, other]) == (other, repeats[1])
 
 
 def test_of_requests_that_share_a_text_with_an_unknown_cache_the_slowest_counts() -> None:

@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.forecast import chance_to_pass, fewest_of_search
-from contextcliff.analysis.search import fewest_blocks
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.errors import ConfigError
 from contextcliff.findings.every_depth import EveryDepth, EveryDepthFinding
@@ -46,12 +44,6 @@ def test_thirds_are_even_in_order_and_have_every_depth(depths: set[float]) -> No
     assert max(thirds[0]) < min(thirds[1])
     assert max(thirds[1]) < min(thirds[2])
     assert frozenset().union(*thirds) == depths
-
-
-def test_two_depths_have_no_thirds() -> None:
-    analysis = analysed([scored_sample(500, 1.0, depth=d) for d in (0.0, 1.0) for _ in range(20)], finders=ONLY)
-    assert analysis.finding(EveryDepth) is None
-    assert analysis.caps["any_depth"] is None
 
 
 def test_a_third_that_is_shown_below_ends_it_and_is_named() -> None:
@@ -99,14 +91,6 @@ def test_an_unscored_sample_counts_against_its_third() -> None:
 
     analysis = analysed_search(plan, searched(plan, score_at, EVERY), EVERY)
     assert analysis.safe_cap.tokens is None
-
-
-def test_what_a_perfect_model_is_asked_at_every_depth_is_foreseen() -> None:
-    plan, rule = plan_of(500), EVERY.search_rule(relative=False)
-    asked = len(searched(plan, lambda *_: 1.0, EVERY))
-    assert fewest_blocks(plan, rule) * plan.block == fewest_of_search(plan, rule) == asked
-    assert chance_to_pass(plan, rule, 1.0) == pytest.approx(1.0)
-    assert chance_to_pass(plan, rule, 0.95) < chance_to_pass(plan, AnalysisSettings().search_rule(relative=False), 0.95)
 
 
 def test_a_fixed_number_of_samples_refuses_to_ask_on() -> None:

@@ -1,26 +1,16 @@
 """Scores by what else was varied."""
 
-import itertools
-import random
-
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.findings.facets import FacetRow, Facets
 from contextcliff.records.generation import ScoredSample
-from contextcliff.statistics.intervals import wilson
 from tests.make import (
     analysed,
     analysed_search,
     curve,
     finding,
-    fractional,
     having,
     plan_of,
     right_of,
-    scored_sample,
     searched,
     texts,
     without_clusters,
@@ -76,13 +66,6 @@ def test_beyond_twelve_words_the_rarest_are_other() -> None:
     assert labels(samples)[-1] == ("needle", "other", 2)
 
 
-def test_a_facet_of_whole_scores_in_a_run_of_fractions_is_no_binomial_sample() -> None:
-    whole, parts = fractional({500: [1.0] * 12}), fractional({500: [0.5, 0.7] * 6})
-    samples = [*having(whole, hops=1), *having(parts, hops=2)]
-    first = rows(samples)[0]
-    assert first.ci_low != wilson(12, 12, 0.95)[0]
-
-
 def test_the_interval_and_the_cap_of_a_facet_allow_for_shared_texts() -> None:
     samples = [
         *having(texts(500, *[(5, 5)] * 4), hops=1),
@@ -94,30 +77,3 @@ def test_the_interval_and_the_cap_of_a_facet_allow_for_shared_texts() -> None:
         assert row.mean == independent.mean
         assert row.ci_low < independent.ci_low
     assert shared[1].ci_high > alone[1].ci_high
-
-
-@pytest.mark.parametrize("designed", [True, False])
-def test_facets_of_natural_lengths_keep_the_bins_of_the_run(designed: bool) -> None:
-    samples = [s for n in (100, 110, 900, 910) for i in (1, 2) for s in having([scored_sample(n, 1.0)] * 20, hops=i)]
-    found = analysed(samples, designed=designed, bins=2)
-    assert [row.cap_tokens for row in finding(found, Facets).facets] == [910 if designed else 900] * 2
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(st.tuples(st.integers(0, 30), st.sampled_from([0.0, 0.5, 1.0, None])), min_size=1, max_size=40),
-    st.integers(),
-)
-def test_ranges_part_the_samples_in_order_whatever_theirs_is(items: list[tuple[int, float | None]], seed: int) -> None:
-    samples = [s for gap, score in items for s in having([scored_sample(500, score)], gap=gap)]
-    shuffled = random.Random(seed).sample(samples, len(samples))
-    found = rows(samples)
-    assert found == rows(shuffled)
-    if len({gap for gap, _ in items}) == 1:
-        assert found == []
-        return
-    assert sum(row.n_samples for row in found) == sum(score is not None for _, score in items)
-    ends = [tuple(int(end) for end in row.value.split("–")) for row in found]
-    assert all(shorter[-1] < longer[0] for shorter, longer in itertools.pairwise(ends))
-    assert len(found) <= 6
-    assert all(row.ci_low - 1e-9 <= row.mean <= row.ci_high + 1e-9 for row in found)

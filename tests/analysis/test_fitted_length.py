@@ -48,12 +48,6 @@ def test_a_fall_between_two_lengths_is_known_to_lie_between_them_and_no_better()
     assert (found.n_samples, found.n_lengths, found.relative) == (200, 5, False)
 
 
-def test_every_octave_counts_alike_in_the_area() -> None:
-    """Three octaves at 1 and one at ½ in all: the last one falls from 1 to 0."""
-    found = estimated(curve({1_000: (10, 10), 8_000: (10, 10), 16_000: (0, 10)}))
-    assert known(found.area).value == pytest.approx(3.5 / 4.0)
-
-
 def test_under_a_relative_threshold_80_percent_is_of_the_curves_value_at_the_shortest_length() -> None:
     results = {500: [0.5] * 20, 1_000: [0.5] * 20, 2_000: [0.5] * 20, 4_000: [0.1] * 20, 8_000: [0.1] * 20}
     found = estimated(fractional(results), relative=True)
@@ -92,12 +86,6 @@ def test_a_text_with_one_sample_at_each_length_is_drawn_as_a_whole() -> None:
     assert wide.ci_high - wide.ci_low > 1.4 * (narrow.ci_high - narrow.ci_low)
 
 
-def test_lengths_that_were_measured_alike_are_one_length() -> None:
-    asked = [scored_sample(tokens, 1.0, measured=900) for tokens in (950, 1_000) for _ in range(10)]
-    found = estimated([*asked, *curve({2_000: (10, 10), 4_000: (0, 10)})])
-    assert (found.n_lengths, found.n_samples) == (3, 40)
-
-
 def fitted(tokens: int | None, low: int | None = None, high: int | None = None) -> FittedLength:
     censored, reason = tokens is None, as_it_is("")
     return FittedLength(tokens=tokens, ci_low=low, ci_high=high, censored=censored, score=0.8, reason=reason)
@@ -108,20 +96,7 @@ def test_half_the_length_is_an_octave_down() -> None:
     assert (found.octaves, found.ci_low, found.ci_high) == (-1.0, -2.0, 0.0)
 
 
-def test_the_other_run_as_candidate_mirrors_it() -> None:
-    one, other = fitted(6_000, 5_000, 9_000), fitted(3_000, 2_000, 3_500)
-    there, back = fitted_shift(one, other), fitted_shift(other, one)
-    assert there is not None
-    assert back is not None
-    assert there.octaves == pytest.approx(-back.octaves)
-    assert there.ci_low == pytest.approx(-(back.ci_high or 0.0))
-
-
 def test_an_end_beyond_the_tested_lengths_is_not_known() -> None:
     found = known(fitted_shift(fitted(8_000, 4_000, None), fitted(4_000, 3_000, 5_000)))
     assert found.ci_low is None
     assert found.ci_high == pytest.approx(-1.0 + (1.0**2 + 0.3219**2) ** 0.5, abs=1e-3)
-
-
-def test_a_run_that_does_not_fall_has_no_shift() -> None:
-    assert fitted_shift(fitted(None), fitted(4_000, 3_000, 5_000)) is None

@@ -1,7 +1,6 @@
 """The half-life of recall: curves worked by hand, what has none, and what no relabelling may change."""
 
 import math
-import random
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from contextcliff.findings.half_life import HalfLife, decay_misfit, decay_score, half_life, half_life_lsq
+from contextcliff.findings.half_life import HalfLife, decay_misfit, half_life, half_life_lsq
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import as_it_is
-from contextcliff.statistics.exponential_decay import fit_decay
-from tests.make import counted, known, scoring
+from tests.make import counted, known
 from tests.simulated_reports import CLIFF, findings_in, simulated
 
 HALVING = {1_000: (20, 50), 2_000: (10, 50), 3_000: (5, 50)}
@@ -127,31 +125,6 @@ def test_least_squares_weighs_every_length_alike_and_knows_no_bound_on_the_initi
     assert half_life_lsq(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (100, 400)})) == 1_000
 
 
-def test_a_fall_too_small_to_be_one_does_not_overflow() -> None:
-    fit = fit_decay(
-        np.array([1.0, 2.0, 3.0]), np.array([500.0 + 1e-9, 500.0, 500.0]), np.array([500.0, 500.0, 500.0]), z=1.96
-    )
-    assert fit.rate == fit.rate_low == 0.0
-    assert fit.rate_high > 0.0
-
-
-@given(curves, st.sampled_from([0.6, 0.95, 0.999]))
-def test_any_curve_has_a_half_life_within_its_interval_or_a_reason(
-    results: dict[int, tuple[int, int]], confidence: float
-) -> None:
-    found = half_life(counted(results), confidence)
-    assert found.reason
-    assert "nan" not in str(found.reason)
-    assert "None" not in str(found.reason)
-    half_life_lsq(counted(results))
-    if found.tokens is None:
-        assert (found.ci_high, found.initial) == (None, None)
-        return
-    assert known(found.ci_low) <= found.tokens <= known(found.ci_high)
-    assert 0.0 < known(found.initial) <= 1.0
-    assert found.censored == (found.tokens > max(results))
-
-
 @given(curves, st.integers(min_value=2, max_value=20))
 def test_lengths_in_another_unit_give_the_half_life_in_that_unit(
     results: dict[int, tuple[int, int]], unit: int
@@ -164,24 +137,6 @@ def test_lengths_in_another_unit_give_the_half_life_in_that_unit(
             assert other == pytest.approx(unit * one, rel=1e-6, abs=unit)
 
 
-@given(curves, st.randoms(use_true_random=False))
-def test_the_order_of_the_lengths_never_matters(results: dict[int, tuple[int, int]], shuffling: random.Random) -> None:
-    items = list(results.items())
-    shuffling.shuffle(items)
-    for one, other in ends_of(half_life(counted(results), 0.95), half_life(counted(dict(items)), 0.95)):
-        assert (one is None) == (other is None)
-        assert one is None or one == pytest.approx(other, rel=1e-6)
-
-
-@given(st.lists(st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=1, max_size=8), min_size=3, max_size=5))
-def test_any_fractional_scores_are_fitted_or_have_a_reason(scores: list[list[float]]) -> None:
-    levels = scoring({700 * 3**i: found for i, found in enumerate(scores)})
-    found = half_life(levels, 0.95)
-    assert found.reason
-    assert found.tokens is None or found.tokens >= 0
-    half_life_lsq(levels)
-
-
 FIT = HalfLife(tokens=1_000, ci_low=900, ci_high=1_100, censored=False, reason=as_it_is(""), initial=0.8)
 """0.4 at 1,000 tokens, 0.2 at 2,000."""
 
@@ -191,22 +146,12 @@ def a_bin(tokens: int, mean: float | None, *, low: float = 0.0, high: float = 1.
     return replace(known, median_tokens=tokens, mean=mean, ci_low=low, ci_high=high)
 
 
-def test_the_curve_halves_with_each_half_life() -> None:
-    assert [decay_score(FIT, tokens) for tokens in (0, 1_000, 2_000)] == pytest.approx([0.8, 0.4, 0.2])
-
-
 def test_a_misfit_worked_by_hand() -> None:
     misfit = known(decay_misfit(FIT, [a_bin(1_000, 0.7, low=0.5, high=0.9), a_bin(2_000, 0.1, low=0.0, high=0.3)]))
     assert misfit.largest == pytest.approx(0.3)
     assert misfit.largest_at == 1_000
     assert misfit.rms == pytest.approx(((0.3**2 + 0.1**2) / 2) ** 0.5)
     assert (misfit.outside, misfit.lengths) == (1, 2)
-
-
-def test_without_a_fit_or_a_score_there_is_none() -> None:
-    assert decay_misfit(replace(FIT, tokens=None, initial=None), [a_bin(1_000, 0.4)]) is None
-    assert decay_misfit(FIT, [a_bin(1_000, None)]) is None
-    assert decay_misfit(FIT, []) is None
 
 
 def test_a_cliff_is_no_exponential_decay() -> None:

@@ -34,7 +34,6 @@ from contextcliff.reporting.comparison.kv_comparison import (
     PolicyRow,
     frontier,
     overrides_of,
-    pareto_figure,
     recommended,
 )
 from contextcliff.reporting.comparison.verdicts import (
@@ -45,7 +44,7 @@ from contextcliff.reporting.comparison.verdicts import (
     method_notes,
 )
 from tests.analysis.test_kv_limits import CACHE
-from tests.analysis.test_paired_decision import everywhere, in_blocks, matching_of, pairs_at, searched
+from tests.analysis.test_paired_decision import everywhere, in_blocks, searched
 from tests.make import known
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.made_reports import compared, printed, run_of
@@ -104,12 +103,6 @@ def test_of_runs_of_writing_the_difference_is_one_of_healthy_rounds(tmp_path: Pa
     assert "difference of the share of healthy rounds from the baseline's, in points of a hundred" in words(figure)
 
 
-def test_lengths_at_which_it_is_shown_are_named() -> None:
-    good = [pair for tokens in (1_000, 2_000) for pair in pairs_at(tokens, right=40)]
-    said = answer(decided(matching_of(*good, *pairs_at(8_000, worse=10, right=30))), baseline="none")
-    assert said.startswith("q4_0 is worse than none (shown at 8,000 tokens asked): -8.3 points on average (")
-
-
 def test_an_answer_that_cannot_be_given_says_how_many_pairs_are_missing() -> None:
     said = answer(decided(FEW), baseline="none")
     assert said.startswith("q4_0: can't tell whether it is worse than none by 5 points: 0.0 points on average (")
@@ -138,13 +131,6 @@ def test_what_is_left_out_is_counted() -> None:
         "under the same id"
     )
     assert second.startswith("q4_0: 8 pairs lack a score and are left out of the tests; if all of them told against it")
-
-
-def test_units_are_told_where_pairs_share_texts() -> None:
-    shared = matching_of(*(replace(pair, cluster=f"t{k % 4}") for k, pair in enumerate(EQUAL.pairs)))
-    assert list(matching_notes(decided(shared))) == [
-        "q4_0: its 280 pairs share texts or questions and are 4 independent pieces of evidence"
-    ]
 
 
 def test_the_method_is_that_of_the_runs() -> None:
@@ -189,10 +175,13 @@ def test_files_have_every_figure_and_outside_text_is_escaped(tmp_path: Path) -> 
     assert [each["p_worse"] for each in worse["decision"]["lengths"]] == [each.p_worse for each in decision.lengths]
 
 
-def test_without_a_candidate_that_has_pairs_nothing_is_drawn_of_differences(tmp_path: Path) -> None:
-    (tmp_path / "differences.png").touch()  # an earlier comparison's
+def test_what_an_earlier_comparison_left_goes_where_this_one_has_no_data_for_it(tmp_path: Path) -> None:
+    for name in ("differences.png", "writing.html", "mine.txt"):
+        (tmp_path / name).touch()  # an earlier comparison's, and one's own
     write_comparison(decided_comparison(NONE), folder=tmp_path, dpi=30)
     assert not (tmp_path / "differences.png").exists()
+    assert not (tmp_path / "writing.html").exists()
+    assert (tmp_path / "mine.txt").exists()
 
 
 @pytest.mark.parametrize("n", [8, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
@@ -252,14 +241,6 @@ def test_what_a_part_adds_stands_on_console_page_json_and_table(
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert "## Luck\n\n- all were lucky" in page
     assert "LUCK\n  - 2 lucky runs" in printed(lucky)
-
-
-def test_a_file_that_a_part_left_goes_with_its_data(tmp_path: Path) -> None:
-    (tmp_path / "writing.html").write_text("old", encoding="utf-8")
-    (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    write_comparison(compared(run_of("a"), run_of("b")), folder=tmp_path, dpi=30)
-    assert not (tmp_path / "writing.html").exists()
-    assert (tmp_path / "mine.txt").exists()
 
 
 def test_the_page_has_the_curves_the_caps_and_what_is_to_be_read_first_and_hostile_names_are_text(
@@ -323,9 +304,3 @@ def test_the_frontier_has_what_no_other_policy_beats_in_both() -> None:
     caps = {"none": (100.0, 4_000), "q8_0": (50.0, 4_000), "q4_0": (25.0, 1_000), "bad": (60.0, 900)}
     rows = [row(name, size, cap=cap) for name, (size, cap) in caps.items()]
     assert [each.facts.policy for each in frontier(rows)] == ["q4_0", "q8_0"]
-
-
-def test_a_policy_without_a_cap_is_drawn_on_the_axis() -> None:
-    figure = pareto_figure([BASE, row("q4_0", 25.0, "worse")])
-    lows, highs = figure.axes[0].get_ylim()
-    assert (lows, highs) == (0.0, 1.25)

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
-import math
 import subprocess
 import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
+from rich.console import Console
 
 from contextcliff.actions.sweeps import row_of
 from contextcliff.findings.drawing import luminance, score_colours
 from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.failures import failures_figure, latency_figure
 from contextcliff.findings.finding import images_of
-from contextcliff.findings.natural_lengths import audit_figure
-from contextcliff.findings.position import DepthPoint
+from contextcliff.findings.natural_lengths import audit_figure, length_classes
 from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.note import as_it_is
@@ -34,10 +37,10 @@ from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.figures.report_figures import draw_figures
 from contextcliff.reporting.figures.run_curves import curves_figure, sweep_curves_figure
+from contextcliff.reporting.plan_report import render_audit
 from contextcliff.tracking.tracker import SweepPlace
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.prose_findings import Writing
-from tests.make import known
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.made_reports import search_report
 from tests.simulated_reports import edited, findings_in, relaid
@@ -126,13 +129,6 @@ def marked(axes: Axes) -> list[float]:
     return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
 
 
-def test_the_fitted_curve_is_half_of_its_start_at_the_half_life(full: Report) -> None:
-    line = known(curve(drawn(full, "decay_curve").axes[0], style="-"))
-    for tokens, score in np.asarray(line.get_xydata(), dtype=float):
-        half_life = findings_in(full).half_life
-        assert score == pytest.approx(half_life.initial * math.exp(-math.log(2) * tokens / half_life.tokens))
-
-
 def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
     axes = drawn(full, "decay_curve").axes[0]
     solid, dashed = curve(axes, style="-"), curve(axes, style="--")
@@ -164,25 +160,6 @@ def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(full: Report
     assert not has_decay(edited(full, cells=()))
     assert not has_decay(edited(full, bins=(full.analysis.bins[0], *silent), half_life=none))
     assert not has_decay(edited(full, bins=silent))
-
-
-@pytest.mark.parametrize(
-    "half_life", [900, *(pytest.param(n, marks=pytest.mark.slow) for n in (None, 6_500, 2_000_000))]
-)
-def test_no_text_of_a_decay_covers_another(full: Report, half_life: int | None) -> None:
-    linear, geometric = range(1_000, 31_000, 1_000), [int(1024 * 2 ** (i / 2.9)) for i in range(20)]
-    for lengths in ([2048], [4096, 32_768, 1_048_576], linear, geometric):
-        report = relaid(full, lengths=list(lengths))
-        found = replace(findings_in(report).half_life, tokens=half_life)
-        assert overlaps(drawn(edited(report, half_life=found), "decay_curve")) == []
-
-
-@pytest.mark.parametrize("depths", [2, 5, 30])
-def test_no_text_of_a_profile_covers_another(full: Report, depths: int) -> None:
-    profile = tuple(
-        DepthPoint(depth=i / (depths - 1), n_samples=12_345, mean=0.5, ci_low=0.4, ci_high=0.6) for i in range(depths)
-    )
-    assert overlaps(drawn(edited(full, profile=profile), "depth_profile")) == []
 
 
 @pytest.mark.parametrize(
@@ -318,16 +295,6 @@ def test_no_legend_covers_a_panel_of_the_writing(cliff: Report, name: str) -> No
         assert covered(OF_WRITING[name](report, writing_in(report))) == []
 
 
-def test_the_documents_of_a_class_are_counted_whole() -> None:
-    figure = audit_figure(AUDIT, title="documents")
-    figure.canvas.draw()
-    ticks = figure.axes[0].get_yticks()
-    assert len(ticks) > 1
-    assert all(float(tick).is_integer() for tick in ticks)
-    # Each document once, however many questions are asked of it.
-    assert sum(bar.get_height() for bar in figure.axes[0].patches) == len(AUDIT.lengths)  # type: ignore[attr-defined]
-
-
 def curves_of(axes: Axes) -> list[Line2D]:
     return [line for line in axes.lines if len(np.atleast_1d(line.get_xdata())) > 2]
 
@@ -380,12 +347,6 @@ def test_thresholds_that_differ_are_drawn_and_named_a_run(cliff: Report) -> None
     assert any(text.endswith("threshold 0.72)") for text in words(figure))
 
 
-def test_a_threshold_of_something_else_than_the_score_is_not_drawn(cliff: Report) -> None:
-    healthy = edited(cliff, safe_cap=replace(cliff.analysis.safe_cap, quantity="healthy"))
-    assert across(curves_figure(named(healthy, healthy)).axes[0]) == []
-    assert across(sweep_curves_figure([row(healthy)], names={0: "a"}).axes[0]) == []
-
-
 def test_a_sweep_draws_a_relative_threshold_as_the_score_that_it_comes_to(cliff: Report) -> None:
     cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold=0.8, threshold_score=0.72)
     one = row(edited(cliff, safe_cap=cap))
@@ -396,3 +357,17 @@ def test_a_sweep_draws_a_relative_threshold_as_the_score_that_it_comes_to(cliff:
 @pytest.mark.parametrize("count", [1, 3, 8])
 def test_no_text_covers_another_in_a_picture_of_several_runs(cliff: Report, flat: Report, count: int) -> None:
     assert overlaps(curves_figure(named(*[cliff, flat, cliff, flat, cliff, flat, cliff, flat][:count]))) == []
+
+
+@given(st.lists(st.integers(0, 200_000), min_size=1, max_size=200))
+def test_every_document_is_in_exactly_one_class(lengths: list[int]) -> None:
+    classes = length_classes(lengths)
+    assert sum(documents for _, _, documents in classes) == len(lengths)
+    assert len(classes) <= 12
+    assert all(high + 1 == low for (_, high, _), (low, _, _) in itertools.pairwise(classes))
+
+
+def test_an_empty_set_has_no_class_and_can_still_be_drawn() -> None:
+    assert length_classes(()) == []
+    empty = LengthAudit(lengths=(), too_short=0, too_long=0, bins=())
+    render_audit(empty, Console(file=StringIO()))

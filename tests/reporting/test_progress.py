@@ -38,14 +38,6 @@ def test_the_time_left_is_there_at_any_width_and_no_line_is_longer(width: int) -
     assert max(len(line) for line in frame if "\x1b" not in line) <= width
 
 
-def test_a_wide_terminal_shows_tokens_and_samples_and_a_narrow_one_the_samples() -> None:
-    assert "2,000/2,000,000 tokens" in last_frame(120)
-    assert "2/2,000 samples" in last_frame(120)
-    assert "tokens" not in last_frame(50)
-    assert "2/2,000 samples" in last_frame(50)
-    assert "samples" not in last_frame(30)
-
-
 @pytest.mark.parametrize("bar", [partial(drawn, total_tokens=2, total_samples=2), drawn])
 def test_the_last_answer_stands_in_one_line_and_can_neither_move_the_cursor_nor_set_colours(bar: Any) -> None:
     console, file = terminal(80)
@@ -87,13 +79,6 @@ def test_a_line_comes_every_thirty_seconds_with_the_time_that_is_left() -> None:
         "3,000/20,000 tokens, 3/20 samples, 30 s, 2 min 50 s left\n",
         "6,000/20,000 tokens, 6/20 samples, 1 min 00 s, 2 min 20 s left\n",
         "9,000/20,000 tokens, 9/20 samples, 1 min 30 s, 1 min 50 s left\n",
-    ]
-
-
-def test_a_search_whose_end_is_open_tells_what_has_ended() -> None:
-    assert written(total_tokens=None, total_samples=None, step_s=45, samples=2) == [
-        "1,000 tokens, 1 sample, 45 s\n",
-        "2,000 tokens, 2 samples, 1 min 30 s\n",
     ]
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.errors import ConfigError
 from contextcliff.findings.fitted_length import effective_length
-from contextcliff.findings.published import LABEL, spread
+from contextcliff.findings.published import LABEL
 from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
@@ -219,26 +216,3 @@ def test_a_run_has_the_lines_behind_its_own_each_named_at_the_right(beside: Repo
     assert [text.get_text() for text in axes.get_legend().get_texts()].count(LABEL) == 1  # type: ignore[union-attr]
     assert overlaps(figure) == []
     assert axes.get_xlim()[1] > 16_384  # published lengths are seen, though the run is shorter
-
-
-def test_no_zone_reaches_lengths_that_only_others_have_tested(beside: Report) -> None:
-    axes = score_figure(beside).axes[0]
-    longest = max(length.max_tokens for length in beside.analysis.bins)
-    ends = [patch.get_window_extent().transformed(axes.transData.inverted()).x1 for patch in axes.patches]
-    assert any(zone.name == "degraded" for zone in beside.analysis.zones)
-    assert max(ends) <= longest * 1.001 < 16_384
-
-
-@given(
-    places=st.lists(st.floats(0, 1), max_size=8),
-    taken=st.lists(st.floats(0, 1), max_size=1),
-    gap=st.floats(0.01, 0.1),
-)
-def test_names_stand_apart_from_each_other_and_from_a_threshold(
-    places: list[float], taken: list[float], gap: float
-) -> None:
-    found = spread(places, taken=taken, gap=gap)
-    assert all(later <= earlier - gap + 1e-9 for earlier, later in pairwise(sorted(found, reverse=True)))
-    assert all(abs(at - other) >= 2 * gap - 1e-9 for at in found for other in taken)
-    order = sorted(range(len(places)), key=lambda place: -places[place])
-    assert [found[place] for place in order] == sorted(found, reverse=True)

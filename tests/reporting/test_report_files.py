@@ -173,14 +173,6 @@ def test_a_line_is_a_prompt_with_its_digest_in_the_order_given(tmp_path: Path) -
     assert text.count("\n") == len(PROMPTS)
 
 
-def test_the_same_prompts_make_the_same_bytes_wherever_and_whenever_they_are_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = write_contexts(PROMPTS, path=tmp_path / "one.gz").read_bytes()
-    monkeypatch.setattr("time.time", lambda: 4e9)
-    assert write_contexts(iter(PROMPTS), path=tmp_path / "other.gz").read_bytes() == one
-
-
 def test_memory_holds_a_prompt_or_two_and_not_all_of_them(tmp_path: Path) -> None:
     size, count = 200_000, 40
 

@@ -6,6 +6,7 @@ import io
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
 from contextcliff.reporting.markdown import escape, render_markdown
+from tests.reporting.made_reports import console_of, search_report
 from tests.simulated_reports import edited, findings_in, relaid
 
 FOLDER = Path("outputs") / "default" / "a-rather-long-run-identity-that-goes-on-and-on-and-on-and-on-and-on-and-on"
@@ -112,3 +114,27 @@ def test_hostile_text_stands_on_the_page_as_it_was_written(full: Report) -> None
     for table in re.findall(r"<table>.*?</table>", html, flags=re.DOTALL):
         cells = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)
         assert len({len(re.findall(r"<t[hd]", row)) for row in cells}) == 1
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        {},
+        {"cliff_at": 100},
+        {"most_asked": 4},
+        {"cliff_at": 9_000},
+        {"before": 0.8},
+        {"relative": True},
+        {"most_asked": 1, "relative": True},
+        {"before": 0.1, "relative": True},
+    ],
+    ids=["cliff", "below", "open", "whole range", "unsettled", "share", "share open", "low baseline"],
+)
+def test_no_sentence_of_a_fixed_design_is_said_of_a_search(law: Any) -> None:
+    report = search_report(**law)
+    text = f"{render_markdown(report, figures=())} {' '.join(console_of(report).split())}"
+    for wrong in ("too few", "a new run with", "exact for 0/1", "at every length tested", "samples were planned"):
+        assert wrong not in text
+    if report.analysis.safe_cap.tokens is None:
+        assert report.analysis.caps["any_depth"] is None
+        assert not report.analysis.safe_cap.censored

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.run_curves import comparable_runs
+from contextcliff.reporting.figures.run_curves import comparable_runs, draw_curves
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import (
     UnreadableReport,
@@ -17,6 +17,7 @@ from contextcliff.reporting.stored_reports import (
     stored_reports,
     told_passed_over,
 )
+from tests.make import known
 from tests.simulated_reports import edited, simulated
 
 RUN = simulated().run.run_id
@@ -102,7 +103,7 @@ def test_a_report_of_an_earlier_version_is_replaced_by_the_same_threshold(tmp_pa
     assert folder_of(judged("0.8"), experiment=tmp_path).name == RUN
 
 
-def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_path: Path) -> None:
+def test_runs_of_one_task_texts_and_rule_are_drawn_together_each_once(tmp_path: Path) -> None:
     for day, (run_id, threshold) in enumerate([(RUN, "0.8"), (RUN, "0.9"), ("b", "0.9"), ("b", "0.8"), ("c", "0.8")]):
         made = judged(threshold, run_id=run_id, created_at=f"2026-11-0{day + 1}T10:00:00")
         put(edited(made, model=f"model-{run_id}"), tmp_path)
@@ -111,3 +112,12 @@ def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_p
         drawn = list(comparable_runs(this, beside=stored_reports(tmp_path).found).values())
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}
+    others = {
+        "task": edited(this, run_id="other", task="another"),
+        "texts": edited(this, run_id="o", dataset="another"),
+    }
+    for name, other in others.items():
+        saved(other, tmp_path / name)
+    beside = stored_reports(tmp_path).found
+    assert len(comparable_runs(this, beside=beside)) == 2
+    assert known(draw_curves(this, folder=tmp_path, dpi=50, beside=beside)).name == f"runs-{this.run.task}.png"
