@@ -15,7 +15,7 @@ from contextcliff.analysis.judged_by import Rule, differing, rule_of, score_rule
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.report import Report
 from contextcliff.reporting import stored_reports as stored
-from contextcliff.reporting.comparison.comparison import ComparedRun, ReadingRequest, all_parts, parts_with
+from contextcliff.reporting.comparison.comparison import PARTS, ComparedRun, ReadingRequest, parts_with
 from contextcliff.reporting.run_names import facts_of, read_parameters, run_parameters
 from contextcliff.reporting.stored_reports import MANIFEST_NAME, REPORT_NAME, StoredReport, told_passed_over
 from contextcliff.reporting.stored_sweeps import latest_sweep
@@ -51,7 +51,7 @@ def named_runs(
                 runs[folder.resolve()] = run_at(folder, key=key)
             continue
         given = Path(name).expanduser()
-        readers = [part for part in all_parts() if part.tool]
+        readers = [part for part in parts_with(PARTS) if part.tool]
         reader = next((part for part in readers if part.reads(given)), None) if given.exists() else None
         if reader is None:
             tools = "".join(f" nor one of {part.tool}" for part in readers)

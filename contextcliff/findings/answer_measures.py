@@ -7,9 +7,9 @@ and questions on one text are clustered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import evidence_of, items_of, pooled_evidence
@@ -85,25 +85,28 @@ def _measure(
 ) -> AnswerMeasure:
     measured = [(asked, [replace(each, score=each.details[name]) for each in samples]) for asked, samples in answered]
     binary = all(item.is_right_or_wrong for _, samples in measured for item in items_of(samples))
-    lengths = []
-    for asked, samples in measured:
-        evidence = evidence_of(items_of(samples), binary=binary)
-        mean, low, high = _shown(evidence, confidence)
-        lengths.append(MeasuredLength(asked_tokens=asked, n=len(evidence.scores), mean=mean, ci_low=low, ci_high=high))
+
+    def figures(evidence: Evidence) -> dict[str, Any]:
+        low, high = evidence.shown(confidence)
+        return {"n": len(evidence.scores), "mean": mean_of(evidence.scores), "ci_low": low, "ci_high": high}
+
+    lengths = tuple(
+        MeasuredLength(asked_tokens=asked, **figures(evidence_of(items_of(samples), binary=binary)))
+        for asked, samples in measured
+    )
     pooled = pooled_evidence([samples for _, samples in measured], binary=binary)
     if pooled is None:
         raise ValueError("a measure needs at least one scored answer")
-    mean, low, high = _shown(pooled, confidence)
-    return AnswerMeasure(name=name, n=len(pooled.scores), mean=mean, ci_low=low, ci_high=high, lengths=tuple(lengths))
-
-
-def _shown(evidence: Evidence, confidence: float) -> tuple[float, float, float]:
-    return mean_of(evidence.scores), *evidence.shown(confidence)
+    return AnswerMeasure(name=name, **figures(pooled), lengths=lengths)
 
 
 _Row = MeasuredLength | AnswerMeasure
-_TITLES = {"f1": "F1", "em": "exact match", "contains_reference": "contains"}
-_KEYS = {"f1": "f1", "em": "exact_match", "contains_reference": "contains_reference"}
+_NAMES = {
+    "f1": ("F1", "f1"),
+    "em": ("exact match", "exact_match"),
+    "contains_reference": ("contains", "contains_reference"),
+}
+"""Title and key of each."""
 TAGS = {
     "empty": Note("nothing was said"),
     "schema": Note("JSON was asked for, and the reply is not the object that was asked for"),
@@ -146,18 +149,17 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
             f" right. The score of this report, by which the cap is found, is {score}. n counts questions;"
             " where each was put several times, other tables count the answers."
         )
-        return (
-            Text(text=meaning),
-            Table(columns=tuple(_columns(self.of(report).measures))),
-            *_explained(phrases.all_failures(report)),
-        )
+        table = Table(columns=tuple(_columns(self.of(report).measures)))
+        lines = tuple(Line(label=tag, text=TAGS[tag]) for tag in phrases.all_failures(report) if tag in TAGS)
+        heading = Note("What the failure tags in the tables below say of an answer")
+        return (Text(text=meaning), table, *((Text(text=heading), Lines(lines=lines)) if lines else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
         for measure in self.of(report).measures:
             lengths = (("by_length", each.asked_tokens, each) for each in measure.lengths)
             rows: tuple[tuple[str, int, _Row], ...] = (("answers", 0, measure), *lengths)
             for group, step, row in rows:
-                key = f"{group}/{_KEYS[measure.name]}"
+                key = f"{group}/{_NAMES[measure.name][1]}"
                 yield Measurement(key=key, value=row.mean, step=step)
                 yield from measured(f"{key}_", row, "ci_low", "ci_high", "n", step=step)
 
@@ -173,12 +175,6 @@ def _in_short(f1: AnswerMeasure, exact: AnswerMeasure, contains: AnswerMeasure) 
     )  # fmt: skip
 
 
-def _explained(tags: Iterable[str]) -> tuple[Block, ...]:
-    lines = tuple(Line(label=tag, text=TAGS[tag]) for tag in tags if tag in TAGS)
-    heading = Note("What the failure tags in the tables below say of an answer")
-    return (Text(text=heading), Lines(lines=lines)) if lines else ()
-
-
 def _columns(measures: Sequence[AnswerMeasure]) -> Iterator[Column]:
     lengths = measures[0].lengths
     yield Column(title="asked", cells=(*(phrases.whole(each.asked_tokens) for each in lengths), "all"))
@@ -188,6 +184,6 @@ def _columns(measures: Sequence[AnswerMeasure]) -> Iterator[Column]:
             yield from columns(rows, ("n", lambda row: phrases.whole(row.n)))
         yield from columns(
             rows,
-            (_TITLES[measure.name], lambda row: phrases.score(row.mean)),
+            (_NAMES[measure.name][0], lambda row: phrases.score(row.mean)),
             ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
         )

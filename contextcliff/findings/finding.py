@@ -252,7 +252,7 @@ where a task or a report names it, and nowhere else."""
 
 def findings_with(findings: Collection[str] = ()) -> tuple[Finding[Any], ...]:
     """Every finding that all runs have, and those of `findings`, in the order of the list."""
-    return tuple(_loaded(path) for path, only_for in FINDINGS.items() if not only_for or only_for in findings)
+    return tuple(loaded(path) for path, only_for in FINDINGS.items() if not only_for or only_for in findings)
 
 
 def findings_of(report: Report) -> tuple[Finding[Any], ...]:
@@ -273,7 +273,7 @@ def absent_keys(findings: Collection[str]) -> tuple[str, ...]:
 
 
 @cache
-def _loaded(path: str) -> Finding[Any]:
+def loaded(path: str) -> Any:
+    """The only one of a class, `package.module.Class`."""
     module, _, name = path.rpartition(".")
-    finding: Finding[Any] = getattr(import_module(module), name)()
-    return finding
+    return getattr(import_module(module), name)()

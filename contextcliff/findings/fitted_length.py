@@ -133,31 +133,28 @@ def _none(reason: Note) -> FittedLength:
 
 
 def _fallen(curve: ScoreCurve, fall: FallTo) -> FittedLength:
-    shortest, longest = curve.tokens[0], curve.tokens[-1]
+    shortest, longest, confidence = curve.tokens[0], curve.tokens[-1], curve.confidence
     ci_low, ci_high, tokens = _tokens(fall.low), _tokens(fall.high), _tokens(fall.at)
     basis = Note("{samples:,} samples at {lengths} lengths", samples=curve.samples, lengths=len(curve.tokens))
+    told = {"basis": basis, "score": fall.score}
     if tokens is not None:
         reason = Note(
             "the curve fitted to {basis} falls to {score:.2f} at about {tokens:,} tokens ({interval})",
-            basis=basis, score=fall.score, tokens=tokens, interval=_interval(ci_low, ci_high, curve.confidence),
+            **told, tokens=tokens, interval=_interval(ci_low, ci_high, confidence),
         )  # fmt: skip
     elif fall.at > 0.0:
         ci_low, ci_high = (longest if fall.low == math.inf else ci_low), None
         reason = Note(
             "the curve fitted to {basis} stays above {score:.2f} up to the longest test, {longest:,} tokens{beyond}",
-            basis=basis, score=fall.score, longest=longest, beyond=_beyond(ci_low, longest, curve.confidence),
+            **told, longest=longest, beyond=_beyond(ci_low, longest, confidence),
         )  # fmt: skip
     else:
         ci_low, ci_high = None, (shortest if fall.high == -math.inf else ci_high)
+        but = Note("; up to {at_most:,} tokens it may be, at {confidence:percent} confidence", at_most=ci_high,
+                   confidence=confidence)  # fmt: skip
         reason = Note(
             "the curve fitted to {basis} is not above {score:.2f} even at the shortest test, {shortest:,} tokens{but}",
-            basis=basis, score=fall.score, shortest=shortest,
-            but=""
-            if ci_high in (None, shortest)
-            else Note(
-                "; up to {at_most:,} tokens it may be, at {confidence:percent} confidence",
-                at_most=ci_high, confidence=curve.confidence,
-            ),
+            **told, shortest=shortest, but="" if ci_high in (None, shortest) else but,
         )  # fmt: skip
     return FittedLength(
         tokens=tokens, ci_low=ci_low, ci_high=ci_high, censored=fall.at == math.inf, score=fall.score, reason=reason
@@ -165,32 +162,24 @@ def _fallen(curve: ScoreCurve, fall: FallTo) -> FittedLength:
 
 
 def _interval(low: int | None, high: int | None, confidence: float) -> Note:
+    told = {"confidence": confidence, "low": low, "high": high}
     if low is None and high is None:
-        return Note("the {confidence:percent} interval is wider than the tested range", confidence=confidence)
+        return Note("the {confidence:percent} interval is wider than the tested range", **told)
     if low is None:
-        return Note(
-            "{confidence:percent} interval up to {high:,}, from below the shortest test",
-            confidence=confidence,
-            high=high,
-        )
+        return Note("{confidence:percent} interval up to {high:,}, from below the shortest test", **told)
     if high is None:
-        return Note(
-            "{confidence:percent} interval from {low:,} to beyond the longest test", confidence=confidence, low=low
-        )
-    return Note("{confidence:percent} interval {low:,}–{high:,}", confidence=confidence, low=low, high=high)
+        return Note("{confidence:percent} interval from {low:,} to beyond the longest test", **told)
+    return Note("{confidence:percent} interval {low:,}–{high:,}", **told)
 
 
 def _beyond(at_least: int | None, longest: int, confidence: float) -> Note:
+    told = {"at_least": at_least, "confidence": confidence}
     if at_least is None:
         return Note(", and so little is known of it that no length is ruled out")
     if at_least == longest:
-        return Note(
-            ": it falls to that beyond it, at {confidence:percent} confidence, or not at all", confidence=confidence
-        )
+        return Note(": it falls to that beyond it, at {confidence:percent} confidence, or not at all", **told)
     return Note(
-        ": it falls to that at {at_least:,} tokens or more, at {confidence:percent} confidence, or not at all",
-        at_least=at_least,
-        confidence=confidence,
+        ": it falls to that at {at_least:,} tokens or more, at {confidence:percent} confidence, or not at all", **told
     )
 
 
@@ -273,7 +262,7 @@ class FittedLengthFinding(Finding[FittedLengths]):
 
 def _effective(length: EffectiveLength) -> Note:
     rule = Note("RULER's rule: every mean up to it is above {threshold:.3f}", threshold=length.threshold)
+    longest = Note(", the longest test") if length.censored else ""
     if length.tokens is None:
         return Note("none ({rule})", rule=rule)
-    longest = Note(", the longest test") if length.censored else ""
     return Note("{tokens:,} tokens{longest} ({rule})", tokens=length.tokens, longest=longest, rule=rule)

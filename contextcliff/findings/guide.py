@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,18 +18,13 @@ from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 
 LevelName = Literal["safe", "limited", "caution", "danger"]
-_NAMES: Mapping[LevelName, Note] = {
-    "safe": Note("safe"),
-    "limited": Note("too long"),
-    "caution": Note("caution"),
-    "danger": Note("danger"),
+_LEVELS: Mapping[LevelName, tuple[Note, Note]] = {
+    "safe": (Note("safe"), Note("use the text as it is")),
+    "limited": (Note("too long"), Note("shorten the text: memory or time is not shown to allow so much")),
+    "caution": (Note("caution"), Note("repeat or compress the key facts")),
+    "danger": (Note("danger"), Note("use retrieval, a summary or chunking instead of the whole text")),
 }
-_USE: Mapping[LevelName, Note] = {
-    "safe": Note("use the text as it is"),
-    "limited": Note("shorten the text: memory or time is not shown to allow so much"),
-    "caution": Note("repeat or compress the key facts"),
-    "danger": Note("use retrieval, a summary or chunking instead of the whole text"),
-}
+"""What each is called, and what to do there."""
 RETRIEVE_BELOW = 4_000
 """Half-life in tokens under which the text should not be given whole."""
 ROTATE_BELOW = 2_000
@@ -98,39 +94,33 @@ def _row(result: LengthResult, cap: int | None, *, is_cleared: bool, is_degraded
 
 def _by_range(rated: Sequence[GuideRow]) -> Iterator[Note]:
     for level, run in itertools.groupby(rated, key=lambda row: row.level):
-        rows = list(run)
+        rows, (name, use) = list(run), _LEVELS[level]
         means = [row.mean for row in rows]
         unsure = [f"{row.tokens:,}" for row in rows if not row.sure]
+        lengths = Note("from {first:,} to {last:,} tokens", first=rows[0].tokens, last=rows[-1].tokens)
         yield Note(
             "{level} {lengths} (mean score {means}, n = {n:,}): {use}{doubt}",
-            level=_NAMES[level],
-            lengths=Note("at {tokens:,} tokens", tokens=rows[0].tokens)
-            if len(rows) == 1
-            else Note("from {first:,} to {last:,} tokens", first=rows[0].tokens, last=rows[-1].tokens),
-            means=span(min(means), max(means), ".2f"), n=sum(row.n_samples for row in rows), use=_USE[level],
+            level=name, means=span(min(means), max(means), ".2f"), n=sum(row.n_samples for row in rows), use=use,
+            lengths=Note("at {tokens:,} tokens", tokens=rows[0].tokens) if len(rows) == 1 else lengths,
             doubt=Note("; at {lengths:and} the tests of the safe cap do not show it", lengths=unsure) if unsure else "",
         )  # fmt: skip
 
 
 def _by_half_life(half_life: HalfLife) -> Iterator[Note]:
-    tokens = half_life.tokens
-    if tokens is not None and tokens < RETRIEVE_BELOW:
-        short = _short(tokens, RETRIEVE_BELOW, beyond_longest=half_life.censored)
-        yield Note("{short}: retrieval or chunking is advised for anything longer", short=short)
-    if tokens is not None and tokens < ROTATE_BELOW:
+    def short(below: int) -> Note:
+        told = {"tokens": half_life.tokens, "below": below}
+        if half_life.censored:
+            return Note("the fitted half-life is {tokens:,} tokens, beyond the longest test, under {below:,}", **told)
+        return Note("the fitted half-life is {tokens:,} tokens, under {below:,}", **told)
+
+    tokens = math.inf if half_life.tokens is None else half_life.tokens
+    if tokens < RETRIEVE_BELOW:
+        yield Note("{short}: retrieval or chunking is advised for anything longer", short=short(RETRIEVE_BELOW))
+    if tokens < ROTATE_BELOW:
         yield Note(
             "{short}: rotate the context (split it into short paragraphs, analyse each by itself, merge the results)",
-            short=_short(tokens, ROTATE_BELOW, beyond_longest=half_life.censored),
+            short=short(ROTATE_BELOW),
         )
-
-
-def _short(tokens: int, below: int, *, beyond_longest: bool) -> Note:
-    if beyond_longest:
-        return Note(
-            "the fitted half-life is {tokens:,} tokens, beyond the longest test, under {below:,}",
-            tokens=tokens, below=below,
-        )  # fmt: skip
-    return Note("the fitted half-life is {tokens:,} tokens, under {below:,}", tokens=tokens, below=below)
 
 
 class GuideFinding(Finding[Guide]):
@@ -148,6 +138,5 @@ class GuideFinding(Finding[Guide]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)
-        if not guide.advice:
-            return ()
-        return (Text(text=_SCALE), Lines(lines=tuple(Line(text=line) for line in guide.advice)))
+        lines = tuple(Line(text=line) for line in guide.advice)
+        return (Text(text=_SCALE), Lines(lines=lines)) if lines else ()

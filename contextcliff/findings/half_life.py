@@ -234,13 +234,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
 
 
-def _in_short(half_life: HalfLife) -> Note:
-    low, high = half_life.ci_low, half_life.ci_high
-    beyond = Note(", beyond the longest test") if half_life.censored else ""
-    ends = Note(" (up to {high:,})", high=high) if low is None else Note(" ({low:,}-{high:,})", low=low, high=high)
-    return Note("{tokens:,} tokens{ends}{beyond}", tokens=half_life.tokens, ends=ends, beyond=beyond)
-
-
 def _in_words(misfit: DecayMisfit) -> str:
     side, s = "below" if misfit.largest < 0.0 else "above", "" if misfit.lengths == 1 else "s"
     return (
@@ -284,7 +277,10 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     drawing.told_bins(points, bins)
     drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
     above = _half_life(axes, half_life, axis=axis)
-    words = f"No half-life: {half_life.reason}" if half is None else f"Half-life: {_in_short(half_life)}"
+    words = f"No half-life: {half_life.reason}"
+    if half is not None:
+        ends = f"{half_life.ci_low:,}-{half_life.ci_high:,}"
+        words = f"Half-life: {half:,} tokens ({ends}){', beyond the longest test' if half_life.censored else ''}"
     drawing.run_heading(axes, report.run, "Decay by length", words, inches=axis.inches, above=above + 4)
     drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
     return figure

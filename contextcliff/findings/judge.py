@@ -17,7 +17,6 @@ from contextcliff.findings.phrases import MISSING, percent, whole
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
 
 
@@ -51,32 +50,22 @@ def judgement_of(scored: Sequence[ScoredSample], *, judge: str, right_from: int,
     answered = [item for item in scored if item.score is not None]
     if not answered:
         return None
-    judged = [item for item in answered if item.judge_rating is not None]
-    ratings = [item.judge_rating for item in judged if item.judge_rating is not None]
-    pairs = [_verdicts(item, right_from) for item in judged]
+    rated = [(item, item.judge_rating) for item in answered if item.judge_rating is not None]
+    pairs = [(rating >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM) for item, rating in rated]
     judge_only = sum(said and not exact for said, exact in pairs)
     exact_only = sum(exact and not said for said, exact in pairs)
-    differing = _disagreement(judged, right_from) if judged else None
-    low, high = (None, None) if differing is None else differing.shown(confidence)
+    mean = share = low = high = None
+    if rated:
+        verdicts = zip(rated, pairs, strict=True)
+        items = items_of(replace(item, score=float(said != exact)) for (item, _), (said, exact) in verdicts)
+        differing = evidence_of(items, binary=all(item.is_right_or_wrong for item in items))
+        mean, share = fmean(rating for _, rating in rated), mean_of(differing.scores)
+        low, high = differing.shown(confidence)
     return Judgement(
-        judge=judge, n_judged=len(judged), n_unjudged=len(answered) - len(judged),
-        mean_rating=fmean(ratings) if ratings else None, right_from=right_from, disagreements=judge_only + exact_only,
-        judge_only=judge_only, exact_only=exact_only, share=None if differing is None else mean_of(differing.scores),
-        ci_low=low, ci_high=high,
+        judge=judge, n_judged=len(rated), n_unjudged=len(answered) - len(rated), mean_rating=mean,
+        right_from=right_from, disagreements=judge_only + exact_only, judge_only=judge_only, exact_only=exact_only,
+        share=share, ci_low=low, ci_high=high,
     )  # fmt: skip
-
-
-def _verdicts(item: ScoredSample, right_from: int) -> tuple[bool, bool]:
-    return (item.judge_rating or 0) >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM
-
-
-def _disagreement(judged: Sequence[ScoredSample], right_from: int) -> Evidence:
-    differing = []
-    for item in judged:
-        said, exact = _verdicts(item, right_from)
-        differing.append(replace(item, score=float(said != exact)))
-    items = items_of(differing)
-    return evidence_of(items, binary=all(item.is_right_or_wrong for item in items))
 
 
 _OFTEN = 0.05
@@ -139,12 +128,10 @@ class JudgeFinding(Finding[Judgement]):
 def _in_short(judgement: Judgement) -> Note:
     if judgement.share is None:
         return Note("{judge} rated none of {n:,} answers", judge=judgement.judge, n=judgement.n_unjudged)
-    rating = judgement.mean_rating
-    return Note(
-        "{judge} disagrees in {share} of {n:,}{rating}",
-        judge=judgement.judge, share=_with_interval(judgement.share, judgement), n=judgement.n_judged,
-        rating="" if rating is None else Note("; mean rating {mean:.1f}", mean=rating),
-    )  # fmt: skip
+    mean, share = judgement.mean_rating, _with_interval(judgement.share, judgement)
+    rating = "" if mean is None else Note("; mean rating {mean:.1f}", mean=mean)
+    return Note("{judge} disagrees in {share} of {n:,}{rating}", judge=judgement.judge, share=share,
+                n=judgement.n_judged, rating=rating)  # fmt: skip
 
 
 def _with_interval(share: float, judgement: Judgement) -> str:

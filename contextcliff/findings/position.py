@@ -86,25 +86,22 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
     depths = {depth for depth, _ in pairs}
     if len(depths) < FEWEST_DEPTHS:
         counts = {"fewest": FEWEST_DEPTHS, "depths": len(depths)}
-        return _untested(None, n, Note("a pattern takes scores at {fewest} depths, and there are {depths}", **counts))
+        reason = Note("a pattern takes scores at {fewest} depths, and there are {depths}", **counts)
+        return PositionPattern(pattern=None, p_value=None, n_samples=n, reason=reason)
     if all(len({depth for depth, _ in stratum}) == 1 for stratum in placed):
-        nothing = Note("no two depths can be compared at the same length and in the same text")
-        return _untested(None, n, nothing)
+        reason = Note("no two depths can be compared at the same length and in the same text")
+        return PositionPattern(pattern=None, p_value=None, n_samples=n, reason=reason)
     strata = varying_strata(placed)
     if not strata:
-        alike = Note("nothing to tell apart: {thirds}, and at no length do scores differ", thirds=_thirds(pairs))
-        return _untested("stable", n, alike)
+        reason = Note("nothing to tell apart: {thirds}, and at no length do scores differ", thirds=_thirds(pairs))
+        return PositionPattern(pattern="stable", p_value=None, n_samples=n, reason=reason)
     linear, edges, p_value = permutation_test(strata)
     pattern: PatternName = "stable"
     if is_significant(p_value, confidence):
         pattern = "middle_collapse" if edges > abs(linear) else "recency" if linear > 0.0 else "primacy"
-    return PositionPattern(
-        pattern=pattern, p_value=p_value, n_samples=n,
-        reason=Note(
-            "{thirds} ({pattern}, p = {p_value:.2g}, {n_samples:,} samples)",
-            thirds=_thirds(pairs), pattern=_PATTERNS[pattern], p_value=p_value, n_samples=n,
-        ),
-    )  # fmt: skip
+    reason = Note("{thirds} ({pattern}, p = {p_value:.2g}, {n_samples:,} samples)", thirds=_thirds(pairs),
+                  pattern=_PATTERNS[pattern], p_value=p_value, n_samples=n)  # fmt: skip
+    return PositionPattern(pattern=pattern, p_value=p_value, n_samples=n, reason=reason)
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
@@ -134,10 +131,6 @@ def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
     return Note("the mean score is {means}", means=means)
 
 
-def _untested(pattern: PatternName | None, n: int, reason: Note) -> PositionPattern:
-    return PositionPattern(pattern=pattern, p_value=None, n_samples=n, reason=reason)
-
-
 def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -> tuple[DepthPoint, ...]:
     """One point for each depth that was scored, shallowest first; the repeats of a question count once."""
     scores: defaultdict[float, list[float]] = defaultdict(list)
@@ -149,11 +142,9 @@ def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -
         for depth, samples in by_depth.items():
             scores[depth] += [item.score for item in items_of(samples) if item.score is not None]
     points = []
-    for depth, found in sorted(scores.items()):
-        if found:
-            low, high = shown_interval(tuple(sorted(found)), confidence, binary=binary)
-            mean = mean_of(sorted(found))
-            points.append(DepthPoint(depth=depth, n_samples=len(found), mean=mean, ci_low=low, ci_high=high))
+    for depth, found in sorted((depth, tuple(sorted(found))) for depth, found in scores.items() if found):
+        low, high = shown_interval(found, confidence, binary=binary)
+        points.append(DepthPoint(depth=depth, n_samples=len(found), mean=mean_of(found), ci_low=low, ci_high=high))
     return tuple(points)
 
 
@@ -198,11 +189,9 @@ class PositionFinding(Finding[PositionProfile]):
         return {} if pattern is None else {"position_pattern": pattern}
 
 
-def _in_short(position: PositionPattern) -> Note:
-    p = "" if position.p_value is None else Note(" ({p_value})", p_value=phrases.p_value(position.p_value))
-    said = {"stable": Note("stable{p}", p=p), "recency": Note("recency{p}", p=p), "primacy": Note("primacy{p}", p=p)}
-    said["middle_collapse"] = Note("middle collapse{p}", p=p)
-    return Note("not tested") if position.pattern is None else said[position.pattern]
+def _in_short(position: PositionPattern, pattern: PatternName) -> str:
+    p = "" if position.p_value is None else f" ({phrases.p_value(position.p_value)})"
+    return f"{pattern.replace('_', ' ')}{p}"
 
 
 _WIDTH, _HEIGHT = 7.0, 3.2
@@ -230,9 +219,10 @@ def profile_figure(report: Report, finding: PositionProfile) -> Figure:
     above = drawing.counts_above(
         axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], drawing.GREY)]
     )
-    is_tested = finding.position.pattern is not None
-    pattern = f", {_in_short(finding.position)}" if is_tested else ""
-    untested = "" if is_tested else f"; no pattern was tested: {finding.position.reason}"
-    words = f"Mean score over all lengths, with its {interval_words(report)}{untested}"
-    drawing.run_heading(axes, report.run, f"Score by depth{pattern}", words, inches=_WIDTH, above=above + 4)
+    name, words = "Score by depth", f"Mean score over all lengths, with its {interval_words(report)}"
+    if finding.position.pattern is None:
+        words += f"; no pattern was tested: {finding.position.reason}"
+    else:
+        name += f", {_in_short(finding.position, finding.position.pattern)}"
+    drawing.run_heading(axes, report.run, name, words, inches=_WIDTH, above=above + 4)
     return figure

@@ -14,15 +14,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _EVERY_S = 30.0
-_MINUTE_S = 60
 _WIDE_SEARCH = 64
 """Columns from which tokens stand beside samples and the time that is left."""
 _MOST_SHOWN = 500
 """Characters of an answer that are looked at: more than a line has."""
-_LEAST_BAR = 8
-"""Columns under which a bar says nothing."""
-
-
 _SIGNS: Mapping[Decision, str] = {
     "baseline": "baseline",
     "passed": "ok",
@@ -143,7 +138,7 @@ def _of(total: int | None) -> str:
 
 
 def _time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), _MINUTE_S)
+    minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
@@ -161,21 +156,17 @@ def drawn(
 
     samples = bars.TextColumn(f"{{task.fields[samples]:,}}{_of(total_samples)} samples")
     tokens = bars.TextColumn(f"{{task.completed:,.0f}}{_of(total_tokens)} tokens")
-    elapsed, wide, columns = bars.TimeElapsedColumn(), console.width >= _WIDE_SEARCH, list[bars.ProgressColumn]()
-    if total_tokens is None:
-        columns += [bars.SpinnerColumn(), *([tokens] if wide else []), samples, elapsed]
-        columns.append(bars.TextColumn("{task.fields[left]}"))
+    if is_search := total_tokens is None:
+        beside = (tokens, samples) if console.width >= _WIDE_SEARCH else (samples,)
+        left = bars.TextColumn("{task.fields[left]}")
+        columns = (bars.SpinnerColumn(), *beside, bars.TimeElapsedColumn(), left)
     else:
-        room = console.width - _LEAST_BAR - 2 * len(f"{total_samples:,}")
-        columns.append(bars.BarColumn(bar_width=None))
-        if room >= len(f"{total_tokens:,}") * 2 + 40:
-            columns += [tokens, samples, elapsed]
-        elif room >= 23:
-            columns.append(samples)
-        columns += [bars.TextColumn("left"), bars.TimeRemainingColumn()]
+        room = console.width - 2 * len(f"{total_samples:,}")
+        wide = (tokens, samples, bars.TimeElapsedColumn()) if room >= 48 + 2 * len(f"{total_tokens:,}") else ()
+        narrow = (samples,) if room >= 31 and not wide else ()
+        columns = (bars.BarColumn(bar_width=None), *wide, *narrow, bars.TextColumn("left"), bars.TimeRemainingColumn())
     bar = bars.Progress(*columns, console=console)
     task = bar.add_task("", total=total_tokens, samples=0, left="")
-    is_search = total_tokens is None
     line = Text("", overflow="fold")
     last = Text("", style="dim", overflow="ellipsis", no_wrap=True)
 

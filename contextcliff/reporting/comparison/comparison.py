@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import ClassVar
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block
+from contextcliff.findings.finding import Block, loaded
 from contextcliff.records.comparison import PairedDecision, ScoredPair
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
@@ -53,9 +52,7 @@ class ComparedRun:
     @property
     def cap(self) -> str:
         """The safe cap in words."""
-        if self.report is None:
-            return phrases.MISSING
-        return self.report.analysis.safe_cap.in_short
+        return phrases.MISSING if self.report is None else self.report.analysis.safe_cap.in_short
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,15 +160,4 @@ PARTS = {
 def parts_with(findings: Iterable[str]) -> tuple[ComparisonPart, ...]:
     """The parts that compare some of these findings, loaded, in the order of the list."""
     keys = frozenset(findings)
-    return tuple(_loaded(path) for key, path in PARTS.items() if key in keys)
-
-
-def all_parts() -> tuple[ComparisonPart, ...]:
-    """Every part, loaded: for a path that is no run of ours."""
-    return parts_with(PARTS)
-
-
-def _loaded(path: str) -> ComparisonPart:
-    module, _, name = path.rpartition(".")
-    part: ComparisonPart = getattr(import_module(module), name)()
-    return part
+    return tuple(loaded(path) for key, path in PARTS.items() if key in keys)

@@ -51,36 +51,31 @@ def page_samples(
 ) -> PageSamples:
     """The rows in the order of the samples, with texts cut so that all fit on a page; kept `prompts`, of wrong answers
     first, fill the room that is left."""
-    sizes = [size for item in scored for size in _texts(item, excerpts.get(item.sample.sample_id, ()))]
+    sizes: list[int] = []
+    for item in scored:
+        pieces = (part for each in excerpts.get(item.sample.sample_id, ()) for part in each)
+        sizes += map(len, (item.sample.question, *item.sample.answers, item.prediction, _output(item) or "", *pieces))
     rooms = {limit: _MOST_CHARACTERS - sum(min(size, limit) for size in sizes) for limit in _LIMITS}
     limit = next((limit for limit, room in rooms.items() if room >= 0), _LIMITS[-1])
-    shown = _prompts_in(rooms[limit], scored, prompts)
-    longest = max(sizes, default=0)
-    return PageSamples(
-        rows=tuple(
-            _row(item, excerpts.get(item.sample.sample_id, ()), limit=limit, prompt=shown.get(item.sample.sample_id))
-            for item in scored
-        ),
-        cut_after=limit if longest > limit else None,
-        n_prompts=len(shown),
-    )
-
-
-def _texts(item: ScoredSample, excerpts: Sequence[Excerpt]) -> tuple[int, ...]:
-    """How long each text of a row is."""
-    output = "" if item.generation is None or item.generation.text == item.prediction else item.generation.text
-    pieces = (len(part) for each in excerpts for part in each)
-    return (len(item.sample.question), *map(len, item.sample.answers), len(item.prediction), len(output), *pieces)
-
-
-def _prompts_in(room: int, scored: Sequence[ScoredSample], prompts: Mapping[str, str]) -> dict[str, str]:
-    taken: dict[str, str] = {}
+    room, shown = rooms[limit], dict[str, str]()
     for item in sorted(scored, key=lambda each: (each.score is None, each.score or 0.0)):
         prompt = prompts.get(item.sample.sample_id)
         if prompt is not None and len(prompt) <= min(room, _MOST_PROMPT):
-            taken[item.sample.sample_id] = prompt
+            shown[item.sample.sample_id] = prompt
             room -= len(prompt)
-    return taken
+    names = [item.sample.sample_id for item in scored]
+    rows = (
+        _row(item, excerpts.get(name, ()), limit=limit, prompt=shown.get(name))
+        for name, item in zip(names, scored, strict=True)
+    )
+    cut_after = limit if max(sizes, default=0) > limit else None
+    return PageSamples(rows=tuple(rows), cut_after=cut_after, n_prompts=len(shown))
+
+
+def _output(item: ScoredSample) -> str | None:
+    """What the model said, unless it is the prediction, as most short answers are: once is enough."""
+    output = None if item.generation is None else item.generation.text
+    return None if output == item.prediction else output
 
 
 def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt: str | None) -> tuple[object, ...]:
@@ -89,7 +84,7 @@ def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt:
     def cut(text: str) -> str:
         return tame(text if len(text) <= limit else f"{text[:limit]}…")
 
-    output = None if generation is None else generation.text
+    output = _output(item)
     return (
         sample.sample_id,
         sample.context_tokens,
@@ -102,8 +97,7 @@ def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt:
         cut(sample.question),
         [cut(answer) for answer in sample.answers],
         cut(item.prediction),
-        # Most answers are short and are the prediction: once is enough.
-        None if output is None or output == item.prediction else cut(output),
+        None if output is None else cut(output),
         [[cut(part) for part in each] for each in excerpts],
         None if generation is None else round(generation.ttft_ms, 1),
         None if generation is None else round(generation.latency_ms, 1),
