@@ -59,19 +59,21 @@ def blank(*, width: float, height: float) -> tuple[Figure, Axes]:
     return figure, figure.add_axes((0.0, 0.0, 1.0, 1.0))
 
 
-def drawable(text: str) -> str:
-    """The text with a question mark for what the figure's font lacks (each would be a warning)."""
+def _font() -> Any:
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    font = get_font(findfont(FontProperties()))
+    return get_font(findfont(FontProperties()))
+
+
+def drawable(text: str) -> str:
+    """The text with a question mark for what the figure's font lacks (each would be a warning)."""
+    font = _font()
     return "".join(char if char.isprintable() and font.get_char_index(ord(char)) else "?" for char in text)
 
 
 def width_of(text: str) -> float:
     """Width in inches of drawable text at `SMALL`."""
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-
-    font = get_font(findfont(FontProperties()))
+    font = _font()
     font.set_size(SMALL, 72)
     font.set_text(text, 0)
     return float(font.get_width_height()[0]) / 64 / 72
@@ -79,16 +81,11 @@ def width_of(text: str) -> float:
 
 def heading(axes: Axes, *, title: str, subtitle: str, inches: float, above: float) -> None:
     """Title and subtitle at the left, `above` points over the axes, wrapped to its width."""
-    from matplotlib.text import Text
-
-    lines: list[Text] = []
     for text, size, weight, colour in ((subtitle, 9, "normal", "0.35"), (title, 12, "bold", "black")):
         wrapped = textwrap.wrap(drawable(text), width=max(30, int(inches * 110 / size)), max_lines=3)
-        lines.append(
-            axes.annotate(
-                "\n".join(wrapped), xy=(0, 1), xycoords="axes fraction", xytext=(0, above), textcoords="offset points",
-                ha="left", va="bottom", fontsize=size, fontweight=weight, color=colour, parse_math=False,
-            )
+        axes.annotate(
+            "\n".join(wrapped), xy=(0, 1), xycoords="axes fraction", xytext=(0, above), textcoords="offset points",
+            ha="left", va="bottom", fontsize=size, fontweight=weight, color=colour, parse_math=False,
         )  # fmt: skip
         above += len(wrapped) * size * 1.35 + 3
 
@@ -112,10 +109,8 @@ def lengths_on_x(axes: Axes, *, lengths: Sequence[int], shown: Sequence[int], in
     axes.set_xlim(axis.low, axis.high)
     ticks = sorted({max(1, tokens) for tokens in lengths})
     places = [axis.inches_at(tokens) for tokens in ticks]
-    flat = legible(places, gap=DIGIT * (max(len(f"{tokens:,}") for tokens in ticks) + 1))
-    if len(flat) == len(ticks):
-        kept = flat
-    else:
+    kept = legible(places, gap=DIGIT * (max(len(f"{tokens:,}") for tokens in ticks) + 1))
+    if len(kept) < len(ticks):
         kept, axis = legible(places, gap=TILTED_GAP), replace(axis, tilted=True)
     labels = [f"{tokens:,}" if i in kept else "" for i, tokens in enumerate(ticks)]
     axes.set_xticks(ticks, labels=labels, fontsize=SMALL)
@@ -140,11 +135,12 @@ def over_lengths(
     are given."""
     width = min(13.0, max(8.0, 0.42 * len(bins)))
     figure, axes = blank(width=width, height=height)
-    axis = lengths_on_x(
-        axes, lengths=length_ticks(bins) if ticks is None else ticks, shown=[*(b.median_tokens for b in bins), *shown],
-        inches=width, label=length_label(bins),
-    )  # fmt: skip
-    return figure, axes, axis
+    label = BOTH if _as_asked(bins) else MEASURED
+    if any(b.natural_lengths for b in bins):  # nobody asked for those of documents
+        label = BINS
+    lengths = length_ticks(bins) if ticks is None else ticks
+    reached = [*(b.median_tokens for b in bins), *shown]
+    return figure, axes, lengths_on_x(axes, lengths=lengths, shown=reached, inches=width, label=label)
 
 
 def legend_below(axes: Axes, *, axis: LengthAxis, height: float, columns: int) -> None:
@@ -192,15 +188,13 @@ def told(artist: Artist, *texts: str) -> None:
 
 def told_bins(line: Artist, bins: Sequence[Bin]) -> None:
     """Have each mark of a line of mean scores say the numbers of its bin."""
-    told(
-        line,
-        *(
-            f"{phrases.score(b.mean)} at {b.median_tokens:,} tokens, interval {phrases.interval(b.ci_low, b.ci_high)},"
-            f" n = {b.n_samples:,}"
-            for b in bins
-            if b.mean is not None
-        ),
+    said = (
+        f"{phrases.score(b.mean)} at {b.median_tokens:,} tokens, interval {phrases.interval(b.ci_low, b.ci_high)},"
+        f" n = {b.n_samples:,}"
+        for b in bins
+        if b.mean is not None
     )
+    told(line, *said)
 
 
 BLUE, ORANGE, PURPLE, RED, GREY = "#1f5fa8", "#c2571a", "#4b1d8f", "#b3261e", "0.3"
@@ -223,24 +217,16 @@ def interval_bars(
     axes: Axes, *, places: Sequence[float], lows: Sequence[float | None], highs: Sequence[float | None], label: str
 ) -> None:
     """A bar from the lower to the upper end of each interval of scores; none where there is no interval."""
-    known = [
-        (at, low, high)
-        for at, low, high in zip(places, lows, highs, strict=True)
-        if low is not None and high is not None
-    ]
-    axes.errorbar(
-        [at for at, _, _ in known], [(low + high) / 2 for _, low, high in known],
-        yerr=[(high - low) / 2 for _, low, high in known], fmt="none", ecolor=BLUE, elinewidth=1.2, capsize=3,
-        alpha=0.6, label=label,
-    )  # fmt: skip
+    ends = zip(places, lows, highs, strict=True)
+    known = [(at, (low + high) / 2, (high - low) / 2) for at, low, high in ends if low is not None and high is not None]
+    at, middle, spread = zip(*known, strict=True) if known else ((), (), ())
+    axes.errorbar(at, middle, yerr=spread, fmt="none", ecolor=BLUE, elinewidth=1.2, capsize=3, alpha=0.6, label=label)
 
 
 def silent_points(axes: Axes, *, places: Sequence[float]) -> None:
     """Crosses at score 0 where nothing was scored: a gap alone could be overlooked."""
     if places:
-        axes.plot(
-            places, [0.0] * len(places), linestyle="none", marker="x", color="0.45", label="nothing scored", zorder=4
-        )
+        axes.plot(places, [0.0] * len(places), "x", color="0.45", label="nothing scored", zorder=4)
 
 
 def counts_above(
@@ -253,9 +239,8 @@ def counts_above(
     for name, row, colour in rows:
         write_above(axes, name, x=0.0, above=above, align="right", colour=colour, left_of_axes=True)
         for i in sorted(kept):
-            write_above(
-                axes, f"{row[i]:,}", x=places[i], above=above, align="center", colour=colour if row[i] else GREY
-            )
+            ink = colour if row[i] else GREY
+            write_above(axes, f"{row[i]:,}", x=places[i], above=above, align="center", colour=ink)
         above += LINE
     return above
 
@@ -286,13 +271,6 @@ def line_across(axes: Axes, *, score: float, text: str, colour: str) -> None:
         text, xy=(1, score), xycoords=("axes fraction", "data"), xytext=(6, 0), textcoords="offset points", va="center",
         fontsize=SMALL, color=colour, annotation_clip=False,
     )  # fmt: skip
-
-
-def length_label(bins: Sequence[Bin]) -> str:
-    """What the lengths of such bins are: nobody asked for those of documents."""
-    if any(b.natural_lengths for b in bins):
-        return BINS
-    return BOTH if _as_asked(bins) else MEASURED
 
 
 def length_ticks(bins: Sequence[Bin]) -> list[int]:

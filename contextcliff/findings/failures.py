@@ -95,8 +95,7 @@ def failures_figure(report: Report) -> Figure:
     _grid(axes, y="share of samples")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=drawing.SMALL)
-    rest_is = "exact matches" if _has_measures(report) else "answered right"
-    words = f"The white rest of a column is {rest_is}"
+    words = f"The white rest of a column is {'exact matches' if _has_measures(report) else 'answered right'}"
     drawing.run_heading(axes, report.run, "Failures by length", words, inches=width, above=10)
     return figure
 
@@ -162,12 +161,10 @@ def latency_figure(report: Report) -> Figure:
         axes.set_ylim(0, max(known) * 1.08 or 1)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     _grid(axes, y="seconds")
-    spans = ". A bar reaches from the shortest to the longest prompt of a bin" if is_natural else ""
-    drawing.heading(
-        axes, title=f"Latency by length: {report.run.model}",
-        subtitle=f"{report.run.engine}, KV policy {report.run.kv_policy}. Medians; to the first token: of prompts that"
-        f" the server had to read{spans}",
-        inches=axis.inches, above=6,
-    )  # fmt: skip
+    words = "Medians; to the first token: of prompts that the server had to read"
+    words += ". A bar reaches from the shortest to the longest prompt of a bin" if is_natural else ""
+    subtitle = f"{report.run.engine}, KV policy {report.run.kv_policy}. {words}"
+    title = f"Latency by length: {report.run.model}"
+    drawing.heading(axes, title=title, subtitle=subtitle, inches=axis.inches, above=6)
     drawing.legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)
     return figure

@@ -87,16 +87,15 @@ class Table:
     """Rows that a console shows, counted from 0; None: all."""
 
 
-def columns_of(
-    titles: Sequence[str], rows: Sequence[Sequence[str]], *, words: Collection[str] = ()
-) -> tuple[Column, ...]:
+Columns = tuple[Column, ...]
+
+
+def columns_of(titles: Sequence[str], rows: Sequence[Sequence[str]], *, words: Collection[str] = ()) -> Columns:
     """Rows as columns; those called `words` are text."""
     return columns(rows, *((title, itemgetter(place)) for place, title in enumerate(titles)), words=words)
 
 
-def columns(
-    rows: Iterable[R], *titled: tuple[str, Callable[[R], str]], words: Collection[str] = ()
-) -> tuple[Column, ...]:
+def columns(rows: Iterable[R], *titled: tuple[str, Callable[[R], str]], words: Collection[str] = ()) -> Columns:
     """A column for each title, with a cell for each row; `words` are titles of columns of text."""
     rows = tuple(rows)
     return tuple(Column(title=title, cells=tuple(map(cell, rows)), words=title in words) for title, cell in titled)
@@ -153,11 +152,8 @@ class FinishedRun:
 
 
 class Finding(Generic[T]):
-    """One finding. A subclass fills in what the finding has; everything but `key` and `title` may be left out.
-
-    `record` is what stands in `report.json` under `key` (None: it shows what other findings computed and
-    adds nothing to the file). With `inline` the fields of the record stand there by their own names instead.
-    """
+    """One finding: a subclass fills in what it has. `record` stands in `report.json` under `key` (None: it shows what
+    others found), with `inline` its fields by their own names."""
 
     key: ClassVar[str]
     title: ClassVar[str]

@@ -99,11 +99,7 @@ def tally(counts: dict[str, int]) -> str:
 
 def commonest_failure(a_bin: Bin) -> str:
     """The most frequent failure tag of a length with its count, or a dash."""
-    present = {tag: count for tag, count in a_bin.failures.items() if count > 0}
-    if not present:
-        return MISSING
-    tag, count = min(present.items(), key=lambda item: (-item[1], item[0]))
-    return f"{tag} x{count:,}"
+    return tally({tag: count for tag, count in a_bin.failures.items() if count > 0}).partition(", ")[0] or MISSING
 
 
 def all_failures(report: Report) -> dict[str, int]:
@@ -135,9 +131,7 @@ def bound_name(cap: SafeCap) -> str:
 
 def up_to(tokens: int, *, at_least: bool) -> Note:
     """`2,047 tokens`, `at least 2,047 tokens`."""
-    if at_least:
-        return Note("at least {tokens:,} tokens", tokens=tokens)
-    return Note("{n:,} tokens", n=tokens)
+    return Note("at least {tokens:,} tokens", tokens=tokens) if at_least else Note("{n:,} tokens", n=tokens)
 
 
 def headline(report: Report) -> Note:
@@ -178,12 +172,7 @@ def threshold_name(cap: SafeCap) -> Note:
     return Note("a score of {threshold:.2f}{each}", threshold=cap.threshold, each=each)
 
 
-_METRICS = {
-    "contains": Note("contains"),
-    "f1": Note("F1"),
-    "em": Note("exact match"),
-    "rouge_l": Note("ROUGE-L"),
-}
+_METRICS = {"contains": Note("contains"), "f1": Note("F1"), "em": Note("exact match"), "rouge_l": Note("ROUGE-L")}
 
 
 def metric_names(cap: SafeCap) -> tuple[Note, ...]:

@@ -122,11 +122,11 @@ def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confid
     known = [(each, std) for each in longer if (std := standard_deviation(each.scores)) is not None]
     if base_std is None or not known:
         return None
-    stds = [base_std, *(std for _, std in known)]
-    place = _where_wider(stds, [_from_median(each) for each in (baseline, *(each for each, _ in known))], confidence)
+    every = [(baseline, base_std), *known]
+    place = _where_wider([std for _, std in every], [_from_median(each) for each, _ in every], confidence)
     if place is None:
         return None
-    begins, std = known[place - 1]
+    begins, std = every[place]
     reason = Note(
         "at {tokens:,} tokens scores vary more: their standard deviation is {std:.2f}, against {baseline_std:.2f} up to"
         " {baseline_tokens:,}",
@@ -185,21 +185,17 @@ def _rising_share(
 
 def _evidence(length: LengthResult, kind: WarningName) -> Evidence | None:
     """The values of a share as evidence, the mean of an item's values a piece; None where there are none."""
-    pieces = [
-        replace(item, score=mean_of(values), repeats=values, unscored=0)
-        for item in length.items
-        if (values := _SHARES[kind](item))
-    ]
-    binary = all(piece.score in (0.0, 1.0) for piece in pieces)
-    return evidence_of(pieces, binary=binary) if pieces else None
+    known = ((item, values) for item in length.items if (values := _SHARES[kind](item)))
+    pieces = [replace(item, score=mean_of(values), repeats=values, unscored=0) for item, values in known]
+    return evidence_of(pieces, binary=all(piece.score in (0.0, 1.0) for piece in pieces)) if pieces else None
 
 
 def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) -> list[bool]:
     """At which lengths the share is shown to be larger than the baseline's, over all of them together."""
     if study.search is not None:
         confidence = 1.0 - (1.0 - study.confidence) / len(compared)
-        _, most = confidence_sequence(_independent(base), confidence)
-        return [confidence_sequence(_independent(each), confidence)[0] > most for each in compared]
+        (_, most), *longer = (confidence_sequence(_independent(each), confidence) for each in (base, *compared))
+        return [least > most for least, _ in longer]
     p_values = [
         # Clustered values of which all or none are 1 have no difference to test.
         1.0 if math.fsum(each.scores) == 0.0 else p_at_most_share(each, base, 1.0, study.confidence)
@@ -226,9 +222,7 @@ def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
 def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
     """The canary, or else the growing spread, as far as they are shown at `confidence`."""
     times = times_by_length(groups, bins)
-    if len(times) < 2:
-        return ()
-    warning = _canary(times, confidence) or _wider_times(times, confidence)
+    warning = (_canary(times, confidence) or _wider_times(times, confidence)) if len(times) > 1 else None
     return () if warning is None else (warning,)
 
 
@@ -239,11 +233,9 @@ def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
         return None
     for place in range(1, len(times)):
         shorter, rate, begins = rates[:place], rates[place], times[place]
-        if rate.typical.value < RISE * shorter[-1].typical.value:
-            continue
-        if any(each.typical.value < JUMP * predicted(shorter, each) for each in rates[place:]):
-            continue
-        if not follows_a_curve(shorter):
+        rises = rate.typical.value >= RISE * shorter[-1].typical.value
+        jumps = rises and all(each.typical.value >= JUMP * predicted(shorter, each) for each in rates[place:])
+        if not jumps or not follows_a_curve(shorter):
             continue
         ttft_ms = rate.typical.value * begins.computed
         predicted_ms = predicted(shorter, rate) * begins.computed
@@ -254,9 +246,8 @@ def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
             " that time looks the same",
             tokens=begins.length.median_tokens, ratio=ratio, n=len(begins.rates),
         )  # fmt: skip
-        return _warning(
-            "latency_canary", begins.length, reason, ttft_ms=ttft_ms, predicted_ms=predicted_ms, ratio=ratio
-        )
+        figures = {"ttft_ms": ttft_ms, "predicted_ms": predicted_ms, "ratio": ratio}
+        return _warning("latency_canary", begins.length, reason, **figures)
     return None
 
 
@@ -295,7 +286,6 @@ def _line(warning: EarlyWarning) -> Line:
 
 
 def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
-    """What a page shows of the cap by latency."""
     meaning = (
         f"A length clears where at least {percent(cap.share)} of its requests are shown to end within"
         f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
@@ -319,7 +309,6 @@ _READ = (
 
 
 def _show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
-    """What a page shows of the times to the first token."""
     table = columns(
         rows,
         ("asked", lambda row: whole(row.context_tokens)),
@@ -379,9 +368,10 @@ class WarningsFinding(Finding[EarlyWarnings]):
             for name, figure in each.figures.items():
                 yield Measurement(key=f"warnings/{each.name}_{name}", value=figure, step=each.context_tokens)
         for length in finding.prefill:
-            yield Measurement(key="by_length/ttft_ms_per_token", value=length.ms_per_token, step=length.context_tokens)
-            yield Measurement(key="by_length/ttft_ms_predicted", value=length.predicted_ms, step=length.context_tokens)
-            yield Measurement(key="by_length/ttft_spread", value=length.spread, step=length.context_tokens)
+            step = length.context_tokens
+            yield Measurement(key="by_length/ttft_ms_per_token", value=length.ms_per_token, step=step)
+            yield Measurement(key="by_length/ttft_ms_predicted", value=length.predicted_ms, step=step)
+            yield Measurement(key="by_length/ttft_spread", value=length.spread, step=step)
         if finding.latency_slo is not None:
             for within in finding.latency_slo.lengths:
                 share = within.n_within / within.n_requests if within.n_requests else None
