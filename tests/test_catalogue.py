@@ -11,7 +11,7 @@ import pytest
 
 import contextcliff
 from contextcliff.records.note import Note, as_it_is
-from contextcliff.reporting.language import catalogue
+from contextcliff.reporting.text import catalogue
 
 ROOT = Path(contextcliff.__file__).parent
 ENGLISH_ONLY = "writing"

@@ -10,8 +10,8 @@ import pytest
 from contextcliff.findings.kv_cache import policy_in_words
 from contextcliff.records.kv_cache import AS_STARTED, CacheFacts
 from contextcliff.records.report import STARTED_HERE, Report
-from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.schema import flatten, unflatten
+from contextcliff.reporting.text import catalogue
 from contextcliff.tracking.metrics import parameters
 from contextcliff.tracking.tracker import model_title
 from tests.analysis.test_kv_limits import CACHE

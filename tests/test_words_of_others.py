@@ -10,7 +10,7 @@ import pytest
 
 from contextcliff.command_line.jobs import print_error
 from contextcliff.errors import one_line, tell, visible
-from contextcliff.reporting.outside_text import tame
+from contextcliff.reporting.text import tame
 from tests.commands import SIMULATED, contextcliff
 from tests.engines.fake_server import FakeServer, serving
 

@@ -159,7 +159,7 @@ def _missing_key(invocation: Invocation) -> tuple[str, ...]:
 def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
     """The manifest of what would be asked, and the picture of how long the documents are."""
     from contextcliff.findings.natural_lengths import audit_figure
-    from contextcliff.reporting.figures.report_figures import write_figure
+    from contextcliff.reporting.figures import write_figure
     from contextcliff.reporting.files import write_manifest
 
     folder, dpi = invocation.output_dir, invocation.reporting.figure_dpi

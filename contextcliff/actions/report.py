@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from contextcliff.findings.finding import FinishedRun
-    from contextcliff.reporting.page.excerpts import Excerpt
+    from contextcliff.reporting.page.report_page import Excerpt
     from contextcliff.tracking.live import LiveRun
 
 _PLACES = ("tracking", "output_dir")
@@ -57,7 +57,7 @@ def report(run: RunState) -> Path:
         write_contexts,
         write_text,
     )
-    from contextcliff.reporting.figures.run_curves import draw_curves
+    from contextcliff.reporting.figures import draw_curves
     from contextcliff.reporting.files import samples_table, stale_files, write_report_files
     from contextcliff.reporting.stored_reports import folder_of, stored_reports, told_passed_over
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
@@ -132,7 +132,7 @@ def _draw(
     folder: Path,
 ) -> None:
     """The figures and the page."""
-    from contextcliff.reporting.figures.report_figures import draw_figures
+    from contextcliff.reporting.figures import draw_figures
     from contextcliff.reporting.files import FIGURES
     from contextcliff.reporting.page.report_page import write_pages
     from contextcliff.reporting.progress import phase
@@ -154,7 +154,7 @@ def _excerpts(
 
     Another rule has a folder of its own beside the run's.
     """
-    from contextcliff.reporting.page.excerpts import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
+    from contextcliff.reporting.page.report_page import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
 
     kept: dict[str, tuple[Excerpt, ...]] = {}
     if run.prepared is None:
@@ -284,7 +284,7 @@ def _show(invocation: Invocation, report: Report, folder: Path, *, cap_again: bo
     from rich.console import Console
 
     from contextcliff.reporting.console import render_cap, render_console, render_summary
-    from contextcliff.reporting.language import shown_in
+    from contextcliff.reporting.text import shown_in
 
     console = Console()
     language = shown_in(invocation.reporting.language, encoding=console.encoding)

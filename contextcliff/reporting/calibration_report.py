@@ -16,7 +16,7 @@ from contextcliff.findings.finding import Text as Paragraph
 from contextcliff.findings.phrases import MISSING
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.data_files import json_text, write_text
-from contextcliff.reporting.figures.report_figures import write_figure
+from contextcliff.reporting.figures import write_figure
 from contextcliff.reporting.markdown import markdown_of_all
 
 if TYPE_CHECKING:

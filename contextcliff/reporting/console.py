@@ -26,8 +26,7 @@ from contextcliff.findings.finding import (
 )
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.language import labelled, named, text_of
-from contextcliff.reporting.outside_text import broken, has_full_width, shown
+from contextcliff.reporting.text import broken, has_full_width, labelled, named, shown, text_of
 
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 

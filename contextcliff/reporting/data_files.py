@@ -24,7 +24,7 @@ from pydantic.dataclasses import dataclass
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened, parsed
 from contextcliff.errors import ConfigError, tell
 from contextcliff.records.sample import Prompt, SentTurn
-from contextcliff.reporting.outside_text import tame_cell
+from contextcliff.reporting.text import tame_cell
 from contextcliff.text.tokens import plain_text
 
 _T = TypeVar("_T")

@@ -11,7 +11,7 @@ from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import LINE_ENDS, json_text, write_text
-from contextcliff.reporting.figures.report_figures import figure_files
+from contextcliff.reporting.figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
 

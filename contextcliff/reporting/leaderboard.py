@@ -13,12 +13,17 @@ from contextcliff.findings.finding import Column, columns_of
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
-from contextcliff.reporting.figures.report_figures import write_figure
-from contextcliff.reporting.figures.run_curves import caps_figure, draw_curves, sweep_curves_figure, task_means_figure
+from contextcliff.reporting.figures import (
+    caps_figure,
+    draw_curves,
+    sweep_curves_figure,
+    task_means_figure,
+    write_figure,
+)
 from contextcliff.reporting.markdown import Chapter, bullets, inline, table
-from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.reporting.stored_sweeps import StoredSweep
+from contextcliff.reporting.text import tame
 from contextcliff.settings import folder_name
 
 if TYPE_CHECKING:

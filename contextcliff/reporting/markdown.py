@@ -24,8 +24,7 @@ from contextcliff.findings.finding import (
 )
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.language import labelled, named, text_of
-from contextcliff.reporting.outside_text import tame
+from contextcliff.reporting.text import labelled, named, tame, text_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -152,7 +152,7 @@ def drawn(
     from rich.live import Live
     from rich.text import Text
 
-    from contextcliff.reporting.outside_text import shown
+    from contextcliff.reporting.text import shown
 
     samples = bars.TextColumn(f"{{task.fields[samples]:,}}{_of(total_samples)} samples")
     tokens = bars.TextColumn(f"{{task.completed:,.0f}}{_of(total_tokens)} tokens")

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.data_files import Cell, Row, csv_text, json_text
-from contextcliff.reporting.outside_text import tame
+from contextcliff.reporting.text import tame
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import (
     AUTHOR_DISTANCE,

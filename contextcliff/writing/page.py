@@ -9,9 +9,9 @@ from contextcliff.findings.finding import Block, Pairs, Text
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.markdown import markdown_of_all
-from contextcliff.reporting.outside_text import tame
 from contextcliff.reporting.page.markup import markup_of, rendered
 from contextcliff.reporting.run_names import run_parameters, with_file_names
+from contextcliff.reporting.text import tame
 from contextcliff.writing.files import in_order, original_text, outcome, round_number
 from contextcliff.writing.levels import shown_lengths
 from contextcliff.writing.prose_findings import COMPLETE, Writing

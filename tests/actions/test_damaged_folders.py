@@ -17,7 +17,7 @@ import pytest
 from contextcliff.actions.compared_runs import run_at
 from contextcliff.errors import ConfigError, ContextCliffError
 from contextcliff.reporting.data_files import read_contexts, stored_samples
-from contextcliff.reporting.page.excerpts import read_excerpts
+from contextcliff.reporting.page.report_page import read_excerpts
 from contextcliff.reporting.published import read_table
 from contextcliff.reporting.run_folders import copy_run
 from contextcliff.reporting.run_names import read_dataset, read_parameters

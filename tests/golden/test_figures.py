@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from contextcliff.findings.finding import images_of
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.report_figures import write_figure
+from contextcliff.reporting.figures import write_figure
 from tests.golden.test_shown_reports import beyond_training
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.made_reports import search_report

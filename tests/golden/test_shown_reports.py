@@ -29,9 +29,9 @@ from contextcliff.records.note import as_it_is
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
-from contextcliff.reporting.figures.report_figures import figure_files
-from contextcliff.reporting.language import catalogue
+from contextcliff.reporting.figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
+from contextcliff.reporting.text import catalogue
 from contextcliff.tracking.metrics import measurements, tags
 from contextcliff.writing.prose_findings import WritingTrend
 from tests.make import Server, asked_of, curve, texts

@@ -16,9 +16,9 @@ from contextcliff.records.report import Counts, Report
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, PartResult
 from contextcliff.reporting.comparison.comparison_output import render_comparison
 from contextcliff.reporting.console import render_console
-from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.reporting_settings import LanguageName
 from contextcliff.reporting.run_names import facts_of
+from contextcliff.reporting.text import catalogue
 from tests.make import analysed_search, coin, plan_of, searched
 from tests.simulated_reports import CLIFF, Law, simulated
 

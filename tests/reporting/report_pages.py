@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.page.excerpts import Excerpt
-from contextcliff.reporting.page.report_page import report_page
+from contextcliff.reporting.page.report_page import Excerpt, report_page
 from tests.make import known
 
 HOSTILE = (

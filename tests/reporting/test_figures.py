@@ -35,8 +35,7 @@ from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.figures.run_curves import curves_figure, sweep_curves_figure
+from contextcliff.reporting.figures import curves_figure, draw_figures, sweep_curves_figure
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.tracking.tracker import SweepPlace
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure

@@ -16,8 +16,8 @@ from contextcliff.records.analysis import Limit
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_cap
-from contextcliff.reporting.language import catalogue
 from contextcliff.reporting.schema import flatten, unflatten
+from contextcliff.reporting.text import catalogue
 from tests.simulated_reports import CLIFF, FLAT, WITHOUT_CAP, Law, edited, simulated
 
 HOPELESS = Law(right=(2, 2, 1, 0, 0))

@@ -22,7 +22,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Prompt, SentTurn
 from contextcliff.reporting.data_files import read_contexts, replacing_together, write_contexts, write_text
-from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_manifest, write_report_files
 from tests.simulated_reports import edited
 

@@ -14,10 +14,9 @@ from contextcliff.findings.phrases import headline
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.note import as_it_is
 from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
-from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.page.excerpts import Excerpt, excerpts_of, read_excerpts, write_excerpts
+from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.page.markup import markup_of, svg_of
-from contextcliff.reporting.page.report_page import page_samples
+from contextcliff.reporting.page.report_page import Excerpt, excerpts_of, page_samples, read_excerpts, write_excerpts
 from tests.make import scored_sample
 from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
 from tests.simulated_reports import (

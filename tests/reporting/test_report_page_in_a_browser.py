@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.reporting.figures.report_figures import draw_figures
-from contextcliff.reporting.page.excerpts import Excerpt
+from contextcliff.reporting.figures import draw_figures
+from contextcliff.reporting.page.report_page import Excerpt
 from tests.chromium import CHROMIUM, opened_pages
 from tests.make import scored_sample
 from tests.reporting.report_pages import HOSTILE, answered, page_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.figures.run_curves import comparable_runs, draw_curves
+from contextcliff.reporting.figures import comparable_runs, draw_curves
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import (
     UnreadableReport,

@@ -13,7 +13,7 @@ from contextcliff.findings import finding
 from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
-from contextcliff.reporting.figures.report_figures import draw_figures
+from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
 from contextcliff.reporting.stored_reports import read_report

@@ -18,7 +18,7 @@ from contextcliff.engines.openai.http import ApiKey
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, VllmTokenizer
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import render
-from contextcliff.reporting.language import catalogue
+from contextcliff.reporting.text import catalogue
 from contextcliff.text.control_tokens import ControlTokens
 from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer, WordTokenizer
 from tests.compositions import built, refusal

@@ -26,13 +26,12 @@ from contextcliff.reporting.comparison.verdicts import (
 )
 from contextcliff.reporting.console import folding, print_rows
 from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
-from contextcliff.reporting.figures.report_figures import write_figure
-from contextcliff.reporting.figures.run_curves import curves_figure
+from contextcliff.reporting.figures import curves_figure, write_figure
 from contextcliff.reporting.markdown import Chapter, joined, markdown_of_all
-from contextcliff.reporting.outside_text import shown
 from contextcliff.reporting.page.markup import page_of
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import plain
+from contextcliff.reporting.text import shown
 from contextcliff.statistics.descriptive import mean_of
 
 _OBJECT, _PAGE, _UNNAMED = "comparison.json", "comparison.html", "comparison"

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from contextcliff.findings.drawing import ON_DARK, ON_LIGHT, PAD_INCHES, TOLD
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.markdown import Chapter
-from contextcliff.reporting.outside_text import tame
+from contextcliff.reporting.text import tame
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -1,15 +1,58 @@
-"""Text from outside, made fit for a terminal, a spreadsheet and a console with full-width letters."""
+"""The languages of reports, and text from outside made fit for a terminal, a spreadsheet and full-width letters."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from contextcliff.errors import visible
+from contextcliff.findings.finding import Shown
+from contextcliff.records.note import ENGLISH, Catalogue, Note
+
+
+@cache
+def catalogue(language: str) -> Catalogue:
+    """The templates of a language by the English ones: none for `en`."""
+    if language == "en":
+        return ENGLISH
+    import yaml  # type: ignore[import-untyped]
+
+    text = (files("contextcliff") / "locale" / f"{language}.yaml").read_text(encoding="utf-8")
+    found: dict[str, str] = yaml.safe_load(text)
+    return found
+
+
+def shown_in(language: str, *, encoding: str) -> Catalogue:
+    """The catalogue of a language; English where the console's encoding lacks its letters."""
+    found = catalogue(language)
+    try:
+        "".join(found.values()).encode(encoding)
+    except UnicodeEncodeError:
+        return ENGLISH
+    return found
+
+
+def text_of(value: Shown, language: Catalogue) -> str:
+    """A note as its sentence; text is the run's own, and stays as it is."""
+    return value.said(language) if isinstance(value, Note) else value
+
+
+def named(text: str, language: Catalogue) -> str:
+    """A heading or a name, which findings write in English."""
+    return language.get(text, text)
+
+
+def labelled(label: str, text: Shown, language: Catalogue) -> str:
+    """`Label: sentence`; an empty label is none."""
+    said = text_of(text, language)
+    return f"{named(label, language)}: {said}" if label else said
+
 
 _RUN_BY_A_SPREADSHEET = ("=", "+", "-", "@", "\t", "\r")
 

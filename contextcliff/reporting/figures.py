@@ -1,7 +1,8 @@
-"""Several runs in one picture: scores by length, or the caps of a sweep; equal curves stay visible."""
+"""The figures of a report as PNG files, and several runs in one picture, where equal curves stay visible."""
 
 from __future__ import annotations
 
+import io
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -11,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.drawing import SMALL, LengthAxis, blank, drawable, heading, legend_below, or_nan
+from contextcliff.findings.drawing import PAD_INCHES, SMALL, LengthAxis, blank, drawable, heading, legend_below, or_nan
+from contextcliff.findings.finding import images_of
 from contextcliff.findings.phrases import threshold_score
 from contextcliff.findings.published import published_ends, published_lines, ticks_with
 from contextcliff.records.analysis import Bin
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import CurvePoint, SweepRow
-from contextcliff.reporting.figures.report_figures import write_figure
+from contextcliff.reporting.data_files import write_bytes
 from contextcliff.reporting.run_names import facts_of, telling_names
 from contextcliff.reporting.stored_reports import StoredReport
 from contextcliff.settings import folder_name
@@ -28,6 +30,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from contextcliff.analysis.task_means import TaskMeans
+
+
+def figure_files(report: Report) -> tuple[str, ...]:
+    """The names of the files that `draw_figures` draws."""
+    return tuple(f"{name}.png" for name in images_of(report))
+
+
+def draw_figures(report: Report, *, folder: Path, dpi: int) -> dict[str, Figure]:
+    """Draw the figures, once for files and pages, and write them into `folder` at `dpi` dots an inch; returns them."""
+    drawn = {name: image.draw() for name, image in images_of(report).items()}
+    for name, figure in drawn.items():
+        write_figure(figure, path=folder / f"{name}.png", dpi=dpi)
+    return drawn
+
+
+def write_figure(figure: Figure, *, path: Path, dpi: int) -> Path:
+    """Write a figure as PNG, whole or not at all."""
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=dpi, facecolor="white", bbox_inches="tight", pad_inches=PAD_INCHES)
+    return write_bytes(path=path, data=image.getvalue())
+
 
 _WIDTH, _HEIGHT = 7.5, 4.2
 _MOST_DRAWN, _MOST_BESIDE = 10, 8
