@@ -53,9 +53,8 @@ def csv_text(rows: Sequence[Row]) -> str:
 
 LINE_ENDS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
 """For `str.translate` of JSON: some readers end a line at these too, and in a string an escape is the same."""
-
-# Inside a JSON string an escape is the same character, and a terminal does not obey it.
 _ESCAPED = LINE_ENDS | {code: f"\\u{code:04x}" for code in (0x7F, *range(0x80, 0xA0))}
+"""A terminal does not obey these."""
 
 
 @contextmanager
@@ -165,17 +164,12 @@ def read_contexts(path: Path) -> dict[str, str]:
 
 def write_contexts(prompts: Iterable[tuple[str, Prompt]], *, path: Path) -> Path:
     """Write sample ids and their prompts; a conversation has its earlier `turns` too."""
-    rows = (
-        {
-            "sample_id": sample_id,
-            "prompt_sha256": prompt.sha256,
-            "system": prompt.system,
-            "user": prompt.user,
-            **({"turns": [asdict(turn) for turn in prompt.turns]} if prompt.turns else {}),
-        }
-        for sample_id, prompt in prompts
-    )
-    return write_rows(rows, path=path)
+
+    def row(sample_id: str, prompt: Prompt) -> dict[str, object]:
+        told = {"sample_id": sample_id, "prompt_sha256": prompt.sha256, "system": prompt.system, "user": prompt.user}
+        return {**told, "turns": [asdict(turn) for turn in prompt.turns]} if prompt.turns else {**told}
+
+    return write_rows((row(sample_id, prompt) for sample_id, prompt in prompts), path=path)
 
 
 SAMPLES_NAME = "samples.jsonl"

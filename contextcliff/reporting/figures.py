@@ -32,11 +32,6 @@ if TYPE_CHECKING:
     from contextcliff.analysis.task_means import TaskMeans
 
 
-def figure_files(report: Report) -> tuple[str, ...]:
-    """The names of the files that `draw_figures` draws."""
-    return tuple(f"{name}.png" for name in images_of(report))
-
-
 def draw_figures(report: Report, *, folder: Path, dpi: int) -> dict[str, Figure]:
     """Draw the figures, once for files and pages, and write them into `folder` at `dpi` dots an inch; returns them."""
     drawn = {name: image.draw() for name, image in images_of(report).items()}

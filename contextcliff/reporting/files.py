@@ -7,17 +7,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of
+from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of, images_of
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import LINE_ENDS, json_text, write_text
-from contextcliff.reporting.figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.schema import flatten
 
 CONTROLS_NAME = "controls.jsonl"
 FIGURES = "figures"
-_SAMPLES = "samples"
 
 
 def write_report_files(
@@ -33,7 +31,7 @@ def write_report_files(
     with `figures` the report shows those that `draw_figures` draws. Raises `ValueError` where a number is not finite:
     JSON has no word for it."""
     report = run.report
-    links = [f"{FIGURES}/{name}" for name in figure_files(report)] if figures else []
+    links = [f"{FIGURES}/{name}.png" for name in images_of(report)] if figures else []
     write_text(path=folder / "report.json", text=json_text(flatten(report)))
     write_text(path=folder / "report.md", text=render_markdown(report, figures=links))
     write_text(path=folder / "samples.jsonl", text=_lines(samples_table(run.scored) if table is None else table))
@@ -55,13 +53,12 @@ def stale_files(report: Report) -> tuple[str, ...]:
 
 def write_manifest(manifest: Mapping[str, object], *, folder: Path) -> Path:
     """Write `manifest.json` into a folder: indented, but for the samples, each of which is a line."""
-    samples = manifest.get(_SAMPLES)
-    listed = samples if isinstance(samples, list) else []
-    text = json_text({**manifest, _SAMPLES: None} if listed else manifest)
-    if listed:
-        lines = ",\n".join(f"    {_compact(sample)}" for sample in listed)
+    samples = manifest.get("samples")
+    text = json_text({**manifest, "samples": None} if samples else manifest)
+    if isinstance(samples, list) and samples:
+        lines = ",\n".join(f"    {_compact(sample)}" for sample in samples)
         # Only the manifest's own key stands so: line ends inside texts are escaped.
-        text = text.replace(f'\n  "{_SAMPLES}": null', f'\n  "{_SAMPLES}": [\n{lines}\n  ]')
+        text = text.replace('\n  "samples": null', f'\n  "samples": [\n{lines}\n  ]')
     return write_text(path=folder / "manifest.json", text=text)
 
 

@@ -59,11 +59,8 @@ def _in_short(options: Mapping[str, str]) -> list[str]:
 
 def cap_words(row: SweepRow) -> str:
     """`2,047`, `at least 7,992`, `below` or `undecided`; of a job without a report what became of it."""
-    if row.state == "running":
-        return "under way"
-    if row.state == "failed":
-        return "failed"
-    return f"{row.in_short} (partial)" if row.state == "partial" else row.in_short
+    said = {"running": "under way", "failed": "failed", "partial": f"{row.in_short} (partial)"}
+    return said.get(row.state, row.in_short)
 
 
 def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
@@ -180,12 +177,10 @@ def _name_of(means: TaskMeans) -> str:
 
 def means_cells(means: TaskMeans) -> list[tuple[str, ...]]:
     """A row a length, under `MEANS_HEAD`; one that only some tasks have has no mean."""
-    whole = {
-        point.asked_tokens: (f"{point.mean:.3f}", f"{point.low:.3f}-{point.high:.3f}", f"{len(means.tasks)}")
-        for point in means.points
-    }
-    partial = {tokens: ("", "", f"{count} of {len(means.tasks)}") for tokens, count in means.incomplete.items()}
-    return [(f"{tokens:,}", *row) for tokens, row in sorted((whole | partial).items())]
+    n = len(means.tasks)
+    rows = {p.asked_tokens: (f"{p.mean:.3f}", f"{p.low:.3f}-{p.high:.3f}", f"{n}") for p in means.points}
+    rows |= {tokens: ("", "", f"{count} of {n}") for tokens, count in means.incomplete.items()}
+    return [(f"{tokens:,}", *row) for tokens, row in sorted(rows.items())]
 
 
 def sentences(means: TaskMeans) -> tuple[str, ...]:

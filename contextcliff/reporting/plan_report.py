@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text as Printed
 
 from contextcliff.errors import visible
-from contextcliff.findings.finding import Column, columns_of
+from contextcliff.findings.finding import Column, columns, columns_of
 from contextcliff.findings.kv_cache import memory_words
 from contextcliff.findings.natural_lengths import length_classes
 from contextcliff.findings.phrases import duration
@@ -22,7 +22,6 @@ from contextcliff.reporting.console import folding, print_rows
 from contextcliff.reporting.data_files import json_text, write_text
 
 PLAN_NAME = "plan.json"
-_BAR = 40
 
 
 def write_plan(plan: Plan, *, folder: Path) -> None:
@@ -62,11 +61,10 @@ def render_plan_total(total: PlanTotal) -> None:
 def render_audit(audit: LengthAudit, console: Console) -> None:
     """Print the histogram of lengths and the bins with what was drawn of each."""
     classes = [(f"{low:,} - {high:,}", documents) for low, high, documents in length_classes(audit.lengths)]
-    most = max((documents for _, documents in classes), default=1) or 1
+    most, wide = max((n for _, n in classes), default=1) or 1, max((len(lengths) for lengths, _ in classes), default=0)
     console.print(Printed(f"DOCUMENTS BY LENGTH (tokens; {len(audit.lengths):,} documents)"))
-    wide = max((len(lengths) for lengths, _ in classes), default=0)
     for lengths, documents in classes:
-        bar = "#" * math.ceil(_BAR * documents / most)
+        bar = "#" * math.ceil(40 * documents / most)
         console.print(Printed(f"  {lengths:>{wide}}  {documents:>5,}  {bar}".rstrip()))
     if audit.too_short or audit.too_long:
         console.print(Printed(f"  left out: {audit.too_short:,} too short, {audit.too_long:,} too long"))
@@ -85,15 +83,11 @@ def render_audit(audit: LengthAudit, console: Console) -> None:
 def _lengths(plan: Plan) -> Sequence[Column]:
     """A row for each length, and one for the chance to clear them all."""
     scores = next((tuple(each.clears) for each in plan.bins if each.clears), ())
-    rows = [
-        (
-            f"{each.context_tokens:,}",
-            f"{each.samples:,}",
-            *(_chance(each.clears.get(score)) if each.clears else "-" for score in scores),
-            "-" if each.kv_gib is None else f"{each.kv_gib:,.3f} GiB",
-        )
-        for each in plan.bins
-    ]
+    rows = []
+    for each in plan.bins:
+        chances = [_chance(each.clears.get(score)) if each.clears else "-" for score in scores]
+        cache = "-" if each.kv_gib is None else f"{each.kv_gib:,.3f} GiB"
+        rows.append((f"{each.context_tokens:,}", f"{each.samples:,}", *chances, cache))
     if scores and len(plan.bins) > 1:
         known = [each.clears for each in plan.bins if each.clears]
         rows.append(("all", "", *(_chance(math.prod(clears[score] for clears in known)) for score in scores), ""))
@@ -110,24 +104,22 @@ def _chance(chance: float | None) -> str:
 def _courses(plan: Plan, search: SearchCourse) -> Sequence[Column]:
     """What a search takes, by how good the model is; columns without a figure are left out."""
     expected = RunSize(samples=plan.samples, prompt_tokens=plan.prompt_tokens, usd=plan.usd, wall_s=plan.wall_s)
-    rows = [
-        (
-            name,
-            f"{size.samples:,}",
-            f"{size.prompt_tokens:,}",
-            "" if size.usd is None else dollars(size.usd, at_most=True),
-            "" if size.wall_s is None else duration(size.wall_s),
-        )
-        for name, size in (
-            ("1 at every length", plan.least),
-            (f"{search.score:.2f} at every length", expected),
-            (f"{search.score:.2f}, from {search.falls_at_tokens:,} on {search.falls_to:.2f}", search.if_it_falls),
-            ("at worst", plan.most),
-        )
-        if size is not None
-    ]
-    columns = columns_of(("true score", "samples", "prompt tokens", "cost", "time"), rows, words=("true score",))
-    return [column for column in columns if any(column.cells)]
+    sizes = {
+        "1 at every length": plan.least,
+        f"{search.score:.2f} at every length": expected,
+        f"{search.score:.2f}, from {search.falls_at_tokens:,} on {search.falls_to:.2f}": search.if_it_falls,
+        "at worst": plan.most,
+    }
+    table = columns(
+        [(name, size) for name, size in sizes.items() if size is not None],
+        ("true score", lambda each: each[0]),
+        ("samples", lambda each: f"{each[1].samples:,}"),
+        ("prompt tokens", lambda each: f"{each[1].prompt_tokens:,}"),
+        ("cost", lambda each: "" if each[1].usd is None else dollars(each[1].usd, at_most=True)),
+        ("time", lambda each: "" if each[1].wall_s is None else duration(each[1].wall_s)),
+        words=("true score",),
+    )
+    return [column for column in table if any(column.cells)]
 
 
 def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -168,7 +160,6 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
         size = "of unknown size" if plan.download_gib is None else f"{plan.download_gib:,.1f} GiB"
         yield "Download:", f"{plan.download}, {size}"
     if search is None:
-        drop = (
-            "nothing" if plan.detectable_drop is None else f"from 0.95 to {0.95 - plan.detectable_drop:.2f} and below"
-        )
+        least = plan.detectable_drop
+        drop = "nothing" if least is None else f"from 0.95 to {0.95 - least:.2f} and below"
         yield "Detects a fall:", f"{drop}, between two lengths at {plan.confidence:.0%} confidence and 80% power"

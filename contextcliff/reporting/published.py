@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml  # type: ignore[import-untyped]
 from pydantic import Field, TypeAdapter, ValidationError
@@ -131,15 +131,12 @@ class PublishedTable:
 
 
 def by_default(table: PublishedTable) -> tuple[PublishedRow, ...]:
-    """The rows to draw where none is named: those of `shown`, or from the best to the worst in even steps, six at
-    most."""
+    """The rows to draw where none is named: those of `shown`, or six from the best to the worst in even steps."""
     if table.shown:
         return tuple(row for key in table.shown for row in table.rows if row.chosen_by == key)
     ranked = sorted(table.rows, key=lambda row: -table.curve(row).mean)
-    if len(ranked) <= _MOST_SHOWN:
-        return tuple(ranked)
-    last = len(ranked) - 1
-    return tuple(ranked[round(place * last / (_MOST_SHOWN - 1))] for place in range(_MOST_SHOWN))
+    few = min(_MOST_SHOWN, len(ranked))
+    return tuple(ranked[round(place * (len(ranked) - 1) / max(1, few - 1))] for place in range(few))
 
 
 COLUMNS = ("model", "length", "score", "source")
@@ -147,6 +144,7 @@ COLUMNS = ("model", "length", "score", "source")
 _OF_THE_TABLE = ("source", "scale", "metric", "asked", "date", "title")
 _LONGEST, _LONGEST_NUMBER = 1 << 20, 100
 _ALL = "all"
+_N = TypeVar("_N")
 _table = TypeAdapter(PublishedTable)
 
 
@@ -173,7 +171,13 @@ def published_curves(chosen: Sequence[str], *, key: str) -> tuple[PublishedCurve
         shown = f"{key}={name}"
         place, model = _parted(name)
         table = read_table(place, shown=shown)
-        for row in _rows(table, model, shown):
+        rows = table.rows if model == _ALL else by_default(table)
+        if model not in ("", _ALL):
+            rows = tuple(row for row in table.rows if model in (row.chosen_by, row.model))
+        if not rows:
+            keys = ", ".join(sorted(row.chosen_by for row in table.rows))
+            raise ConfigError(f"{shown}: {table.title} has no such model; there are {keys}, and {_ALL}")
+        for row in rows:
             curves.setdefault((place, row.chosen_by), table.curve(row))
     return tuple(curves.values())
 
@@ -182,18 +186,6 @@ def _parted(name: str) -> tuple[str, str]:
     """Table and model; the colon of a drive (`C:\\mine.csv`) parts nothing."""
     place, colon, model = name.rpartition(":")
     return (place, model) if colon and len(place) > 1 and not model.endswith((".csv", ".yaml", ".yml")) else (name, "")
-
-
-def _rows(table: PublishedTable, model: str, shown: str) -> tuple[PublishedRow, ...]:
-    if not model:
-        return by_default(table)
-    if model == _ALL:
-        return table.rows
-    found = tuple(row for row in table.rows if model in (row.chosen_by, row.model))
-    if not found:
-        keys = ", ".join(sorted(row.chosen_by for row in table.rows))
-        raise ConfigError(f"{shown}: {table.title} has no such model; there are {keys}, and {_ALL}")
-    return found
 
 
 def known_tables() -> tuple[str, ...]:
@@ -229,7 +221,7 @@ def _from_yaml(path: Path, shown: str) -> Mapping[str, Any]:
     try:
         values = yaml.load(_text(path, shown), Loader=_WithoutAliases)  # noqa: S506 - a safe one
     except (yaml.YAMLError, RecursionError, ValueError, TypeError, OverflowError) as error:
-        raise ConfigError(f"{shown}: is no YAML ({_line(error)}); correct it") from error
+        raise ConfigError(f"{shown}: is no YAML ({' '.join(str(error).split())}); correct it") from error
     if not isinstance(values, dict):
         raise ConfigError(f"{shown}: is no table; give title, source, metric, lengths and rows")
     return {**values, **({"date": str(values["date"])} if "date" in values else {})}
@@ -251,24 +243,24 @@ def _from_csv(path: Path, shown: str) -> Mapping[str, Any]:
             cells = {str(name): (cell or "").strip() for name, cell in line.items() if isinstance(cell, str | None)}
             if not cells["source"]:
                 raise ConfigError(f"{where}: source is empty; say where the figure can be read")
-            of_model, tokens = scores.setdefault(cells["model"], {}), _whole(cells["length"], where)
+            of_model, tokens = scores.setdefault(cells["model"], {}), _number(cells["length"], where, "length", of=int)
             if of_model and tokens <= (last := max(of_model)):
                 raise ConfigError(
                     f"{where}: length {tokens:,} comes after {last:,}; a model's lengths have to ascend, each once"
                 )
-            of_model[tokens] = _number(cells["score"], where, "score")
+            of_model[tokens] = _number(cells["score"], where, "score", of=float)
             for name in _OF_THE_TABLE:
                 if about.setdefault(name, cells.get(name, "")) != cells.get(name, ""):
                     raise ConfigError(f"{where}: {name} is not that of the first line; give one {name} a file")
     except csv.Error as error:
-        raise ConfigError(f"{shown}: is no CSV ({_line(error)}); correct it") from error
+        raise ConfigError(f"{shown}: is no CSV ({' '.join(str(error).split())}); correct it") from error
     lengths = sorted({tokens for of_model in scores.values() for tokens in of_model})
     table: dict[str, Any] = {name: said for name, said in about.items() if said}
     return {
         **{"title": path.stem, "metric": "score"},
         **table,
         "source": {"title": about["source"]} if about else None,
-        "scale": _number(table.get("scale", "1"), shown, "scale"),
+        "scale": _number(table.get("scale", "1"), shown, "scale", of=float),
         "lengths": lengths,
         "rows": [{"model": name, "scores": [each.get(tokens) for tokens in lengths]} for name, each in scores.items()],
     }
@@ -281,25 +273,15 @@ def _checked(values: Mapping[str, Any], shown: str) -> PublishedTable:
         return _table.validate_python(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        said = str(first["msg"]).removeprefix("Value error, ")
-        own = first["type"] == "value_error"
-        raise ConfigError(f"{shown}: {said}" if own else f"{shown}: {place}: {said}; correct it") from error
+        place, said = ".".join(map(str, first["loc"])), str(first["msg"])
+        own = said.removeprefix("Value error, ")
+        raise ConfigError(f"{shown}: {own}" if own != said else f"{shown}: {place}: {said}; correct it") from error
 
 
-def _whole(text: str, where: str) -> int:
+def _number(text: str, where: str, name: str, *, of: Callable[[str], _N]) -> _N:
     try:
-        return int(text)
+        return of(text)
     except ValueError as error:
-        raise ConfigError(f"{where}: length={text}: is no whole number of tokens; write 4096 for 4K") from error
-
-
-def _number(text: str, where: str, name: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ConfigError(f"{where}: {name}={text}: is no number; leave the line out where there is none") from error
-
-
-def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
+        wrong = "is no number; leave the line out where there is none"
+        wrong = "is no whole number of tokens; write 4096 for 4K" if name == "length" else wrong
+        raise ConfigError(f"{where}: {name}={text}: {wrong}") from error

@@ -6,11 +6,11 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large
 from contextcliff.errors import ConfigError
-from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import replacing, replacing_together
 from contextcliff.reporting.files import stale_files
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, folder_of, read_report
@@ -38,10 +38,16 @@ def run_folders(experiment: Path) -> Iterator[Path]:
 def copy_run(folder: Path, *, experiment: Path) -> Path | None:
     """Copy a run's folder into an experiment; None if it is there by the same rule, as new or newer. Raises
     `ConfigError` for a folder that is too large or none of a run."""
-    report = _report(folder)
+    try:
+        report = read_report(folder / REPORT_NAME)
+    except UnreadableReport as error:
+        raise ConfigError(f"{folder / REPORT_NAME} {error}") from error
+    if not _RUN_NAME.fullmatch(report.run.run_id):
+        raise ConfigError(f"{folder / REPORT_NAME}: its run id is no name of a folder")
     target = folder_of(report, experiment=experiment)
-    if _is_as_new(target, report):
-        return None
+    with suppress(UnreadableReport):
+        if read_report(target / REPORT_NAME).run.created_at >= report.run.created_at:
+            return None
     files = _files(folder)
     for path in files:
         refuse_large(path.stat().st_size, str(path))
@@ -50,25 +56,6 @@ def copy_run(folder: Path, *, experiment: Path) -> Path | None:
             with path.open("rb") as source, replacing(new / path.relative_to(folder)) as copy:
                 shutil.copyfileobj(source, copy)
     return target
-
-
-def _report(folder: Path) -> Report:
-    file = folder / REPORT_NAME
-    try:
-        report = read_report(file)
-    except UnreadableReport as error:
-        raise ConfigError(f"{file} {error}") from error
-    if not _RUN_NAME.fullmatch(report.run.run_id):
-        raise ConfigError(f"{file}: its run id is no name of a folder")
-    return report
-
-
-def _is_as_new(target: Path, report: Report) -> bool:
-    try:
-        there = read_report(target / REPORT_NAME)
-    except UnreadableReport:
-        return False
-    return there.run.created_at >= report.run.created_at
 
 
 def _folders(folder: Path) -> list[Path]:

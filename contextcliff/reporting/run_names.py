@@ -52,13 +52,12 @@ def parameters_of_findings(report: Report) -> dict[str, str]:
 def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
     """A name for each run: its model, and those other facts in which the runs differ. Runs alike in all share one."""
     differing = [name for name in _TELLING if len({getattr(run, name) for run in runs} - {None}) > 1]
-    texts = {run.dataset: {other.text for other in runs if other.dataset == run.dataset} for run in runs}
-
-    def parts(run: RunFacts) -> tuple[str | None, ...]:
-        text = run.text if len(texts[run.dataset] - {None}) > 1 else None
-        return (run.model, *(getattr(run, name) for name in differing), text)
-
-    return tuple(_BETWEEN.join(part for part in parts(run) if part) for run in runs)
+    names = []
+    for run in runs:
+        texts = {other.text for other in runs if other.dataset == run.dataset} - {None}
+        parts = (run.model, *(getattr(run, name) for name in differing), run.text if len(texts) > 1 else None)
+        names.append(_BETWEEN.join(filter(None, parts)))
+    return tuple(names)
 
 
 def unique_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
@@ -139,12 +138,12 @@ def read_provenance(manifest: Path) -> Mapping[str, str]:
 
 def read_dataset(manifest: Path) -> Mapping[str, object]:
     """The identity of the dataset whose documents a run's manifest holds; empty where it is not there."""
-    content: object = None
+    found: object = None
     with suppress(UnreadableFile):
-        content = json_of(manifest, most=_LARGEST)
-    corpus = content.get("corpus") if isinstance(content, dict) else None
-    dataset = corpus.get("dataset") if isinstance(corpus, dict) else None
-    return dataset if isinstance(dataset, dict) else {}
+        found = json_of(manifest, most=_LARGEST)
+    for key in ("corpus", "dataset"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _mapping(manifest: Path, key: str) -> Mapping[str, str]:

@@ -76,12 +76,8 @@ def read_rows(folder: Path) -> tuple[SweepRow, ...]:
 
 def stored_sweeps(experiment: Path) -> tuple[Path, ...]:
     """The folders of the sweeps, the one that was begun last at the end."""
-    begun = [
-        (sweep.began_at, folder)
-        for folder in (experiment / SWEEPS).glob("*")
-        if (sweep := read_sweep(folder)) is not None
-    ]
-    return tuple(folder for _, folder in sorted(begun))
+    found = ((read_sweep(folder), folder) for folder in (experiment / SWEEPS).glob("*"))
+    return tuple(folder for _, folder in sorted((sweep.began_at, folder) for sweep, folder in found if sweep))
 
 
 def merge_sweeps(source: Path, target: Path) -> None:

@@ -22,14 +22,13 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.facets import FacetRow
-from contextcliff.findings.finding import findings_with
+from contextcliff.findings.finding import findings_with, images_of
 from contextcliff.records.corpus import AuditBin, LengthAudit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import as_it_is
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_console
-from contextcliff.reporting.figures import figure_files
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.reporting.text import catalogue
 from contextcliff.tracking.metrics import measurements, tags
@@ -230,7 +229,7 @@ EDITS: dict[str, tuple[str, Callable[[Report], Report]]] = {
 
 
 def shown(report: Report) -> str:
-    parts = {"page": render_markdown(report, figures=[f"figures/{name}" for name in figure_files(report)])}
+    parts = {"page": render_markdown(report, figures=[f"figures/{name}.png" for name in images_of(report)])}
     for name, language in {name: catalogue(name) for name in ("en", "ja")}.items():
         console = Console(file=io.StringIO(), width=80, color_system=None, force_terminal=False)
         render_console(

@@ -62,10 +62,9 @@ def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | Non
 
 def place_of(runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
     """The folder of a comparison without a name: that of the same runs, or the first that is free."""
-    wanted = runs_of(runs)
     names = chain((_UNNAMED,), (f"{_UNNAMED}-{number}" for number in count(2)))
     folders = (comparisons / name for name in names)
-    return next(folder for folder in folders if not (folder / _OBJECT).exists() or runs_of(folder) == wanted)
+    return next(each for each in folders if not (each / _OBJECT).exists() or runs_of(each) == runs_of(runs))
 
 
 def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, html: bool = True) -> None:
@@ -159,13 +158,11 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
 
 def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
     """The runs, and below them what others have published, which has no cap."""
-    return [
-        *(_cells(run) for run in comparison.runs),
-        *(
-            (each.name, phrases.MISSING, "not tested", f"{each.mean:.3f}", _in_short([p.tokens for p in each.points]))
-            for each in comparison.published
-        ),
-    ]
+    rows = [_cells(run) for run in comparison.runs]
+    for each in comparison.published:
+        lengths = _in_short([point.tokens for point in each.points])
+        rows.append((each.name, phrases.MISSING, "not tested", f"{each.mean:.3f}", lengths))
+    return rows
 
 
 def _cells(run: ComparedRun) -> tuple[str, ...]:

@@ -133,14 +133,15 @@ def verdict_columns(decided: Sequence[DecidedRun]) -> tuple[Column, ...]:
     head = ("candidate", "verdict", "points", "interval", "p", "pairs")
     rows = []
     for each in decided:
-        decision = each.decision
-        if decision is None:
-            rows.append((each.run.name, "no verdict", *(phrases.MISSING for _ in head[2:])))
-            continue
-        overall = decision.overall
-        p = (decision.better if decision.verdict == "better" else decision.worse).p_of_all
-        size = (points(overall.mean), interval(overall), _p(p), f"{overall.n_pairs:,}")
-        rows.append((each.run.name, WORDS[decision.verdict], *size))
+        row = ("no verdict", *(phrases.MISSING for _ in head[2:]))
+        if (decision := each.decision) is not None:
+            overall, p = (
+                decision.overall,
+                (decision.better if decision.verdict == "better" else decision.worse).p_of_all,
+            )
+            size = (points(overall.mean), interval(overall), _p(p), f"{overall.n_pairs:,}")
+            row = (WORDS[decision.verdict], *size)
+        rows.append((each.run.name, *row))
     return columns_of(head, rows, words=("candidate", "verdict"))
 
 

@@ -46,15 +46,9 @@ def page_of(
 ) -> str:
     """A page of chapters. `figures` are by name; `samples` can be filtered in it (None: it has no list of them)."""
     return rendered(
-        "page.html",
-        chapters=chapters,
-        title=title,
-        subtitle=subtitle,
-        run_id=run_id,
-        samples=samples,
-        schema_version=SCHEMA_VERSION,
-        html=partial(markup_of, figures=figures),
-    )
+        "page.html", chapters=chapters, title=title, subtitle=subtitle, run_id=run_id, samples=samples,
+        schema_version=SCHEMA_VERSION, html=partial(markup_of, figures=figures),
+    )  # fmt: skip
 
 
 def rendered(template: str, *, package: str = _PACKAGE, **values: object) -> str:
@@ -72,13 +66,9 @@ def markup_of(markdown: str, *, figures: Mapping[str, Figure] | None = None) -> 
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["link", "autolink"])
-    for name, rule in {
-        "image": _image,
-        "paragraph_open": _paragraph,
-        "paragraph_close": _paragraph,
-        "table_open": lambda *_: '<div class="wide"><table>',
-        "table_close": lambda *_: "</table></div>",
-    }.items():
+    tables = {"table_open": lambda *_: '<div class="wide"><table>', "table_close": lambda *_: "</table></div>"}
+    rules = {"image": _image, "paragraph_open": _paragraph, "paragraph_close": _paragraph, **tables}
+    for name, rule in rules.items():
         parser.add_render_rule(name, rule)
     return parser
 
