@@ -13,8 +13,7 @@ from contextcliff.datasets.entries import Entry, Row, build_corpus, entry_of
 from contextcliff.datasets.jsonl import read_json_lines
 from contextcliff.datasets.local_files import checked_file, digest_of_file, refuse_large
 from contextcliff.documents.containers import UnreadableError
-from contextcliff.documents.reader import DocumentReader
-from contextcliff.documents.reading import SUFFIXES, documents_in, links_left_out, shown_name
+from contextcliff.documents.reader import SUFFIXES, DocumentReader, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
 from contextcliff.documents.containers import UnreadableError
-from contextcliff.documents.reader import DocumentReader
-from contextcliff.documents.reading import SUFFIXES, documents_in, links_left_out, shown_name
+from contextcliff.documents.reader import SUFFIXES, DocumentReader, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.settings import GivenPath, settings

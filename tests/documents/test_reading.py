@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.documents import containers, office_text
+from contextcliff.documents import containers
 from contextcliff.documents.containers import UnreadableError, decode
 from contextcliff.documents.html_text import html_text
 from contextcliff.documents.pdf_text import pdf_text
-from contextcliff.documents.reading import documents_in, read_document
+from contextcliff.documents.reader import documents_in, read_document
 from contextcliff.errors import ConfigError
 from tests.datasets.made_files import SHARED, WHY_SHARED, encrypted_pdf, printed_pdf
 
@@ -351,12 +351,6 @@ def test_entities_of_a_book_do_not_expand(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"{" * 200_000, rb"\bin99999999999 ", b"{\\field{\\*\\fldinst " * 20_000])
 def test_malformed_rich_text_is_read_quickly(tmp_path: Path, data: bytes) -> None:
     assert read(tmp_path, "a.rtf", rb"{\rtf1 It rained." + data).startswith("It rained.")
-
-
-def test_rich_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(office_text, "_MAX_BYTES", 1_000)
-    with pytest.raises(UnreadableError, match="is longer than 64 MiB without its pictures"):
-        read(tmp_path, "a.rtf", rb"{\rtf1 " + b"It rained. " * 100 + b"}")
 
 
 def test_a_missing_package_is_named_with_the_command_that_installs_it() -> None:
