@@ -47,15 +47,22 @@ def read_document(path: Path) -> str:
     return text
 
 
-def documents_in(folder: Path) -> tuple[list[Path], list[Path]]:
+def documents_in(folder: Path, *, place: str) -> tuple[list[Path], list[Path]]:
     """The files of a folder with one of `SUFFIXES`, sorted by name, without hidden files and subfolders.
 
-    Links that lead out of the folder come apart, as the second list. Raises `OSError` for a folder that can't be read.
+    Links that lead out of the folder come apart, as the second list. Raises `ConfigError`, which begins with `place`,
+    for a folder that can't be read and for one without a document.
     """
-    home = folder.resolve()
-    files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    try:
+        home = folder.resolve()
+        files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    except OSError as error:
+        raise ConfigError(f"{place}: can't be read ({error.strerror}); give a folder that can") from error
     visible = [file for file in files if not file.name.startswith(".")]
     links = [file for file in visible if not file.resolve().is_relative_to(home)]
+    if len(links) == len(visible):
+        why = links_left_out(links) or f"these are read: {', '.join(SUFFIXES)}"
+        raise ConfigError(f"{place}: holds no document; {why}")
     return [file for file in visible if file not in links], links
 
 

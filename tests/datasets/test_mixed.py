@@ -15,13 +15,8 @@ from contextcliff.errors import ConfigError
 from tests.datasets.made_files import json_lines
 
 ROW = {
-    "id": "q",
-    "doc_id": "d",
-    "context": "In May.",
-    "question": "When?",
-    "answers": ["May"],
-    "metadata": {"sea": "x"},
-}
+    "id": "q", "doc_id": "d", "context": "In May.", "question": "When?", "answers": ["May"], "metadata": {"sea": "x"},
+}  # fmt: skip
 
 
 def test_ids_begin_with_the_part(tmp_path: Path) -> None:

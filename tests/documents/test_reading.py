@@ -365,4 +365,4 @@ def test_the_documents_of_a_folder_are_its_visible_files_of_a_known_kind_by_name
     for name in ("b.TXT", "a.pdf", ".hidden.txt", "picture.png"):
         (tmp_path / name).write_bytes(b"x")
     (tmp_path / "folder.txt").mkdir()
-    assert [file.name for file in documents_in(tmp_path)[0]] == ["a.pdf", "b.TXT"]
+    assert [file.name for file in documents_in(tmp_path, place="here")[0]] == ["a.pdf", "b.TXT"]
