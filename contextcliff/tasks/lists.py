@@ -91,9 +91,20 @@ class WordListTask(DesignedLengths):
         return WordListMaker(task=self, materials=materials, asked=asked)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The share of the words asked for that the answer names."""
+        """The share of the words asked for among the first words of the list that an answer names, whole words each.
+
+        As many count as are asked for, each once, so that an answer that recites the list finds no more than its
+        beginning holds. Words that the list does not hold are talk. Tags below 1: `partial` where some are found,
+        `wrong_words` where the list's other words are named, else those of an answer that names none.
+        """
+        text, wanted = generation.text.strip(), sample.answers
         listed = next(piece.text for piece in sample.recipe.user[1:] if isinstance(piece, Words))
-        return score_named(generation, wanted=sample.answers, listed=_words_of(listed))
+        known = {*_words_of(listed), *wanted}
+        named = list(dict.fromkeys(word for word in _WORD.findall(text.casefold()) if word in known))[: len(wanted)]
+        found = sum(word in named for word in wanted)
+        failure = None if found == len(wanted) else "partial" if found else "wrong_words"
+        failure = failure if named else tag_without_value(generation)
+        return Score(value=found / len(wanted), prediction="; ".join(named) or text, failure=failure)
 
     @property
     def asking(self) -> str:
@@ -315,23 +326,3 @@ def zeta_shares(alpha: float, words: int) -> tuple[float, ...]:
 
     whole = float(zeta(alpha))
     return tuple(rank**-alpha / whole for rank in range(1, words + 1))
-
-
-def score_named(generation: Generation, *, wanted: Sequence[str], listed: Collection[str]) -> Score:
-    """The share of the words asked for among the first words of the list that an answer names, whole words each.
-
-    As many count as are asked for, each once, so that an answer that recites the list finds no more than its beginning
-    holds. Words that the list does not hold are talk. Tags below 1: `partial` where some are found, `wrong_words` where
-    the list's other words are named, else those of an answer that names none.
-    """
-    text = generation.text.strip()
-    known = {*listed, *wanted}
-    named = list(dict.fromkeys(word for word in _WORD.findall(text.casefold()) if word in known))[: len(wanted)]
-    found = sum(word in named for word in wanted)
-    if found == len(wanted):
-        failure = None
-    elif named:
-        failure = "partial" if found else "wrong_words"
-    else:
-        failure = tag_without_value(generation)
-    return Score(value=found / len(wanted), prediction="; ".join(named) or text, failure=failure)

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import Sample
-from contextcliff.tasks.graphwalks import Edge, Graphwalks, level_sizes, nodes_for, planted_graph, score_nodes
+from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.tasks.graphwalks import Edge, Graphwalks, level_sizes, nodes_for, planted_graph
+from contextcliff.tasks.task import ScoringContext
 from tests import compositions
-from tests.make import known
+from tests.make import known, scored_sample
 from tests.tasks import made_tasks
-from tests.tasks.needles import built, materials, prompt
+from tests.tasks.needles import built, materials, prompt, said
 
 OPTIONS = ("graphwalks", "graphwalks_parents")
 QUESTIONS = st.sampled_from(["bfs", "parents"])
@@ -139,30 +140,28 @@ def test_one_number_may_stand_for_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "cut_off", "value", "tag"),
+    ("answer", "value", "tag"),
     [
-        ("Final Answer: [a1, b2, c3]", False, 1.0, None),
-        ("Final Answer:[c3,a1,b2,a1]", False, 1.0, None),
-        ("So it goes.\nFinal Answer: [c3, b2, a1].\n\n", False, 1.0, None),
-        ("**Final Answer: [c3, b2, a1]**", False, 1.0, None),
-        ("Final Answer: [a1, b2]", False, 0.8, "partial"),  # precision 1, recall 2/3
-        ("Final Answer: [a1, b2, c3, d4, e5, d6]", False, 2 / 3, "partial"),  # precision 1/2, recall 1
-        ("Final Answer: [a1, d4, e5]", False, 1 / 3, "partial"),
-        ("Final Answer: [d4]", False, 0.0, "wrong"),
-        ("Final Answer: [d4, x9]", False, 0.0, "wrong"),
-        ("Final Answer: [x9]", False, 0.0, "hallucination"),
-        ("Final Answer: []", False, 0.0, "empty"),
-        ("", False, 0.0, "empty"),
-        ("Final Answer: [a1, b2, c3]\nThat is all.", False, 0.0, "schema"),
-        ("a1, b2, c3", False, 0.0, "schema"),
-        ("Final Answer: a1, b2, c3", False, 0.0, "schema"),
-        ("Depth 1: a1, then", True, 0.0, "incomplete"),
-        ("Final Answer: [a1, b2", True, 0.0, "incomplete"),
-        ("I'm sorry, I cannot find that.", False, 0.0, "refusal"),
+        ("Final Answer: [a1, b2, c3]", 1.0, None),
+        ("Final Answer:[c3,a1,b2,a1]", 1.0, None),
+        ("So it goes.\nFinal Answer: [c3, b2, a1].\n\n", 1.0, None),
+        ("**Final Answer: [c3, b2, a1]**", 1.0, None),
+        ("Final Answer: [a1, b2]", 0.8, "partial"),  # precision 1, recall 2/3
+        ("Final Answer: [a1, b2, c3, d4, e5, d6]", 2 / 3, "partial"),  # precision 1/2, recall 1
+        ("Final Answer: [d4, x9]", 0.0, "wrong"),
+        ("Final Answer: [x9]", 0.0, "hallucination"),
+        ("Final Answer: []", 0.0, "empty"),
+        ("", 0.0, "empty"),
+        ("Final Answer: [a1, b2, c3]\nThat is all.", 0.0, "schema"),
+        ("Final Answer: a1, b2, c3", 0.0, "schema"),
+        ("Final Answer: [a1, b2", 0.0, "incomplete"),
+        ("I'm sorry, I cannot find that.", 0.0, "refusal"),
     ],
 )
-def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, cut_off: bool, value: float, tag: str | None) -> None:
-    score = score_nodes(answer, right=["a1", "b2", "c3"], known="a1 b2 c3 d4 e5 d6", cut_off=cut_off)
+def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, value: float, tag: str | None) -> None:
+    recipe = Recipe(user=(Words(text="a1 b2 c3 d4 e5 d6"),))
+    sample = replace(scored_sample(500, 1.0).sample, answers=("a1, b2, c3",), recipe=recipe)
+    score = shipped().score(sample, said(answer, "length" if tag == "incomplete" else "stop"), ScoringContext())
     assert (score.value, score.failure) == (value, tag)
 
 

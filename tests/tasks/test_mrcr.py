@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -11,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import Prompt, Recipe, Sample, render
+from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, render
 from contextcliff.tasks.conversation import VARIANTS, Piece, all_pieces, piece_at
-from contextcliff.tasks.mrcr import Mrcr, copied_ratio, score_copied
-from contextcliff.tasks.task import ContextBudget, TaskPlan
+from contextcliff.tasks.mrcr import Mrcr, copied_ratio
+from contextcliff.tasks.task import ContextBudget, ScoringContext, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
+from tests.make import scored_sample
 from tests.tasks.made_tasks import shipped
-from tests.tasks.needles import built, materials
+from tests.tasks.needles import built, materials, said
 
 ROOM = ContextBudget(context_window=200_000, answer_tokens=48)
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -184,10 +186,12 @@ def ratio(copied: str) -> float:
     ],
 )
 def test_an_answer_is_worth_what_it_copies_behind_the_word(answer: str, value: float, tag: str | None) -> None:
-    for cut_off in (False, True):
-        score = score_copied(answer, prefix="aB3", piece=PIECE, others=(OTHER, THIRD), cut_off=cut_off)
+    reference = Reference(distractors=(OTHER, THIRD), reply=f"aB3{PIECE}")
+    sample = replace(scored_sample(500, 1.0).sample, answers=(PIECE,), reference=reference)
+    for reason in ("stop", "length"):
+        score = mrcr().score(sample, said(answer, reason), ScoringContext())
         assert score.value == pytest.approx(value)
-        assert score.failure == ("incomplete" if cut_off and tag in ("partial", "missing") else tag)
+        assert score.failure == ("incomplete" if reason == "length" and tag in ("partial", "missing") else tag)
 
 
 def test_an_answer_without_end_is_scored_in_no_time() -> None:

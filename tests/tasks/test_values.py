@@ -13,9 +13,7 @@ from pydantic import ValidationError
 
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Reference
-from contextcliff.tasks.needles.aggregation import score_count
-from contextcliff.tasks.needles.niah import Needle, score_static
-from contextcliff.tasks.repeat import score_copy
+from contextcliff.tasks.needles.niah import Needle
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.tasks.values import score_value, stands_in
 from contextcliff.text.value_forms import FORMS, NUMBER, UUID, WORD, ValueForm
@@ -38,9 +36,18 @@ OTHER_NUMBERS = (
 )
 
 
+SAMPLE = scored_sample(500, 1.0).sample
+
+
+def worth(option: str, answer: str, expected: str = "", *, finish_reason: str = "stop", **changes: Any) -> Score:
+    """What a task as it is shipped gives for an answer."""
+    sample = replace(SAMPLE, question="", answers=(expected,))
+    score: Score = shipped(option, **changes).score(sample, said(answer, finish_reason), ScoringContext())
+    return score
+
+
 def scored(generation: Generation, form: ValueForm, expected: str, *distractors: str, foreign: str = "") -> Score:
-    sample = scored_sample(500, 1.0).sample
-    asked = replace(sample, question="", answers=(expected,), reference=Reference(distractors=distractors))
+    asked = replace(SAMPLE, question="", answers=(expected,), reference=Reference(distractors=distractors))
     return score_value(asked, generation, ScoringContext(foreign_answers=frozenset({expected, foreign})), form)
 
 
@@ -120,29 +127,32 @@ def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
 
 @pytest.mark.parametrize("option", ["niah_static", "niah_static_ja"])
 def test_every_shipped_static_needle_read_aloud_is_a_right_answer(option: str) -> None:
-    needle = shipped(option).needle
-    assert score_static(said(needle.text), needle).value == 1.0
+    assert worth(option, shipped(option).needle.text).value == 1.0
 
 
 def test_every_shipped_set_of_needles_read_aloud_is_a_right_answer() -> None:
     assert all(stands_in(needle.answer, needle.text) for needle in shipped("niah_multi_static").needles)
 
 
+STATIC: dict[str, Any] = {"kind": "static", "question": "Which?", "match": "answer"}
+
+
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_a_needle_is_refused_or_its_own_text_scores(text: str, answer: str) -> None:
     try:
-        needle = Needle(kind="static", text=text, question="Which?", answer=answer)
+        needle = {**STATIC, "text": text, "answer": answer}
+        Needle(**needle)
     except ValidationError:
         assert not text.strip() or not stands_in(answer, text)
     else:
-        assert score_static(said(text), needle).value == 1.0
+        assert worth("niah_static", text, needle=needle).value == 1.0
 
 
 def test_what_has_to_be_worked_out_is_said_to_be_and_is_no_part_of_what_is_asked() -> None:
-    values: dict[str, Any] = {"kind": "static", "text": "Two cats, three dogs.", "question": "?", "answer": "five"}
+    values = {**STATIC, "text": "Two cats, three dogs.", "answer": "five"}
     with pytest.raises(ValidationError, match=r"task.needle.inferred=true where it has to be worked out"):
         Needle(**values)
-    assert score_static(said("There are five."), Needle(**values, inferred=True)).value == 1.0
+    assert worth("niah_static", "There are five.", needle={**values, "inferred": True}).value == 1.0
     plain, inferred = shipped("niah_static"), shipped("niah_static", needle={"inferred": True})
     assert (plain.identity(), plain.asked()) == (inferred.identity(), inferred.asked())
 
@@ -171,7 +181,7 @@ def test_a_count_is_right_in_digits_or_letters() -> None:
         "5": (0.0, "miscount"),
         "often": (0.0, "missing"),
     }
-    found = {answer: score_count(said(answer), expected="4") for answer in expected}
+    found = {answer: worth("aggregation", answer, "4", mode="count") for answer in expected}
     assert {key: (score.value, score.failure) for key, score in found.items()} == expected
 
 
@@ -195,5 +205,5 @@ LIST = "1. plum\n2. plums\n3. plum\n4. plum\nOdd line: 2"
 def test_a_copy_is_worth_its_lines_where_the_odd_one_is_named(
     answer: str, finish_reason: str, value: float, tag: str | None
 ) -> None:
-    score = score_copy(said(answer, finish_reason), expected=LIST)
+    score = worth("repeat", answer, LIST, finish_reason=finish_reason)
     assert (score.value, score.failure) == (value, tag)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contextcliff.records.sample import Sample, Words
-from contextcliff.tasks.lists import english_words, score_named, zeta_shares
-from contextcliff.tasks.task import TaskPlan
+from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.tasks.lists import english_words, zeta_shares
+from contextcliff.tasks.task import ScoringContext, TaskPlan
+from tests.make import scored_sample
 from tests.tasks.made_tasks import materials, shipped
 from tests.tasks.needles import said
 
@@ -105,7 +107,7 @@ def test_the_words_are_plain_and_none_of_them_is_one_that_an_answer_opens_with()
     assert "harbour" not in entries(pieces(plan.samples[0])[1])
 
 
-WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide crow".split())
+WANTED, LISTED = ("pear", "lamp", "rope"), "pear lamp rope bell tide crow"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +126,9 @@ WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide c
     ],
 )
 def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value: float, failure: str | None) -> None:
-    score = score_named(said(answer), wanted=WANTED, listed=LISTED)
+    recipe = Recipe(user=(Words(text="Count."), Words(text=LISTED)))
+    sample = replace(scored_sample(500, 1.0).sample, answers=WANTED, recipe=recipe)
+    score = shipped("ruler_cwe").score(sample, said(answer), ScoringContext())
     assert score.value == pytest.approx(value)
     assert score.failure == failure
 

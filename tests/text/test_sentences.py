@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from contextcliff.text.sentences import nearest_start, parts_sentences, sentence_starts
 from contextcliff.text.words import combining_marks
 
-NOVELS = ("little_women.txt", "haystack_en.txt")
-
 
 def beginnings(text: str, language: str = "en") -> list[str]:
     return [text[start : start + 4] for start in sentence_starts(text, language=language)]

@@ -108,18 +108,13 @@ class Niah(Depths, PlantingTask):
         return Planted(facts=(hidden,), evidence=(0,), question=question, answers=answers)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where what was hidden stands in the answer."""
-        if self.needle.kind == "static":
-            return score_static(generation, self.needle)
-        return score_value(sample, generation, context, FORMS[self.needle.value])
-
-
-def score_static(generation: Generation, needle: Needle) -> Score:
-    """1 where all that a static needle's answer has to hold stands there."""
-    text = generation.text.strip()
-    if all(stands_in(words, text) for words in needle.accepted):
-        return Score(value=1.0, prediction=" ".join(needle.accepted), failure=None)
-    return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
+        """1 where what was hidden stands in the answer, or all that a static needle's answer has to hold."""
+        if self.needle.kind == "dynamic":
+            return score_value(sample, generation, context, FORMS[self.needle.value])
+        text, accepted = generation.text.strip(), self.needle.accepted
+        if all(stands_in(words, text) for words in accepted):
+            return Score(value=1.0, prediction=" ".join(accepted), failure=None)
+        return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
 
 
 def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:
