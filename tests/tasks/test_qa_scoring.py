@@ -16,8 +16,14 @@ from contextcliff.findings.answer_measures import TAGS
 from contextcliff.records.generation import Score
 from contextcliff.records.sample import Reference
 from contextcliff.tasks.questions.answers import Format, parse_answer
-from contextcliff.tasks.questions.qa_scoring import OwnMetric, refuse_metric, score_by, scored, settled
-from contextcliff.tasks.questions.taxonomy import context_words_of
+from contextcliff.tasks.questions.qa_scoring import (
+    OwnMetric,
+    context_words_of,
+    refuse_metric,
+    score_by,
+    scored,
+    settled,
+)
 from tests.make import scored_sample
 from tests.tasks.needles import said
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from contextcliff.findings.answer_measures import TAGS
+from contextcliff.records.sample import Reference
 from contextcliff.tasks.questions.answers import Format, contains_reference, parse_answer
-from contextcliff.tasks.questions.taxonomy import classify, content_words, context_words_of
+from contextcliff.tasks.questions.qa_scoring import content_words, context_words_of, failure_of
 from contextcliff.tasks.values import is_refusal
+from tests.make import scored_sample
+from tests.tasks.needles import said
 
+SAMPLE = scored_sample(1_000, 1.0).sample
 TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
     "the lamp herself on the night of the storm, because her father lay ill with a fever."
@@ -18,7 +23,7 @@ RAMBLING = (
 )
 
 
-def failure_of(
+def failure(
     reply: str,
     *,
     references: tuple[str, ...] = ("the engineer Otto Lindqvist",),
@@ -27,25 +32,21 @@ def failure_of(
     context: str = TEXT,
     kind: str = "short",
     question: str = "Who built the lighthouse of Skerrow?",
-    evidence_present: bool = True,
+    control: str | None = None,
 ) -> tuple[str, bool]:
     answer = parse_answer(reply, format=format, whole=kind == "summary")
-    return classify(
-        reply,
-        answer=answer,
-        question=question,
-        references=references,
-        context_words=context_words_of(context),
-        finish_reason=finish_reason,
+    return failure_of(
+        replace(SAMPLE, question=question, answers=references, reference=Reference(kind=kind), control=control),
+        said(reply, finish_reason),
+        answer,
         format=format,
-        question_kind=kind,
-        evidence_present=evidence_present,
+        context_words=context_words_of(context),
         contains_reference=contains_reference(answer or "", references, question=question),
     )
 
 
 def tag_of(reply: str, **values: Any) -> str:
-    return failure_of(reply, **values)[0]
+    return failure(reply, **values)[0]
 
 
 def test_the_first_tag_of_the_order_that_holds() -> None:
@@ -106,10 +107,10 @@ def test_the_order_decides_where_several_hold() -> None:
 
 
 def test_a_refusal_is_false_where_the_evidence_was_there() -> None:
-    assert failure_of("I don't know.") == ("refusal", True)
-    assert failure_of("I don't know.", evidence_present=False) == ("refusal", False)
-    assert failure_of("I'm sorry, it isn't mentioned.", format="json") == ("schema", True)
-    assert failure_of("Marit", format="json") == ("schema", False)
+    assert failure("I don't know.") == ("refusal", True)
+    assert failure("I don't know.", control="floor") == ("refusal", False)
+    assert failure("I'm sorry, it isn't mentioned.", format="json") == ("schema", True)
+    assert failure("Marit", format="json") == ("schema", False)
 
 
 def test_what_a_reference_says_too_is_no_refusal() -> None:

@@ -30,8 +30,7 @@ from contextcliff.settings import Count, Few, NonNegativeInt, PositiveInt, setti
 from contextcliff.statistics.descriptive import quantile_classes
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answers import LETTERS, parse_answer
-from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
-from contextcliff.tasks.questions.taxonomy import context_words_of
+from contextcliff.tasks.questions.qa_scoring import MetricChoice, context_words_of, deciding, refuse_metric, scored
 from contextcliff.tasks.task import (
     UNJUDGED,
     ContextBudget,
