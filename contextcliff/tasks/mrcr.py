@@ -24,16 +24,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.conversation import (
-    VARIANTS,
-    Conversing,
-    Piece,
-    Placed,
-    all_pieces,
-    count,
-    piece_at,
-    turn_of,
-)
+from contextcliff.tasks.conversation import VARIANTS, Conversing, Piece, Placed, all_pieces, count, piece_at, turn_of
 from contextcliff.tasks.fit import too_short
 from contextcliff.tasks.grid import Depths, filled, naming
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
@@ -175,8 +166,7 @@ class ConversationMaker(Maker):
             question=question,
             answers=(wanted.text(),),
             reference=Reference(
-                distractors=tuple(other.text() for other in pieces if other != wanted),
-                reply=f"{prefix}{wanted.text()}",
+                distractors=tuple(other.text() for other in pieces if other != wanted), reply=f"{prefix}{wanted.text()}"
             ),
             recipe=conversation.recipe,
             metadata={

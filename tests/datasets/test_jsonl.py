@@ -133,10 +133,7 @@ REFUSED: dict[str, tuple[dict[str, object], str]] = {
     "a level below 1": ({"level": 0}, "level=0 must be 1 or more"),
     "a fact that is a list": ({"metadata": {"a": [1]}}, "a must be text or a number, as metadata is"),
     "a fact that is no number": ({"metadata": {"a": float("nan")}}, "a=nan is not a finite number"),
-    "half of a character": (
-        {"question": "\ud800"},
-        "question holds a lone surrogate, which is half of a character",
-    ),
+    "half of a character": ({"question": "\ud800"}, "question holds a lone surrogate, which is half of a character"),
     "an id of several lines": ({"id": "a\nb"}, "id must be one line of up to 200 characters"),
 }
 

@@ -85,11 +85,7 @@ def course(facts: Facts, person: str, thing: str, places: Sequence[str], rng: ra
     told = (first, take, *rest)
     then = rng.randrange(3, len(told))  # from the second place that it was carried to
     return Course(
-        events=told,
-        support=(1, then - 1, then),
-        answer=told[then - 1].place,
-        told_by=then - 1,
-        before=told[then].place,
+        events=told, support=(1, then - 1, then), answer=told[then - 1].place, told_by=then - 1, before=told[then].place
     )
 
 

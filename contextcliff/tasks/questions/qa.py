@@ -378,10 +378,7 @@ _BINNINGS = {"quantile": _by_quantile, "fixed": _by_width}
 
 
 def _merged(
-    groups: list[list[str]],
-    by_document: Mapping[str, Sequence[Question]],
-    min_samples: int,
-    lengths: Mapping[str, int],
+    groups: list[list[str]], by_document: Mapping[str, Sequence[Question]], min_samples: int, lengths: Mapping[str, int]
 ) -> tuple[list[list[str]], list[str]]:
     """Merge the thinnest bin with its smaller neighbour until none is too thin, or one is left."""
     groups, notes = [list(names) for names in groups], []
