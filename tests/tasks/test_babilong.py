@@ -110,17 +110,6 @@ def test_a_reader_finds_the_answer_in_the_text_and_in_the_supporting_facts_alone
 
 
 @pytest.mark.parametrize("facts", [1, 2, 3])
-def test_names_places_and_things_stand_in_facts_alone(facts: int) -> None:
-    task = babilong(facts, depths=[0.1, 0.5, 0.9], trials=3, controls=True)
-    plan = built(task)
-    floors = {control.sample_id: prompt(control).user for control in plan.controls if control.control == "floor"}
-    for sample in plan.samples:
-        text = floors[sample.controls[1]].rpartition("\n\n")[0].casefold()
-        hidden = (*sample.answers, *sample.reference.distractors, *Reader().read(prompt(sample).user, task).at)
-        assert not [word for word in hidden if word.casefold() in text]
-
-
-@pytest.mark.parametrize("facts", [1, 2, 3])
 def test_the_fact_that_names_the_answer_stands_at_the_depth(facts: int) -> None:
     task = babilong(facts, lengths=[2_500], depths=[0.1, 0.5, 0.9], trials=5)
     for sample in built(task).samples:
@@ -179,20 +168,9 @@ def test_the_right_place_and_no_other_has_to_be_named() -> None:
     assert {answer: (score.value, score.failure) for answer, score in scores.items()} == ANSWERS
 
 
-def test_an_answer_that_was_cut_off_before_its_first_sentence_ended_is_incomplete() -> None:
-    task = babilong(1)
-    (sample,) = built(task).samples
-    for answer, tag in (("Let me go through the", "incomplete"), ("I looked. Then", "missing")):
-        assert task.score(sample, said(answer, "length"), ScoringContext()).failure == tag
-
-
 REFUSED = {
     "task.statements=5": "task.statements=5: an answer by task.facts=3 takes up to 6 of them; give 6 or more",
-    "task.facts=4": "task.facts=4: must be 1, 2 or 3",
-    "task.people=1": "task.people=1: must be greater than or equal to 2",
-    "task.locations=3": "task.locations=3: must be greater than or equal to 5",
     "task.things=40": "task.things=40: at most 29 can be drawn; lower it",
-    "task.moves=[]": "task.moves=[]: must not be empty",
     "task.takes=['{name} waits']": "task.takes[0]={name} waits: {thing} must stand in it",
     "task.before_question='Where?'": "task.before_question=Where?: {thing} and {place} must stand in it",
 }

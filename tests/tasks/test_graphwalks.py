@@ -96,28 +96,6 @@ def test_no_part_of_the_distractors_changes_the_answer(
     assert len(graph.others) == others
 
 
-def test_needed_edges_stand_in_every_part_of_the_list() -> None:
-    (sample,) = built(shipped(lengths=(4_000,), hops=(2,), frontier=(6,))).samples
-    text = prompt(sample).user
-    first, last = text.index("\n\n"), text.rindex("\n\n")
-    shares = [(span.start - first) / (last - first) for span in sample.reference.evidence]
-    middles = [(rank + 0.5) / len(shares) for rank in range(len(shares))]
-    assert shares == pytest.approx(middles, abs=0.5 / len(shares) + 0.05)
-    distance = sample.metadata["evidence_distance_tokens"]
-    assert isinstance(distance, int)
-    assert distance == pytest.approx(4_000 * (shares[-1] - shares[0]) / (len(shares) - 1), rel=0.1)
-
-
-def test_many_distractors_point_into_the_search_and_back_and_beyond_it() -> None:
-    (sample,) = built(shipped(lengths=(6_000,), hops=(3,), frontier=(6,))).samples
-    edges = edges_in(prompt(sample).user)
-    depth = networkx.single_source_shortest_path_length(networkx.DiGraph(edges), node_of(sample))
-    steps = [depth.get(target, 99) - depth[source] for source, target in edges if source in depth]
-    assert min(steps) < 0
-    assert sum(source not in depth and target in depth for source, target in edges) > 0
-    assert max(depth.values()) > 3
-
-
 @pytest.mark.parametrize("option", OPTIONS)
 def test_a_block_has_every_kind_as_often(option: str) -> None:
     task = shipped(option, lengths=(900,), trials="auto", hops=(1, 2), frontier=(1, 3, 5))
@@ -167,9 +145,6 @@ def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, value: float, t
 
 REFUSED = {
     "task.hops=[2,2]": "task.hops: 2 stands twice; use task.trials for more samples",
-    "task.hops=0": "task.hops=0: must be greater than 0",
-    "task.frontier=[]": "task.frontier=[]: must not be empty",
-    "task.name_digits=40": "task.name_digits=40: must be less than or equal to 15",
     "task.hops=deep": "task.hops=deep: must be a list; write task.hops=[A,B]",
     "task.answer_format=List": "task.answer_format=List: Final Answer: must stand in it",
     "task.bfs_question='Where to?'": "task.bfs_question=Where to?: {node} and {hops} must stand in it",

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Sample, Words
-from contextcliff.tasks.needles.niah_semantic import needle_set
-from contextcliff.tasks.needles.planting import Planter, word_file
+from contextcliff.tasks.needles.planting import Planter
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import shipped
-from tests.tasks.needles import FAMILY, OPTIONS, ROOM, TEXT, TEXTS, build, built, materials, niah, prompt, said
+from tests.tasks.needles import FAMILY, OPTIONS, TEXT, TEXTS, build, built, materials, niah, prompt, said
 
 LENGTHS = (400, 1_500)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -73,12 +72,6 @@ def test_a_needle_lies_at_the_sentence_nearest_to_its_depth_and_several_evenly_a
     first, last = text.index("\n\n") + 2, text.rindex("\n\n")
     places = [(text.index(number) - first) / (last - first) for number in sample.answers]
     assert places == pytest.approx([0.40 + 0.06 * i for i in range(10)], abs=0.02)
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_needles_stand_at_their_depths_in_prose(option: str) -> None:
-    first = replace(ROOM, most_lengths=3)
-    assert not [note for note in built(shipped(option), context_budget=first).notes if "from its depth" in note]
 
 
 STRETCH = "tide ledger harbour lamp over the wall and on " * 600
@@ -153,14 +146,6 @@ def test_where_contexts_of_an_endless_text_begin_does_not_depend_on_the_longest_
     assert begin(500) == begin(500, 8_000)
 
 
-def test_documents_shorter_than_the_length_are_not_drawn_and_all_others_are() -> None:
-    short = replace(FINITE[0], document_id="short", text=FINITE[0].text[:3_000])
-    blocks = niah(lengths=[300, 1_500], depths=[0.5]).blocks(materials(short, *FINITE[1:4]))
-    drawn = {length: {sample.document_id for sample in in_blocks(blocks, length, 60)} for length in (300, 1_500)}
-    whole = {document.document_id for document in FINITE[1:4]}
-    assert drawn == {300: {"short", *whole}, 1_500: whole}
-
-
 @dataclass
 class Counting:
     """The pieces of words, and how many characters it was given."""
@@ -210,15 +195,6 @@ def test_a_packed_row_asks_for_every_needle_of_one_and_the_same_context() -> Non
         assert all(f"magic {sample.question.split()[5]} number is: {sample.answers[0]}" in context for sample in row)
         assert all(len(sample.reference.distractors) == 7 for sample in row)
     assert len({sample.cluster for sample in samples}) == 2
-
-
-def test_distractors_of_a_semantic_needle_are_of_its_topic_and_about_others() -> None:
-    for sample in built(shipped("niah_semantic", lengths=[900], trials=2, distractors=3)).samples:
-        frames = [item.needle.split("{name}") for item in needle_set() if item.topic == sample.metadata["topic"]]
-        text = " ".join(hidden(sample))
-        assert sum(all(part.strip() in text for part in frame) for frame in frames) == 4
-        assert sample.answers[0] not in sample.reference.distractors
-        assert {*sample.answers, *sample.reference.distractors} <= set(word_file("names.json"))
 
 
 @settings(max_examples=15)

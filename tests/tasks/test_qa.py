@@ -86,14 +86,6 @@ def test_no_prompt_ever_differs_from_its_document_outside_the_frame(sizes: list[
     assert len(frames) == 1
 
 
-def test_each_question_is_put_as_often_as_it_is_repeated_and_repeats_are_samples_of_one_item() -> None:
-    samples = built(qa(repeats=3), corpus(50, 400, 900)).samples
-    assert len(samples) == 3 * 6
-    assert len({sample.sample_id for sample in samples}) == 18
-    assert len({sample.item for sample in samples}) == 6
-    assert {sample.trial for sample in samples} == {0, 1, 2}
-
-
 def test_documents_that_do_not_fit_are_left_out_and_counted_and_never_cut() -> None:
     run = built(qa(), corpus(50, 400, 900, 9_000))
     assert "d003" not in {sample.document_id for sample in run.samples}

@@ -6,7 +6,6 @@ The counts are those of the paper's configuration (Hsieh et al. 2024, arXiv:2404
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -98,25 +97,6 @@ def test_a_haystack_of_needles_has_nothing_else_and_no_key_or_value_twice(option
     assert places == pytest.approx([depth / 10 for depth in range(11)], abs=0.06)
 
 
-def test_noise_is_five_sentences_over_and_over() -> None:
-    for _, text in samples_of("ruler_niah_single_1", length=LONGEST):
-        bare = re.sub(ONE.format(key=WORD, value=NUMBER), "", text)
-        sentences = Counter(sentence.strip() for sentence in bare.split(".")[:-1])
-        whole = {name for name, times in sentences.items() if times > 1}
-        assert len(whole) == 5
-        assert max(sentences.values()) - min(sentences[name] for name in whole) <= 1
-
-
-def test_places_without_a_depth_are_all_over_the_text() -> None:
-    for option in ("ruler_niah_multivalue", "ruler_niah_multiquery"):
-        thirds: Counter[int] = Counter()
-        for index in range(4):
-            for sample, text in samples_of(option, index=index):
-                assert sample.depth is None
-                thirds += Counter(min(2, 3 * text.index(answer) // len(text)) for answer in sample.answers)
-        assert min(thirds.values()) > 160 / 3 * 0.6
-
-
 def test_a_chain_of_five_variables_stands_in_its_order_and_all_of_them_are_asked_for() -> None:
     for sample, text in samples_of("ruler_vt"):
         [(first, number)] = re.findall(r"Variable ([A-Z]{5}) is set to ([1-9]\d{6})\.", text)
@@ -177,14 +157,6 @@ def test_a_needle_of_the_text_is_told_from_a_value_that_stands_nowhere(
     assert [(score.value, score.failure) for score in scores] == expected
     strict = replace(task, hedging="wrong").score(sample, both, context)
     assert (strict.value, strict.failure) == (0.0, "hedged")
-
-
-def test_a_key_of_the_question_that_an_answer_repeats_is_no_wrong_value() -> None:
-    task, sample = blocks_of("ruler_niah_multikey_3")[0], samples_of("ruler_niah_multikey_3")[0][0]
-    (asked,) = re.findall(UUID, sample.question)
-    score = task.score(sample, said(f"The text does not mention {asked}."), ScoringContext())
-    assert (score.value, score.failure) == (0.0, "refusal")
-    assert task.score(sample, said(f"The code of {asked} is {sample.answers[0]}."), ScoringContext()).value == 1.0
 
 
 def test_whether_hedging_is_allowed_is_a_rule_of_judging_and_no_part_of_what_is_asked() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from contextcliff.records.sample import Reference
 from contextcliff.tasks.needles.niah import Needle
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.tasks.values import score_value, stands_in
-from contextcliff.text.value_forms import FORMS, NUMBER, UUID, WORD, ValueForm
+from contextcliff.text.value_forms import NUMBER, UUID, WORD, ValueForm
 from tests.make import scored_sample
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import built, said
@@ -49,14 +48,6 @@ def worth(option: str, answer: str, expected: str = "", *, finish_reason: str = 
 def scored(generation: Generation, form: ValueForm, expected: str, *distractors: str, foreign: str = "") -> Score:
     asked = replace(SAMPLE, question="", answers=(expected,), reference=Reference(distractors=distractors))
     return score_value(asked, generation, ScoringContext(foreign_answers=frozenset({expected, foreign})), form)
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_a_drawn_value_is_found_in_a_sentence_and_no_two_draws_are_alike(form: ValueForm) -> None:
-    rng = random.Random(3)
-    drawn = [form.draw(rng) for _ in range(200)]
-    assert len(set(drawn)) > 190
-    assert all(form.found(f"It is “{value}”.") == [value] or value in form.found(f"It is {value}.") for value in drawn)
 
 
 @pytest.mark.parametrize(
@@ -107,10 +98,6 @@ def test_a_wrong_answer_gets_one_tag(answer: str, form: ValueForm, tag: str) -> 
     assert (score.value, score.failure) == (0.0, tag)
 
 
-def test_an_answer_that_was_cut_off_is_incomplete() -> None:
-    assert scored(said("The number is 12345", "length"), NUMBER, "1234567").failure == "incomplete"
-
-
 def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
     expected = {
         ("brass herring", "Inside the Brass\n Herring."): True,
@@ -128,10 +115,6 @@ def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
 @pytest.mark.parametrize("option", ["niah_static", "niah_static_ja"])
 def test_every_shipped_static_needle_read_aloud_is_a_right_answer(option: str) -> None:
     assert worth(option, shipped(option).needle.text).value == 1.0
-
-
-def test_every_shipped_set_of_needles_read_aloud_is_a_right_answer() -> None:
-    assert all(stands_in(needle.answer, needle.text) for needle in shipped("niah_multi_static").needles)
 
 
 STATIC: dict[str, Any] = {"kind": "static", "question": "Which?", "match": "answer"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from contextcliff.records.sample import Recipe, Sample, Words
-from contextcliff.tasks.lists import english_words, zeta_shares
+from contextcliff.tasks.lists import english_words
 from contextcliff.tasks.task import ScoringContext, TaskPlan
 from tests.make import scored_sample
 from tests.tasks.made_tasks import materials, shipped
@@ -131,11 +131,6 @@ def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value:
     score = shipped("ruler_cwe").score(sample, said(answer), ScoringContext())
     assert score.value == pytest.approx(value)
     assert score.failure == failure
-
-
-def test_the_shares_are_those_of_the_zeta_distribution() -> None:
-    assert zeta_shares(2.0, 4) == pytest.approx([1 / ZETA_2, 1 / 4 / ZETA_2, 1 / 9 / ZETA_2, 1 / 16 / ZETA_2])
-    assert sum(zeta_shares(2.0, 100_000)) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_counts_that_make_no_word_common_are_one_line() -> None:
