@@ -1,12 +1,8 @@
 """Task `graphwalks`: a directed graph as a list of its edges, and a set of nodes that is asked for.
 
 After GraphWalks (OpenAI 2025, dataset openai/graphwalks): the list fills the context, and the model is asked for the
-nodes at a depth of a breadth-first search (`question=bfs`), or for the parents of a node. Every place of the list can
-matter, and with more hops each edge can only be looked for once another is found. Search depth and size of the answer
-are set apart from length (`hops`, `frontier`); `docs` has what differs.
-
-Scored as there: the last line has to hold `Final Answer: [a, b, …]`, and the score is the F1 of its nodes and the right
-ones, as sets.
+nodes at a depth of a breadth-first search (`question=bfs`), or for the parents of a node. Scored as there, by the F1 of
+the nodes in the last line, `Final Answer: [a, b, …]`. `docs/graphwalks_and_babilong.md` has what differs.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
 from contextcliff.tasks.fit import fit
 from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, naming, refuse_twice
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
 
@@ -239,17 +235,15 @@ class GraphMaker(Maker):
             for start, edge in zip(starts, edges, strict=False)
             if edge in wanted
         ]
-        metadata = dict(sample.metadata)
-        if len(spans) > 1:
-            between = tokenise(listed, self.materials.tokenizer).tokens_between(spans[0].start, spans[-1].start)
-            metadata["evidence_distance_tokens"] = round(between / (len(spans) - 1))
+        text = tokenise(listed, self.materials.tokenizer) if spans else None
+        places = [text.tokens_between(0, span.start) for span in spans] if text else []
         evidence = tuple(Span(start=len(before) + span.start, end=len(before) + span.end) for span in spans)
         return replace(
             asked,
             built_tokens=tokens,
             recipe=recipe,
             reference=Reference(evidence=evidence, reply=f"{FINAL} [{sample.answers[0]}]"),
-            metadata=metadata,
+            metadata={**sample.metadata, **distances(places)},
             seed=seed_of(asked.sample_id.removeprefix(f"{asked.task}-")),
         )
 

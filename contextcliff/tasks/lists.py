@@ -1,9 +1,8 @@
 """Tasks `common_words` and `frequent_words`: which words of a long list occur most often?
 
-After RULER's aggregation tasks (Hsieh et al. 2024, arXiv:2404.06654). There is no prose: the list is the context, and a
-dataset has no part in it. A control asks the same question over a few dozen words: with the words that are asked for
-(its score is the ceiling), and without them (the floor). Scored by the share of the words asked for that the answer
-names: other than in RULER, whole words (`art` is not in `party`), and only as many words of the list as are asked for.
+After RULER's aggregation tasks (Hsieh et al. 2024, arXiv:2404.06654). A control asks the same over a few dozen words:
+with the words that are asked for (its score is the ceiling), and without them (the floor). Scored by the share of the
+words asked for that the answer names; `docs/ruler.md` has what differs.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
 """Task `mrcr`: return one of several pieces of writing that were asked for in the same words.
 
 Multi-round co-reference resolution, after Vodrahalli et al. 2024 (Michelangelo, arXiv:2409.12640) and OpenAI's MRCR
-(2025): in a long conversation the same is asked for 2, 4 or 8 times (a poem about lanterns) among requests for other
-things; the last message asks for the k-th of these pieces, with a random word before it. Words alone tell the pieces
-not apart: the model has to know which came when.
-Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it. Ours are generated pieces of 50 to 160 tokens
-of a grammar, where OpenAI's are GPT-4o's and longer; the wording is ours, lengths are met, and the piece that is
-asked for stands at a depth.
+(2025): a long conversation asks 2, 4 or 8 times for the same among other things; the last message asks for the k-th of
+these pieces, with a random word before it. Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it.
+`docs/mrcr.md` has what differs.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.conversation import VARIANTS, Conversing, Piece, Placed, all_pieces, count, piece_at, turn_of
 from contextcliff.tasks.fit import too_short
 from contextcliff.tasks.grid import Depths, filled, naming
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 
@@ -174,7 +171,7 @@ class ConversationMaker(Maker):
                 "asked": number,
                 "asked_place_tokens": own,
                 "nearest_needle_tokens": min(abs(own - other) for other in places if other != own),
-                "evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1)),
+                **distances(places),
             },
             answer_tokens=task.max_tokens,
         )

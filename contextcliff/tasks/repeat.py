@@ -1,8 +1,8 @@
 """Task `repeat`: copy a long list in which one item differs, and say where it stands.
 
-After the repeated-words test of Chroma's "Context Rot" (Hong, Troynikov and Huber 2025), with numbered lines, so that
-the place can be named without counting. Nothing has to be found or understood, so that length alone makes it hard.
-Scored by the share of lines that are copied, and 0 where the odd line is not named or lost.
+After the repeated-words test of Chroma's "Context Rot" (Hong, Troynikov and Huber 2025), with numbered lines. Nothing
+has to be found or understood, so that length alone makes it hard. Scored by the share of lines that are copied, and 0
+where the odd line is not named or lost.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ def test_needles_that_few_sentences_keep_from_their_depth_are_told_of_the_sample
 def test_needles_that_were_drawn_again_are_counted(redrawn: int, told: str) -> None:
     maker = niah(lengths=[400]).maker(materials(TEXT))
     assert isinstance(maker, Planter)
-    planter = replace(maker, redrawn={"one": redrawn, "another": 9}, off={"one": 0.0, "another": 0.0})
+    planter = replace(maker, made={"one": (redrawn, 0.0, 0), "another": (9, 0.0, 0)})
     assert " ".join(planter.notes({"one"})).startswith(told)
 
 

@@ -1,9 +1,8 @@
 """Task `babilong`: where somebody or something is, by one, two or three facts scattered in order through prose.
 
 After BABILong (Kuratov et al. 2024, arXiv:2406.10149), whose facts are those of bAbI's tasks 1–3 (Weston et al. 2015,
-arXiv:1502.05698). Here they come from a simulation of its own, with names, places and things that
-the prose does not hold. People move, take things and put them down; later facts overrule earlier ones, so that their
-order matters. Scored 1 where the first sentence of the answer names the right place and no other.
+arXiv:1502.05698). People move, take things and put them down; later facts overrule earlier ones. Scored 1 where the
+first sentence of the answer names the right place and no other.
 """
 
 from __future__ import annotations

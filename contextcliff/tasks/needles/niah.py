@@ -1,10 +1,8 @@
 """Task `niah`: one needle in a haystack.
 
-Kamradt's test (2023, LLMTest_NeedleInAHaystack). `task.needle.kind=dynamic` is the form of the Gemini 1.5 report
-(Gemini Team 2024, arXiv:2403.05530): a city and a number that vary from query to query are hidden at a depth of an
-unrelated text, and the model is asked for that city's number. Coined words as keys make it the single needle of RULER
-(Hsieh et al. 2024, arXiv:2404.06654), whose texts are noise or prose and whose values are numbers or UUIDs. `static`
-hides one fixed statement for all samples. Scored 1 where the answer holds what was hidden, else 0 with a tag.
+Kamradt's test (2023, LLMTest_NeedleInAHaystack). A dynamic needle is that of the Gemini 1.5 report (Gemini Team 2024,
+arXiv:2403.05530), a city and its number; coined words as keys make it RULER's (Hsieh et al. 2024, arXiv:2404.06654). A
+static one is one statement for all samples. Scored 1 where the answer holds what was hidden, else 0 with a tag.
 """
 
 from __future__ import annotations

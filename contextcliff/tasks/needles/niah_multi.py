@@ -1,10 +1,8 @@
 """Task `niah_multi`: several needles in one haystack, all asked for at once.
 
-The multi-needle form of LLMTest_NeedleInAHaystack: the first needle goes in at the depth, the rest evenly after it,
-(1 − depth) / needles apart; ten needles from 0.40 stand at 0.40, 0.46, 0.52 … 0.94. Scored by the share found.
-
-RULER (Hsieh et al. 2024, arXiv:2404.06654) scatters them (`spread=anywhere`), and names the keys in its question: those
-of all needles (multi-query), or the only one that they have (multi-value, `one_key=true`).
+The multi-needle form of LLMTest_NeedleInAHaystack: the first needle goes in at the depth, the rest evenly after it; ten
+from 0.40 stand at 0.40, 0.46 … 0.94. RULER (Hsieh et al. 2024, arXiv:2404.06654) scatters them (`spread=anywhere`),
+with a key each (multi-query) or one for all (multi-value, `one_key=true`). Scored by the share found.
 """
 
 from __future__ import annotations

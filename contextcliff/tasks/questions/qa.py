@@ -1,11 +1,8 @@
 """Task `qa`: questions on whole documents of natural length.
 
-The blueprint's method: a document is asked about as it is, without a cut, without padding, with nothing inserted.
-Documents are put into bins by their length, as many questions are drawn of each bin, and each question is put
-`repeats` times, since a model that answers now so and now so is near its limit. One short frame, the same bytes for
-every length, stands around the document. Scored 0-1 by `metric`, by letter where there are choices.
-
-A bin is what the dataset has of a range of lengths; the same corpus, counts and seed give the same draw.
+A document is asked about as it is, without a cut, without padding, with nothing inserted. Documents are put into bins
+by their length, as many questions are drawn of each bin, and each question is put `repeats` times, since a model that
+answers now so and now so is near its limit. One short frame, the same bytes for every length, stands around it.
 """
 
 from __future__ import annotations
@@ -40,6 +37,7 @@ from contextcliff.tasks.task import (
     TaskPlan,
     Traits,
     control_of,
+    distances,
 )
 from contextcliff.text.tokens import tokenise
 
@@ -232,8 +230,7 @@ class QaSamples:
         metadata: dict[str, str | int | float] = {**question.metadata, "level": question.level}
         if places := sorted(text.tokens_between(0, span.start) for span in question.evidence):
             metadata["evidence_depth"] = round(places[0] / max(1, text.tokens), 3)
-        if len(places) > 1:
-            metadata["evidence_distance_tokens"] = round((places[-1] - places[0]) / (len(places) - 1))
+        metadata |= distances(places)
         return Sample(
             sample_id=f"qa-{text.tokens:06d}-{digest_of(*coordinates)[:12]}{again}",
             task=task.name,

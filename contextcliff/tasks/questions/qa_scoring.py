@@ -64,8 +64,6 @@ from contextcliff.tasks.values import is_refusal, plain
 
 MEASURES: Mapping[str, Metric] = {"f1": token_f1, "em": exact_match, "rouge_l": rouge_l}
 METRICS = ("auto", "contains", *MEASURES, "judge")
-CONSIDERED = ("coreference", "execution_success")
-"""Metrics that the blueprint weighed and did not build."""
 SHORT_WORDS, SHORT_CHARACTERS = 6, 20
 """Most words of a short answer after SQuAD's normalisation; most characters in a script without spaces."""
 _LONGEST_SHOWN = 80
@@ -106,13 +104,12 @@ MetricChoice = Annotated[str | OwnMetric, PlainValidator(lambda given: "auto" if
 
 
 def refuse_metric(metric: object) -> None:
-    """Raise `ValueError` for a metric that isn't there; one that was only considered is refused as that."""
+    """Raise `ValueError` for a metric that isn't there."""
     if isinstance(metric, OwnMetric) or metric in METRICS:
         return
-    why = "is not built (only considered)" if metric in CONSIDERED else "is unknown"
     raise ValueError(
-        f"task.metric={one_line(str(metric), longest=_LONGEST_SHOWN)}: {why}; choose one of {', '.join(METRICS)}, or "
-        "a scorer of your own as 'task.metric={_target_: my_module.my_scorer}'"
+        f"task.metric={one_line(str(metric), longest=_LONGEST_SHOWN)}: is unknown; choose one of "
+        f"{', '.join(METRICS)}, or a scorer of your own as 'task.metric={{_target_: my_module.my_scorer}}'"
     )
 
 
