@@ -9,7 +9,6 @@ import pytest
 
 from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.stories import Stories
-from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.documents.reader import DocumentReader
 from contextcliff.errors import ConfigError
 
@@ -108,15 +107,6 @@ def test_a_missing_package_is_named_with_the_file_and_the_command(
         f"dataset.path: {tmp_path / 'a.pdf'}: PDF files are read with pypdfium2, which is not installed; run pip "
         "install 'contextcliff[docs-in]'"
     )
-
-
-def test_synthetic_prose_follows_the_seed_and_the_variant() -> None:
-    texts = {
-        Synthetic(variant=variant).corpus(tokens=100, seed=seed).documents[0].text
-        for variant in (0, 1)
-        for seed in (0, 1)
-    }
-    assert len(texts) == 4
 
 
 CORPUS = Stories().corpus(tokens=1, seed=0)

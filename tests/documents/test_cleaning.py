@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.documents.cleaning import clean_text
-from tests.datasets.made_files import SHARED, WHY_SHARED
 
 BUILT_IN = [
     file
@@ -46,21 +45,6 @@ def test_what_is_mended_and_what_is_kept() -> None:
         "\ufeff \n": "",
     }
     assert {damaged: clean_text(damaged) for damaged in expected} == expected
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason=WHY_SHARED)
-def test_whole_novels_come_out_as_they_are_or_joined() -> None:
-    for name in ("little_women", "haystack_ja"):
-        text = (SHARED / f"{name}.txt").read_text(encoding="utf-8")
-        assert clean_text(text) == text
-    wrapped = (SHARED / "haystack_en.txt").read_text(encoding="utf-8")
-    cleaned = clean_text(wrapped)
-    assert len(cleaned.split("\n\n")) == len(wrapped.split("\n\n"))
-    assert [part for part in cleaned.strip().split("\n\n") if "\n" in part] == [
-        "   'For this the Gods have fashioned man's grief and evil day\n"
-        "   That still for man hereafter might be the tale and the lay.'"
-    ]
-    assert "meetings and after-lecture debates, if they did not listen" in cleaned
 
 
 PIECES = st.sampled_from([
@@ -121,12 +105,6 @@ FRAMES = {
 @pytest.mark.parametrize(("before", "after"), FRAMES.values(), ids=FRAMES.keys())
 def test_the_book_alone_is_left(before: str, after: str) -> None:
     assert clean_text(f"{before}\n\n\n\n{BOOK}\n\n\n{after}\n").rstrip("\n") == BOOK
-
-
-def test_every_book_of_a_file_is_left() -> None:
-    before, after = FRAMES["of today"]
-    framed = f"{before}\n\n{BOOK}\n\n{after}"
-    assert clean_text(f"{framed}\n\n{framed}").rstrip("\n") == f"{BOOK}\n\n{BOOK}"
 
 
 @pytest.mark.parametrize(

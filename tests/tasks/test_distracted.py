@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
-from contextcliff.records.corpus import Corpus, Document, Question, Span
+from contextcliff.records.corpus import Corpus
 from contextcliff.records.sample import Passage, Sample, render
 from contextcliff.tasks.questions.document_row import holds_answer, pool_of
 from contextcliff.tasks.task import ScoringContext
@@ -99,26 +99,6 @@ def test_controls_have_the_documents_alone_and_the_others_alone() -> None:
         assert set(documents_of(floor)).isdisjoint(golden_of(sample))
         assert not any(holds_answer(text, sample.answers) for text in documents_of(floor))
         assert 984 <= floor.built_tokens <= 1_000
-
-
-def test_a_text_that_repeats_others_adds_no_document_and_its_questions_have_theirs() -> None:
-    def text(name: str, *paragraphs: str) -> Document:
-        return Document(document_id=name, title=name, text="\n\n".join(paragraphs))
-
-    one, two = "The lamp is green. " * 30, "The bell is of brass. " * 30
-    whole = text("whole", one, two)
-    corpus = Corpus(
-        documents=(text("first", one), text("second", two), whole),
-        questions=(
-            Question(
-                question_id="q", document_id="whole", text="Of what is the bell?", answers=("brass",),
-                evidence=(Span(start=len(one) + 4, end=len(one) + 24),),
-            ),
-        ),
-    )  # fmt: skip
-    pool = pool_of(corpus, 800)
-    assert [piece.document_id for piece in pool.pieces] == ["first", "second"]
-    assert pool.golden(corpus.questions[0]) == (1,)
 
 
 def test_an_answer_is_right_where_an_accepted_one_stands_in_it_as_whole_words() -> None:

@@ -19,7 +19,7 @@ from contextcliff.tasks.task import ScoringContext
 from tests import compositions
 from tests.make import known, scored_sample
 from tests.tasks import made_tasks
-from tests.tasks.needles import built, materials, prompt, said
+from tests.tasks.needles import built, prompt, said
 
 OPTIONS = ("graphwalks", "graphwalks_parents")
 QUESTIONS = st.sampled_from(["bfs", "parents"])
@@ -94,15 +94,6 @@ def test_no_part_of_the_distractors_changes_the_answer(
     assert answer(graph.needed) == answer((*graph.needed, *some)) == answer((*graph.needed, *graph.others))
     assert answer(graph.needed) == set(graph.answer)
     assert len(graph.others) == others
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_a_block_has_every_kind_as_often(option: str) -> None:
-    task = shipped(option, lengths=(900,), trials="auto", hops=(1, 2), frontier=(1, 3, 5))
-    samples = task.blocks(materials()).block(900, 1).samples
-    kinds = [(sample.metadata["hops"], sample.metadata["frontier"]) for sample in samples]
-    assert {kinds.count(kind) for kind in task.kinds} == {task.block_samples // len(task.kinds)}
-    assert task.block_samples >= 10
 
 
 def test_the_depth_of_a_search_counts_for_nothing_where_parents_are_asked_for() -> None:

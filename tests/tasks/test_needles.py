@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Sample, Words
-from contextcliff.tasks.needles.planting import Planter
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
@@ -87,14 +86,6 @@ def test_needles_that_few_sentences_keep_from_their_depth_are_told_of_the_sample
     )
 
 
-@pytest.mark.parametrize(("redrawn", "told"), [(0, ""), (1, "1 needle was drawn again, "), (3, "3 needles were dra")])
-def test_needles_that_were_drawn_again_are_counted(redrawn: int, told: str) -> None:
-    maker = niah(lengths=[400]).maker(materials(TEXT))
-    assert isinstance(maker, Planter)
-    planter = replace(maker, made={"one": (redrawn, 0.0, 0), "another": (9, 0.0, 0)})
-    assert " ".join(planter.notes({"one"})).startswith(told)
-
-
 @pytest.mark.parametrize("option", HIDING)
 def test_controls_have_the_evidence_alone_and_the_text_without_it(option: str) -> None:
     run = built(small(option, controls=True))
@@ -134,16 +125,6 @@ def test_a_fresh_context_begins_at_a_sentence_and_goes_round_its_text() -> None:
         assert round_once[begin:].startswith(inside)
         rounded += begin + len(inside) > len(document)
     assert rounded > 0
-
-
-def test_where_contexts_of_an_endless_text_begin_does_not_depend_on_the_longest_length() -> None:
-    def begin(*lengths: int) -> list[int]:
-        task = niah(lengths=lengths, depths=[0.0, 0.5])
-        (document,) = Synthetic().corpus(tokens=task.text_tokens(WIDE), seed=1).documents
-        samples = in_blocks(task.blocks(materials(document, context_budget=WIDE)), 500, 5)
-        return [passages(sample)[0].start for sample in samples]
-
-    assert begin(500) == begin(500, 8_000)
 
 
 @dataclass
@@ -230,12 +211,3 @@ def test_what_is_counted_is_what_stands_in_the_text(mode: str) -> None:
         else:
             ranked = sorted(counts.values())
             assert counts[sample.answers[0]] == ranked[-1] >= ranked[-2] + 2
-
-
-def test_a_search_of_repeat_asks_each_list_of_a_length_and_depth_once() -> None:
-    task = shipped("repeat", lengths=[300])
-    assert task.most_blocks == len(task.pairs) == 24
-    words = [word.casefold() for pair in task.pairs for word in (pair.common, pair.odd)]
-    assert len(set(words)) == len(words)
-    asked = Counter((sample.depth, sample.answers) for sample in in_blocks(task.blocks(materials()), 300, 24))
-    assert len(asked) == 24 * len(task.places)

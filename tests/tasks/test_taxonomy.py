@@ -8,7 +8,7 @@ from typing import Any
 from contextcliff.findings.answer_measures import TAGS
 from contextcliff.records.sample import Reference
 from contextcliff.tasks.questions.answers import Format, contains_reference, parse_answer
-from contextcliff.tasks.questions.qa_scoring import content_words, context_words_of, failure_of
+from contextcliff.tasks.questions.qa_scoring import context_words_of, failure_of
 from contextcliff.tasks.values import is_refusal
 from tests.make import scored_sample
 from tests.tasks.needles import said
@@ -52,37 +52,27 @@ def tag_of(reply: str, **values: Any) -> str:
 def test_the_first_tag_of_the_order_that_holds() -> None:
     expected: dict[tuple[str, Format, str], str] = {
         ("  \n", "plain", "length"): "empty",
-        ("", "json", "stop"): "empty",
         ('{"answer": " "}', "json", "stop"): "empty",
         ("Marit", "json", "stop"): "schema",
-        ('{"name": "Marit"}', "json", "stop"): "schema",
         ('{"answer": "Ma', "json", "length"): "schema",
         ("It was the engineer Otto Lindqvist.", "plain", "stop"): "verbose",
         ('{"answer": "The engineer Otto Lindqvist, in 1817"}', "json", "stop"): "verbose",
         ("The engineer Otto Lindqvist", "json", "stop"): "schema",  # no JSON: nothing was answered
         ("I'm sorry, but it was the engineer Otto Lindqvist.", "plain", "stop"): "verbose",
-        ("It isn't stated outright. The engineer Otto Lindqvist built it.", "plain", "stop"): "verbose",
         ("The engineer Otto Lindqvist built it in 1817 and the", "plain", "length"): "verbose",
-        ("The engineer Otto Lindqvist of Stockholm, a baker's son", "plain", "stop"): "verbose",
         (f"The engineer Otto Lindqvist built it. {RAMBLING}", "plain", "stop"): "verbose",
         ("The text does not say whether the engineer Otto Lindqvist built it", "plain", "stop"): "refusal",
         ("It was not the engineer Otto Lindqvist", "plain", "stop"): "partial",
-        ("the engineer Otto Lindqvist or Marit", "plain", "stop"): "partial",
-        ("The text does not say", "plain", "length"): "refusal",
         ('{"answer": "unknown"}', "json", "stop"): "refusal",
         ("Marit", "plain", "length"): "incomplete",
         ("Marit\nShe lit the lamp on the night of", "plain", "length"): "wrong",  # cut behind the answer
         ('{"answer": "Marit"} She lit the', "json", "length"): "wrong",
         ("Brunel and the", "plain", "stop"): "incomplete",
-        ("It was Brunel,", "plain", "stop"): "incomplete",
-        ("Isambard Brunel", "plain", "stop"): "hallucination",
-        ("In 1999", "plain", "stop"): "hallucination",
         (RAMBLING, "plain", "stop"): "drift",
         ("Bananas, mangoes, papayas, oranges, cherries, apples!", "plain", "stop"): "drift",
         ("Otto Lindqvist, a keeper", "plain", "stop"): "partial",
         ("Marit", "plain", "stop"): "wrong",
         ("In 1817", "plain", "stop"): "wrong",  # the text writes 1,817
-        ("no", "plain", "stop"): "wrong",
         ("the lighthouse of Skerrow", "plain", "stop"): "wrong",  # says nothing that the question doesn't
     }
     assert {
@@ -128,20 +118,6 @@ def test_a_choice_is_never_partly_right_nor_a_summary_right_in_too_many_words() 
     assert tag_of("Otto Lindqvist", kind="choice") == "wrong"
     assert tag_of("It was the engineer Otto Lindqvist", kind="choice") == "wrong"
     assert tag_of("It was the engineer Otto Lindqvist", kind="summary") == "wrong"
-
-
-def test_content_words_of_any_script() -> None:
-    expected = {
-        "The cat and the 7 dogs": {"cat", "7", "dogs"},
-        "STRASSE Straße": {"strasse"},
-        "１２,345 or 1.234.567": {"12345", "1234567"},
-        "東京タワー2020": {"東京", "京タ", "タワ", "ワー", "2020"},
-        "犬": {"犬"},
-        "हिन्दी": {"हिन्दी"},  # vowel signs are part of the word
-        "snake_case": {"snake", "case"},
-        "…": set(),
-    }
-    assert {text: content_words(text) for text in expected} == expected
 
 
 def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:

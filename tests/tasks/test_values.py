@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Reference
 from contextcliff.tasks.needles.niah import Needle
@@ -38,10 +39,13 @@ OTHER_NUMBERS = (
 SAMPLE = scored_sample(500, 1.0).sample
 
 
-def worth(option: str, answer: str, expected: str = "", *, finish_reason: str = "stop", **changes: Any) -> Score:
+def worth(
+    option: str, answer: str, *expected: str, finish_reason: str = "stop", text: str = "", **changes: Any
+) -> Score:
     """What a task as it is shipped gives for an answer."""
-    sample = replace(SAMPLE, question="", answers=(expected,))
-    score: Score = shipped(option, **changes).score(sample, said(answer, finish_reason), ScoringContext())
+    sample, document = replace(SAMPLE, question="", answers=expected), Document(document_id="d", title="d", text=text)
+    generation, context = said(answer, finish_reason), ScoringContext(document=document)
+    score: Score = shipped(option, **changes).score(sample, generation, context)
     return score
 
 
@@ -190,3 +194,51 @@ def test_a_copy_is_worth_its_lines_where_the_odd_one_is_named(
 ) -> None:
     score = worth("repeat", answer, LIST, finish_reason=finish_reason)
     assert (score.value, score.failure) == (value, tag)
+
+
+NAMES = ("ABCDE", "FGHIJ", "KLMNO", "PQRST", "UVWXY")
+VALUES = ("1111111", "2222222", "3333333", "4444444")
+
+
+@pytest.mark.parametrize(
+    ("option", "answers", "answer", "value", "failure"),
+    [
+        ("ruler_vt", NAMES, "ABCDE, FGHIJ, KLMNO, PQRST, UVWXY", 1.0, None),
+        ("ruler_vt", NAMES, "abcde fghij klmno pqrst uvwxy and ZZZZZ", 1.0, None),
+        ("ruler_vt", NAMES, "ABCDE, FGHIJ and KLMNO.", 0.6, "partial"),
+        ("ruler_vt", NAMES, "ABCDEF, XFGHIJ", 0.0, "missing"),
+        ("ruler_vt", NAMES, "", 0.0, "empty"),
+        ("ruler_niah_multivalue", VALUES, "1111111, 2222222, 3333333 and 4444444", 1.0, None),
+        ("ruler_niah_multivalue", VALUES, "1111111,2222222,3333333,4444444,5555555", 1.0, None),
+        ("ruler_niah_multivalue", VALUES, "2222222; 1,111,111; 9999999", 0.5, "partial"),
+        ("ruler_niah_multivalue", VALUES, "11111112 2222222", 0.25, "partial"),
+        ("ruler_niah_multivalue", VALUES, "I don't know", 0.0, "refusal"),
+    ],
+)
+def test_names_and_values_are_worth_the_share_that_is_named_whole(
+    option: str, answers: tuple[str, ...], answer: str, value: float, failure: str | None
+) -> None:
+    score = worth(option, answer, *answers)
+    assert score.value == pytest.approx(value)
+    assert score.failure == failure
+
+
+def test_a_needle_of_the_text_is_told_from_a_value_that_stands_nowhere() -> None:
+    text = "The secret number of oak is 1111111. The secret number of elm is 2222222."
+    expected = {
+        ("2222222", "allowed"): (0.0, "wrong_needle"),
+        ("9999999", "allowed"): (0.0, "hallucination"),
+        ("1111111 or 2222222", "allowed"): (1.0, None),
+        ("1111111 or 2222222", "wrong"): (0.0, "hedged"),
+    }
+    found = {
+        (answer, hedging): worth("ruler_niah_multikey_2", answer, "1111111", text=text, hedging=hedging)
+        for answer, hedging in expected
+    }
+    assert {key: (score.value, score.failure) for key, score in found.items()} == expected
+
+
+def test_whether_hedging_is_allowed_is_a_rule_of_judging_and_no_part_of_what_is_asked() -> None:
+    allowed, wrong = (shipped("niah_multikey", hedging=hedging) for hedging in ("allowed", "wrong"))
+    assert (allowed.identity(), allowed.asked()) == (wrong.identity(), wrong.asked())
+    assert "hedging" not in {*allowed.traits.idle, *wrong.traits.idle}  # what is idle is no part of the rule either

@@ -73,19 +73,6 @@ def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int,
     assert not counts.keys() & set(re.findall(r"\w+", before + after))
 
 
-def test_the_worked_example_of_common_words_is_that_of_the_paper_and_can_be_left_out() -> None:
-    for length, words, common, other in ((1_024, 20, 3, 1), (4_096, 40, 10, 3)):
-        sample = built("ruler_cwe", length)
-        listed, answer = re.findall(r"1\. .*", pieces(sample)[0])
-        counts = Counter(entries(listed))
-        assert len(counts) == words
-        assert {word for word, count in counts.items() if count == common} == set(entries(answer))
-        assert set(counts.values()) == {common, other}
-        assert len(entries(answer)) == 10
-    plan = shipped("ruler_cwe", lengths=[1_024], trials=1, example=False).build(materials())
-    assert pieces(plan.samples[0])[0].count("\n") == 2
-
-
 def test_a_list_that_needs_more_words_than_there_are_has_coined_words_alone() -> None:
     shorter, longer = built("ruler_cwe", 32_768), built("ruler_cwe", 100_000)
     known = set(english_words())
