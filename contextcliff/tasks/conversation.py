@@ -96,14 +96,10 @@ def _stock() -> dict[str, Any]:
 
 _MEASURED = 24
 """Turns on which the estimate rests."""
-_LARGER = 1.25
-"""How much longer than all that were measured a turn may be."""
-_SPARE = 24
-"""Turns of which the last few are chosen."""
-_FILLED_LAST = 3.4
-"""Tokens that the last few take, in turns of mean length: two or three of them fit."""
-_MORE = 1.25
-"""Turns drawn, to those of mean length that would fit."""
+_LARGER, _MORE = 1.25, 1.25
+"""How much longer than all that were measured a turn may be; turns drawn, to those of mean length that would fit."""
+_SPARE, _FILLED_LAST = 24, 3.4
+"""Turns of which the last few are chosen, and the tokens that these take, in turns of mean length: two or three fit."""
 _CLOSE_TOKENS = 8
 _ATTEMPTS = 16
 

@@ -126,7 +126,8 @@ class WordListMaker(Maker):
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task = self.task
         coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
-        listing, text, tokens = self._longest(random.Random(seed_of(*coordinates)), context_tokens)
+        listing, text = self._longest(random.Random(seed_of(*coordinates)), context_tokens)
+        recipe, tokens = self._asking(listing, text)
         sample = sample_at(
             task,
             coordinates,
@@ -137,7 +138,7 @@ class WordListMaker(Maker):
             document_id=f"words {digest_of(*coordinates)[:8]}",
             question=task.asking,
             answers=listing.answers,
-            recipe=self._recipe(listing, text),
+            recipe=recipe,
             answer_tokens=task.max_tokens,
         )
         yield sample
@@ -145,32 +146,30 @@ class WordListMaker(Maker):
             yield self._control(sample, "ceiling", listing)
             yield self._control(sample, "floor", listing)
 
-    def _longest(self, rng: random.Random, context_tokens: int) -> tuple[Listing, str, int]:
-        """A list of the most words that the length holds, its text, and the tokens of the whole prompt."""
-        counted: dict[int, int] = {}
+    def _longest(self, rng: random.Random, context_tokens: int) -> tuple[Listing, str]:
+        """A list of the most words that the length holds, and its text."""
         for listing in self.task.listings(rng, context_tokens):
-
-            def tokens_of(size: int, listing: Listing = listing) -> int:
-                counted[size] = self._count(listing, listing.text(size))
-                return counted[size]
-
-            size = fit(tokens_of, context_tokens, least=listing.least, most=listing.most, near=_NEARLY_FULL_TOKENS)
+            size = fit(
+                lambda size: self._asking(listing, listing.text(size))[1],  # noqa: B023 - called here alone
+                context_tokens,
+                least=listing.least,
+                most=listing.most,
+                near=_NEARLY_FULL_TOKENS,
+            )
             if size != listing.most:
                 break
-        return listing, listing.text(size), counted[size]
+        return listing, listing.text(size)
 
     def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], listing: Listing) -> Sample:
         text = listing.short(kind == "ceiling")
         identity = (self.task.framed(listing.opening, text), listing.answers)
-        recipe, tokens = self._recipe(listing, text), self._count(listing, text)
+        recipe, tokens = self._asking(listing, text)
         return control_of(sample, kind, identity, recipe=recipe, tokens=tokens, named="control")
 
-    def _recipe(self, listing: Listing, text: str) -> Recipe:
-        return Recipe(user=tuple(Words(text=piece) for piece in self.task.framed(listing.opening, text)))
-
-    def _count(self, listing: Listing, text: str) -> int:
-        prompt = Prompt(user="".join(self.task.framed(listing.opening, text)))
-        return self.materials.tokenizer.count_prompt(prompt)
+    def _asking(self, listing: Listing, text: str) -> tuple[Recipe, int]:
+        pieces = self.task.framed(listing.opening, text)
+        tokens = self.materials.tokenizer.count_prompt(Prompt(user="".join(pieces)))
+        return Recipe(user=tuple(Words(text=piece) for piece in pieces)), tokens
 
 
 @settings
