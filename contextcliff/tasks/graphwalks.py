@@ -36,12 +36,9 @@ _ANSWER_EXTRA_TOKENS = 16
 _TOKENS_BETWEEN_NODES = 2
 
 
-def _as_list(value: object) -> object:
-    """One number as a list of it."""
-    return (value,) if isinstance(value, int) else value
-
-
-Numbers = Annotated[tuple[Few, ...], Field(min_length=1), BeforeValidator(_as_list)]
+Numbers = Annotated[
+    tuple[Few, ...], Field(min_length=1), BeforeValidator(lambda given: (given,) if isinstance(given, int) else given)
+]
 """A number, or several that the trials take in turn."""
 
 

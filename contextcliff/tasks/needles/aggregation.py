@@ -54,7 +54,6 @@ class Aggregation(PlantingTask):
             )
 
     def plant(self, site: SampleSite) -> Planted:
-        """Every occurrence of every word, shuffled, evenly over the text."""
         rng = site.rng
         words = rng.sample([word for word in word_file("coded_words.json") if not site.holds(word)], self.words)
         counts = self._counts(rng)

@@ -95,7 +95,6 @@ class Niah(Depths, PlantingTask):
             )
 
     def plant(self, site: SampleSite) -> Planted:
-        """One sentence at the depth."""
         needle = self.needle
         if needle.kind == "static":
             hidden, question, answers = fact(needle.text.strip(), site.depth), needle.question, needle.accepted

@@ -64,7 +64,7 @@ class NiahMulti(Depths, PlantingTask):
             name = f"task.needles[{position}]"
             if not needle.answer.strip():
                 raise ValueError(f"{name}.answer: is blank; give a word, or leave the needle out")
-            if not needle.inferred and not _stands_in(needle.answer, needle.text):
+            if not needle.inferred and not _found(needle.answer, needle.text):
                 refuse_hidden_elsewhere(f"{name}.answer", needle.answer, name, "words that do")
         if self.needles and "{cities}" in self.question:
             raise ValueError(
@@ -78,13 +78,8 @@ class NiahMulti(Depths, PlantingTask):
     def goes_anywhere(self) -> bool:
         return self.spread == "anywhere"
 
-    @property
-    def how_many(self) -> int:
-        """Needles in a prompt."""
-        return len(self.needles) or self.count
-
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        return FORMS[self.value].tokens * (1 + self.how_many)
+        return FORMS[self.value].tokens * (1 + (len(self.needles) or self.count))
 
     def check_text(self, text: str) -> None:
         for needle in self.needles:
@@ -95,7 +90,6 @@ class NiahMulti(Depths, PlantingTask):
                 )
 
     def plant(self, site: SampleSite) -> Planted:
-        """The first at the depth, the rest evenly after it; or all of them anywhere."""
         hidden, keys = [(needle.text, needle.answer) for needle in self.needles], [""]
         if not hidden:
             pairs = site.pairs(count=self.count, key=self.key, value=self.value)
@@ -116,10 +110,9 @@ class NiahMulti(Depths, PlantingTask):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The share of the needles that the answer names; the prediction lists which."""
-        said = frozenset(NUMBER.found(generation.text))
-        return score_share(sample, generation, lambda wanted, text: wanted in said or stands_in(wanted, text))
+        return score_share(sample, generation, _found)
 
 
-def _stands_in(answer: str, text: str) -> bool:
+def _found(answer: str, text: str) -> bool:
+    """Whether an answer stands in a text; a number in any writing."""
     return answer in NUMBER.found(text) or stands_in(answer, text)

@@ -78,7 +78,6 @@ class NiahMultikey(Depths, PlantingTask):
         return self.layout == "packed"
 
     def plant(self, site: SampleSite) -> Planted:
-        """Every needle of the row, or the one that is asked for; and the distractors."""
         return self._packed(site) if self.layout == "packed" else self._isolated(site)
 
     def _isolated(self, site: SampleSite) -> Planted:

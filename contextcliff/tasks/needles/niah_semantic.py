@@ -56,7 +56,6 @@ class NiahSemantic(Depths, PlantingTask):
             )
 
     def plant(self, site: SampleSite) -> Planted:
-        """A needle of the set with a name of its own, and its distractors."""
         rng = site.rng
         chosen = rng.choice([item for item in needle_set() if not self.topics or item.topic in self.topics])
         others = rng.sample(

@@ -82,7 +82,6 @@ class Tracing(Depths, PlantingTask):
         return WORD.tokens * (2 + self.hops) if self.ask == "names" else None
 
     def plant(self, site: SampleSite) -> Planted:
-        """The chain that is asked for from the depth on, the others anywhere."""
         rng, size = site.rng, self.hops + 1
         names = site.distinct(_NAMES[self.names], count=self.chains * size)
         values = site.distinct(NUMBER, count=self.chains)

@@ -117,12 +117,12 @@ def settled(metric: str | OwnMetric, references: Sequence[str]) -> str | OwnMetr
     """What scores the answers to a short question with these accepted answers, by `task.metric`."""
     if metric != "auto":
         return metric
-    return "contains" if all(map(_is_short, references)) else "f1"
-
-
-def _is_short(reference: str) -> bool:
-    words = normalise(reference).split()
-    return len("".join(words)) <= SHORT_CHARACTERS if has_unspaced(reference) else len(words) <= SHORT_WORDS
+    for reference in references:
+        words = normalise(reference).split()
+        size, most = (len("".join(words)), SHORT_CHARACTERS) if has_unspaced(reference) else (len(words), SHORT_WORDS)
+        if size > most:
+            return "f1"
+    return "contains"
 
 
 def score_by(metric: str | OwnMetric, answer: str, references: Sequence[str], *, contains: bool) -> float:
