@@ -7,8 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 
 _MAX_LABEL = 200
@@ -54,9 +55,7 @@ class Row:
 
     def integer(self, key: str) -> int:
         """A whole number."""
-        value = self._required(key)
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise self.error(f"{self.prefix}{key} must be a whole number, got {_described(value)}")
+        value: int = self._checked(key, self._required(key), int, "a whole number")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -65,12 +64,7 @@ class Row:
 
     def sequence(self, key: str) -> Sequence[object]:
         """A list of anything; empty where there is none."""
-        value = self.values.get(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list | tuple):
-            raise self.error(f"{self.prefix}{key} must be a list, got {_described(value)}")
-        return value
+        return self._checked(key, self.values[key], (list, tuple), "a list") if self.holds(key) else ()
 
     def mapping(self, key: str) -> Row:
         """A mapping inside the row."""
@@ -84,9 +78,7 @@ class Row:
             if len({len(column) for column in columns.values()}) > 1:
                 raise self.error(f"{self.prefix}{key} has lists of different lengths")
             value = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        if not isinstance(value, list | tuple):
-            raise self.error(f"{self.prefix}{key} must be a list, got {_described(value)}")
-        return tuple(self._as_mapping(key, item) for item in value)
+        return tuple(self._as_mapping(key, item) for item in self._checked(key, value, (list, tuple), "a list"))
 
     def error(self, message: str) -> ConfigError:
         """An error that names this row."""
@@ -94,37 +86,31 @@ class Row:
 
     def _required(self, key: str) -> object:
         if not self.holds(key):
-            raise self.error(f"{self.prefix}{key} is missing")
+            there = "" if key in self.values else f"; it has {', '.join(self.values) or 'nothing'}"
+            raise self.error(f"{self.prefix}{key} is missing{there}")
         return self.values[key]
 
     def _as_mapping(self, key: str, value: object) -> Row:
-        if not isinstance(value, Mapping):
-            raise self.error(f"{self.prefix}{key} must be a mapping, got {_described(value)}")
-        return Row(values=value, place=self.place, prefix=f"{self.prefix}{key}.")
+        values: Mapping[str, object] = self._checked(key, value, Mapping, "a mapping")
+        return Row(values=values, place=self.place, prefix=f"{self.prefix}{key}.")
 
     def _checked_text(self, key: str, value: object) -> str:
-        if not isinstance(value, str):
-            raise self.error(f"{self.prefix}{key} must be text, got {_described(value)}")
+        text: str = self._checked(key, value, str, "text")
         try:
-            value.encode()
+            text.encode()
         except UnicodeEncodeError as error:
             raise self.error(f"{self.prefix}{key} holds a lone surrogate, which is half of a character") from error
+        return text
+
+    def _checked(self, key: str, value: object, kind: type | tuple[type, ...], wanted: str) -> Any:
+        if not isinstance(value, kind) or isinstance(value, bool):
+            named = next((name for each, name in _NAMED.items() if isinstance(value, each)), str(value)[:40])
+            raise self.error(f"{self.prefix}{key} must be {wanted}, got {named}")
         return value
 
 
-def _described(value: object) -> str:
-    """A value for a message: text and containers by their type, others as they are."""
-    match value:
-        case str():
-            return "text"
-        case Mapping():
-            return "a mapping"
-        case list() | tuple():
-            return "a list"
-        case _:
-            return str(value)[:40]
-
-
+_NAMED: Mapping[type, str] = {str: "text", Mapping: "a mapping", list: "a list", tuple: "a list"}
+"""What a message says in the place of a value that may be long."""
 MAX_CHOICES = 26
 """Choices are named by the letters A to Z."""
 
@@ -244,27 +230,17 @@ def _span(evidence: Span | str, entry: Entry, text: str) -> Span:
             )
         return Span(start=start, end=end)
     quote = _with_unix_line_ends(evidence)
-    start = text.find(quote)
-    if not quote or start < 0:
-        raise ConfigError(f"{entry.place}: evidence '{_shortened(quote)}' is not in its text; quote it exactly")
-    if text.find(quote, start + 1) >= 0:
-        raise ConfigError(
-            f"{entry.place}: evidence '{_shortened(quote)}' occurs more than once in its text; quote more of it"
-        )
+    shown, times = one_line(quote, longest=60), text.count(quote) if quote else 0
+    if times == 0:
+        raise ConfigError(f"{entry.place}: evidence '{shown}' is not in its text; quote it exactly")
+    if times > 1:
+        raise ConfigError(f"{entry.place}: evidence '{shown}' occurs more than once in its text; quote more of it")
+    start = text.index(quote)
     return Span(start=start, end=start + len(quote))
 
 
 def _with_unix_line_ends(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _shortened(text: str) -> str:
-    one_line = " ".join(text.split())
-    return one_line if len(one_line) <= 60 else f"{one_line[:60]}…"
-
-
-OPTIONAL_COLUMNS = ("id", "answers", "choices", "answer_index", "evidence", "level", "metadata")
-"""The columns that a table may lack, unlike `question`."""
 
 
 def entry_of(
@@ -280,14 +256,25 @@ def entry_of(
 
     Raises `ConfigError` for a value that is missing or of the wrong type.
     """
-    answers, starts = _answers(row)
+    is_squads = isinstance(row.values.get("answers"), Mapping)
+    answers, starts = squad_answers(row) if is_squads else (row.texts("answers"), ())
     choices = row.texts("choices")
+    if not choices and not row.holds("answers"):
+        raise row.error("answers is missing")
     if choices:
         right = choice_at(choices, row.integer("answer_index"), place=row.place, key="answer_index")
         if answers and right not in answers:
             raise row.error(f"answer_index={row.integer('answer_index')} is a choice that is not among its answers")
         answers = (right,)
     evidence = tuple(_evidence(row, item) for item in row.sequence("evidence"))
+    if starts and answers and not evidence:
+        span = span_of(context, answers[0], starts[0])
+        if span is None:
+            raise row.error(f"answers.answer_start={starts[0]} does not point at the answer in the text")
+        evidence = (span,)
+    level = row.integer("level") if row.holds("level") else 1
+    if level < 1:
+        raise row.error(f"level={level} must be 1 or more")
     return Entry(
         place=row.place,
         context=context,
@@ -298,8 +285,8 @@ def entry_of(
         title=title,
         kind=kind,
         choices=choices,
-        evidence=evidence or tuple(_answer_span(row, context, answers[0], start) for start in starts[:1] if answers),
-        level=_level(row),
+        evidence=evidence,
+        level=level,
         metadata=_metadata(row, metadata),
     )
 
@@ -319,21 +306,6 @@ def squad_answers(row: Row) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return texts, starts
 
 
-def _answers(row: Row) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    if isinstance(row.values.get("answers"), Mapping):
-        return squad_answers(row)
-    if not row.holds("answers") and not row.sequence("choices"):
-        raise row.error("answers is missing")
-    return row.texts("answers"), ()
-
-
-def _answer_span(row: Row, context: str, answer: str, start: int) -> Span:
-    span = span_of(context, answer, start)
-    if span is None:
-        raise row.error(f"answers.answer_start={start} does not point at the answer in the text")
-    return span
-
-
 def _evidence(row: Row, item: object) -> Span | str:
     if isinstance(item, str):
         return item
@@ -342,29 +314,16 @@ def _evidence(row: Row, item: object) -> Span | str:
     raise row.error("evidence must be a list of quotes or of [start, end]")
 
 
-def _level(row: Row) -> int:
-    level = row.integer("level") if row.holds("level") else 1
-    if level < 1:
-        raise row.error(f"level={level} must be 1 or more")
-    return level
-
-
 def _metadata(row: Row, columns: Sequence[str]) -> Mapping[str, str | int | float]:
     metadata = dict(row.mapping("metadata").values) if row.holds("metadata") else {}
     for column in columns:
         if column not in row.values:
             raise row.error(f"has no column {column}, which dataset.metadata names; it has {', '.join(row.values)}")
         metadata[column] = row.values[column]
-    return {name: _metadata_value(row, name, value) for name, value in metadata.items() if value is not None}
-
-
-def _metadata_value(row: Row, name: str, value: object) -> str | int | float:
-    match value:
-        case bool():
-            return str(value).lower()
-        case float() if not math.isfinite(value):
-            raise row.error(f"{name}={value} is not a finite number")
-        case str() | int() | float():
-            return value
-        case _:
+    for name, value in metadata.items():
+        if value is not None and not isinstance(value, str | int | float):
             raise row.error(f"{name} must be text or a number, as metadata is")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise row.error(f"{name}={value} is not a finite number")
+    given = {name: value for name, value in metadata.items() if isinstance(value, str | int | float)}
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}

@@ -9,16 +9,19 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from contextcliff.datasets.local_files import refuse_large, refuse_row_text, refuse_rows
+from contextcliff.datasets.local_files import parsed, refuse_large
 from contextcliff.documents.containers import UnreadableError
-from contextcliff.documents.reader import DocumentReader
-from contextcliff.documents.reading import SUFFIXES, documents_in, links_left_out, shown_name
+from contextcliff.documents.reader import DocumentReader, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.settings import GivenPath, settings
 from contextcliff.text.sentences import nearest_start, sentence_starts
 
 _PARAGRAPH_BREAK = "\n\n"
+_ROW_FORMATS = {
+    **{".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".json": "JSON"},
+    **{".parquet": "Parquet", ".csv": "CSV", ".tsv": "TSV"},
+}
 _SEARCHED_CHARACTERS = 4_000
 """On each side of where a rotation would start, to find the nearest sentence start."""
 
@@ -53,7 +56,7 @@ class Essays:
         """
         whole = self._document()
         parts = (whole,) if count == 1 else tuple(_rotated(whole, position, count) for position in range(count))
-        links = [link for key, path in self._given() for link in _files(Path(path).expanduser(), key=key)[1]]
+        links = [link for key, path in self._given() for link in _files(path, key=key)[1]]
         return Corpus(documents=parts, notes=(f"essays: {links_left_out(links)}",) if links else ())
 
     def _given(self) -> list[tuple[str, str]]:
@@ -66,9 +69,14 @@ class Essays:
     def _document(self) -> Document:
         given = self._given()
         if not given:
-            text = _built_in(self.story)
+            folder = files("contextcliff.datasets").joinpath("texts")
+            stories = {entry.name.removesuffix(".txt"): entry for entry in folder.iterdir()}
+            if self.story not in stories:
+                known = ", ".join(sorted(stories))
+                raise ConfigError(f"dataset.story={self.story}: there is none of this name; choose one of {known}")
+            text = stories[self.story].read_text(encoding="utf-8")
             return Document(document_id="story", title=text.split("\n", 1)[0], text=text, language=self.language)
-        sources = [(key, file) for key, path in given for file in _files(Path(path).expanduser(), key=key)[0]]
+        sources = [(key, file) for key, path in given for file in _files(path, key=key)[0]]
         text = _PARAGRAPH_BREAK.join(_texts(tuple(_checked(file, key=key) for key, file in sources))) + "\n"
         title = ", ".join(shown_name(file.stem) for _, file in sources)
         is_folder = any(Path(path).expanduser().is_dir() for _, path in given)
@@ -87,29 +95,10 @@ def _rotated(whole: Document, position: int, count: int) -> Document:
     return replace(whole, document_id=f"{whole.document_id}#{position + 1}", text=rotated)
 
 
-def _built_in(story: str) -> str:
-    stories = {
-        entry.name.removesuffix(".txt"): entry for entry in files("contextcliff.datasets").joinpath("texts").iterdir()
-    }
-    if story not in stories:
-        known = ", ".join(sorted(stories))
-        raise ConfigError(f"dataset.story={story}: there is none of this name; choose one of {known}")
-    return stories[story].read_text(encoding="utf-8")
-
-
-def _files(path: Path, *, key: str) -> tuple[list[Path], list[Path]]:
+def _files(path: str, *, key: str) -> tuple[list[Path], list[Path]]:
     """The files of a path, and the links of a folder that lead out of it."""
-    if not path.is_dir():
-        return [path], []
-    try:
-        documents, links = documents_in(path)
-    except OSError as error:
-        raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a folder that can") from error
-    if not documents:
-        kinds = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        why = links_left_out(links) or "give a folder that does"
-        raise ConfigError(f"{key}: {path} holds no {kinds} file; {why}")
-    return documents, links
+    given = Path(path).expanduser()
+    return documents_in(given, place=f"{key}: {path}") if given.is_dir() else ([given], [])
 
 
 def _checked(path: Path, *, key: str) -> tuple[str, Path, int, int]:
@@ -119,7 +108,6 @@ def _checked(path: Path, *, key: str) -> tuple[str, Path, int, int]:
     except OSError as error:
         raise ConfigError(f"{key}: {path} can't be read ({error.strerror}); give a file that can") from error
     refuse_large(status.st_size, f"{key}: {path}")
-    refuse_rows(path, f"{key}: {path}")
     return key, path, status.st_mtime_ns, status.st_size
 
 
@@ -131,13 +119,27 @@ def _texts(files: tuple[tuple[str, Path, int, int], ...]) -> tuple[str, ...]:
 
 
 def _text(reader: DocumentReader, path: Path, *, key: str) -> str:
+    text, kind = "", _ROW_FORMATS.get(path.suffix.lower())
     try:
-        text = reader.text(path, cleaned=True)
-        if not text.strip():
-            raise UnreadableError("holds no text once it is cleaned")
+        if kind is None:
+            text = reader.text(path, cleaned=True)
+            if not text.strip():
+                raise UnreadableError("holds no text once it is cleaned")
+            kind = "JSON" if text[0] in "{[" and (_is_json(text.split("\n", 1)[0]) or _is_json(text)) else None
     except UnreadableError as error:
         raise ConfigError(f"{key}: {path} {error.reason}; give another file, or its text as UTF-8") from error
     except ConfigError as error:
         raise ConfigError(f"{key}: {path}: {error}") from error
-    refuse_row_text(text, f"{key}: {path}")
+    if kind is not None:
+        raise ConfigError(
+            f"{key}: {path} holds rows ({kind}) and no prose; give a text, or ask the questions of a JSON Lines or "
+            "Parquet file with dataset=jsonl task=qa"
+        )
     return text
+
+
+def _is_json(text: str) -> bool:
+    try:
+        return isinstance(parsed(text.encode("utf-8", "replace")), dict | list)
+    except (ValueError, RecursionError):
+        return False

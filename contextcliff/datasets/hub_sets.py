@@ -14,11 +14,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at, span_of, squad_answers
-from contextcliff.datasets.hub_questions import EQUAL_CHOICES, Columns, HubQuestions
+from contextcliff.datasets.hub_questions import EQUAL_CHOICES, HubQuestions
 from contextcliff.records.corpus import Span
 from contextcliff.settings import Name, NonNegativeInt, settings
 
@@ -37,10 +36,6 @@ class Squad(HubQuestions):
 
     repository: Name = "rajpurkar/squad"
     split: str = "validation"
-
-    @property
-    def columns(self) -> Columns:
-        return Columns(required=("id", "context", "question", "answers"), optional=("title",))
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         context = row.text("context")
@@ -72,10 +67,6 @@ class NarrativeQA(HubQuestions):
     split: str = "test"
     text: Literal["summary", "story"] = "summary"
     """`summary` has about a thousand tokens; `story` is the whole book or film script."""
-
-    @property
-    def columns(self) -> Columns:
-        return Columns(required=("document", "question", "answers"))
 
     def schema_identity(self) -> Mapping[str, object]:
         return {"text": self.text}
@@ -114,13 +105,6 @@ class Quality(HubQuestions):
     first_label: NonNegativeInt = 1
     """The number of the first option."""
 
-    @property
-    def columns(self) -> Columns:
-        return Columns(
-            required=("article", "question", "options", self.label),
-            optional=("article_id", "question_unique_id", "title", "difficult", "hard"),
-        )
-
     def schema_identity(self) -> Mapping[str, object]:
         return {"label": self.label, "first_label": self.first_label}
 
@@ -158,10 +142,6 @@ class LongBenchV2(HubQuestions):
     repository: Name = "THUDM/LongBench-v2"
     split: str = "train"
 
-    @property
-    def columns(self) -> Columns:
-        return Columns(required=("context", "question", *_CHOICES, "answer"), optional=("_id", *_METADATA))
-
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         letter = row.text("answer").strip()
         if letter not in tuple(_LETTERS):
@@ -183,14 +163,9 @@ class LongBenchV2(HubQuestions):
 
 
 _UNANSWERABLE = "questions that the annotators could not answer from their paper are left out"
+_Answer = tuple[str, str, tuple[str, ...]]
+"""Its text, its kind and its evidence."""
 _ABSENT_EVIDENCE = "pieces of evidence are figures, tables or otherwise not in the text, and are left out"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Answer:
-    text: str
-    kind: str
-    evidence: tuple[str, ...]
 
 
 @settings
@@ -208,10 +183,6 @@ class Qasper(HubQuestions):
     split: str = "validation"
     revision: str | None = "refs/convert/parquet"
 
-    @property
-    def columns(self) -> Columns:
-        return Columns(required=("full_text", "qas"), optional=("id", "title", "abstract"))
-
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         context, title = _BREAK.join(_paragraphs(row)), row.heading("title")
         for question in row.mappings("qas"):
@@ -219,19 +190,20 @@ class Qasper(HubQuestions):
             if not answers:
                 left_out[_UNANSWERABLE] += 1
                 continue
-            evidence = _spans(context, answers[0].evidence)
-            left_out[_ABSENT_EVIDENCE] += len(answers[0].evidence) - len(evidence)
+            _, kind, quotes = answers[0]
+            evidence = _spans(context, quotes)
+            left_out[_ABSENT_EVIDENCE] += len(quotes) - len(evidence)
             yield Entry(
                 place=row.place,
                 context=context,
                 question=question.text("question"),
-                answers=tuple(answer.text for answer in answers),
+                answers=tuple(text for text, *_ in answers),
                 question_id=question.label("question_id"),
                 document_id=row.label("id"),
                 title=title,
                 evidence=evidence,
                 level=min(2, max(1, len(evidence))),
-                metadata={"answer_kind": answers[0].kind},
+                metadata={"answer_kind": kind},
             )
 
 
@@ -246,16 +218,11 @@ def _answer(given: Row) -> _Answer | None:
     """The answer of one annotator; None where the paper does not answer the question."""
     if given.values.get("unanswerable"):
         return None
-    evidence = given.texts("evidence")
-    spans = tuple(span.strip() for span in given.texts("extractive_spans") if span.strip())
-    if spans:
-        return _Answer(text=", ".join(spans), kind="extractive", evidence=evidence)
+    spans = ", ".join(filter(None, map(str.strip, given.texts("extractive_spans"))))
     free = given.text("free_form_answer").strip() if given.holds("free_form_answer") else ""
-    if free:
-        return _Answer(text=free, kind="free_form", evidence=evidence)
-    if given.holds("yes_no"):
-        return _Answer(text="Yes" if given.values["yes_no"] else "No", kind="yes_no", evidence=evidence)
-    return None
+    yes_no = ("Yes" if given.values["yes_no"] else "No") if given.holds("yes_no") else ""
+    kinds = {"extractive": spans, "free_form": free, "yes_no": yes_no}
+    return next(((text, kind, given.texts("evidence")) for kind, text in kinds.items() if text), None)
 
 
 def _spans(context: str, evidence: Sequence[str]) -> tuple[Span, ...]:
@@ -281,10 +248,6 @@ class HotpotQA(HubQuestions):
     repository: Name = "hotpotqa/hotpot_qa"
     configuration: str | None = "distractor"
     split: str = "validation"
-
-    @property
-    def columns(self) -> Columns:
-        return Columns(required=("id", "question", "answer", "supporting_facts", "context"), optional=("type", "level"))
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         context, spans = _joined_paragraphs(row)

@@ -3,59 +3,83 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.resources.abc import Traversable
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from contextcliff.datasets.entries import OPTIONAL_COLUMNS, Row, build_corpus, entry_of
-from contextcliff.datasets.hub_questions import Columns, local_rows
+from contextcliff.datasets.entries import Row, build_corpus, entry_of
 from contextcliff.datasets.local_files import checked_file, digest_of_file
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, PositiveInt, settings
 
+_BATCH_ROWS = 16
+"""Rows of a Parquet file in memory at once; one can hold a whole book."""
 
-def read_json_lines(file: Path, *, place: str) -> Iterator[Row]:
-    """The rows of a file. `place` names it in messages. Raises `ConfigError` for a line that is not a JSON object."""
+
+def local_rows(path: str, *, suffixes: Sequence[str]) -> Iterator[Row]:
+    """The rows of a file at `dataset.path`, as its suffix says.
+
+    Raises `ConfigError` for one that is absent, damaged, or of no kind of `suffixes`.
+    """
+    file, place = checked_file(path, key="dataset.path", suffixes=suffixes), f"dataset.path={path}"
+    if file.suffix.lower() == ".parquet":
+        return _parquet_rows(file, place=place)
+    with suppress(ValueError, RecursionError, OSError):  # it may be damaged, or have an object a line
+        if file.suffix.lower() == ".json" and isinstance(rows := json.loads(file.read_bytes()), list):
+            return (_row(values, place=f"{place}: row {number}") for number, values in enumerate(rows, start=1))
+    return read_json_lines(file, place=place)
+
+
+def _parquet_rows(file: Path, *, place: str) -> Iterator[Row]:
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        batches = ParquetFile(file).iter_batches(batch_size=_BATCH_ROWS)
+        for number, values in enumerate((values for batch in batches for values in batch.to_pylist()), start=1):
+            yield Row(values=values, place=f"{place}: row {number}")
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{place}: can't be read as Parquet ({error}); give a file that can") from error
+
+
+def read_json_lines(file: Path | Traversable, *, place: str) -> Iterator[Row]:
+    """The rows of a file with an object a line. `place` names it. Raises `ConfigError` for a line that is none."""
     try:
         with file.open(encoding="utf-8-sig") as lines:
-            yield from parse_json_lines(lines, place=place)
+            for number, line in enumerate(lines, start=1):
+                if line.strip():
+                    yield _row(_parsed(line, place=f"{place}: line {number}"), place=f"{place}: line {number}")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{place}: is not UTF-8 text; convert it first") from error
     except OSError as error:
         raise ConfigError(f"{place}: can't be read ({error.strerror}); give a file that can") from error
 
 
-def parse_json_lines(lines: Iterable[str], *, place: str) -> Iterator[Row]:
-    """The rows of lines in memory. `place` names their source. Raises `ConfigError` as `read_json_lines` does."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            values = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{place}: line {number} is not JSON; write one object per line") from error
-        if not isinstance(values, dict):
-            raise ConfigError(f"{place}: line {number} is not a JSON object; write one object per line")
-        yield Row(values=values, place=f"{place}: line {number}")
+def _parsed(line: str, *, place: str) -> object:
+    try:
+        parsed: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{place} is not JSON; write one object per line") from error
+    return parsed
 
 
-_PARQUET = ".parquet"
-_SUFFIXES = (".jsonl", _PARQUET)
+def _row(values: object, *, place: str) -> Row:
+    if not isinstance(values, dict):
+        raise ConfigError(f"{place} is not a JSON object; write one object per line")
+    return Row(values=values, place=place)
+
+
+_SUFFIXES = (".jsonl", ".parquet")
 
 
 @settings
-class Jsonl:
-    """One row per question: `context`, `question`, `answers` and the optional columns of `entries`.
+class OwnQuestions:
+    """What the sources of one's own questions have in common."""
 
-    Rows with the same context are questions on one document. `doc_id` and `title` name it.
-    """
-
-    name = "jsonl"
-
-    path: GivenPath | None = None
-    """The file."""
     limit: PositiveInt | None = None
     """Number of questions to take from the beginning of the file; None takes all."""
     metadata: tuple[str, ...] = ()
@@ -65,16 +89,26 @@ class Jsonl:
     language: str = "en"
     """Of the texts, as an ISO 639-1 code."""
 
+    def rules(self) -> Mapping[str, object]:
+        """For the identity."""
+        return {"limit": self.limit, "metadata": [*self.metadata], "kind": self.kind, "language": self.language}
+
+
+@settings
+class Jsonl(OwnQuestions):
+    """One row per question: `context`, `question`, `answers` and the optional columns of `entries`.
+
+    Rows with the same context are questions on one document. `doc_id` and `title` name it.
+    """
+
+    name = "jsonl"
+
+    path: GivenPath | None = None
+    """The file."""
+
     def identity(self) -> Mapping[str, object]:
         file = checked_file(self._path(), key="dataset.path", suffixes=_SUFFIXES)
-        return {
-            "dataset": self.name,
-            "sha256": digest_of_file(file, key="dataset.path"),
-            "limit": self.limit,
-            "metadata": list(self.metadata),
-            "kind": self.kind,
-            "language": self.language,
-        }
+        return {"dataset": self.name, "sha256": digest_of_file(file, key="dataset.path"), **self.rules()}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the file is finite
         entries = (
@@ -86,18 +120,9 @@ class Jsonl:
                 kind=self.kind,
                 metadata=self.metadata,
             )
-            for row in self._rows()
+            for row in local_rows(self._path(), suffixes=_SUFFIXES)
         )
         return build_corpus(islice(entries, self.limit), source=f"dataset.path={self.path}", language=self.language)
-
-    def _rows(self) -> Iterator[Row]:
-        path = self._path()
-        file = checked_file(path, key="dataset.path", suffixes=_SUFFIXES)
-        if file.suffix.lower() != _PARQUET:
-            # Line by line: a table needs one type per column, and evidence can be quotes in one row, spans in another.
-            return read_json_lines(file, place=f"dataset.path={path}")
-        columns = ("doc_id", "title", *OPTIONAL_COLUMNS, *self.metadata)
-        return local_rows(path, Columns(required=("context", "question"), optional=tuple(dict.fromkeys(columns))))
 
     def _path(self) -> str:
         if self.path is None:

@@ -14,18 +14,6 @@ from typing import Any, BinaryIO
 
 from contextcliff.errors import ConfigError, ContextCliffError
 
-_ROW_FORMATS = {
-    ".jsonl": "JSON Lines",
-    ".ndjson": "JSON Lines",
-    ".json": "JSON",
-    ".parquet": "Parquet",
-    ".csv": "CSV",
-    ".tsv": "TSV",
-}
-_NO_PROSE = (
-    "holds rows ({kind}) and no prose; give a text, or ask the questions of a JSON Lines or Parquet file with "
-    "dataset=jsonl task=qa"
-)
 MAX_BYTES = 2 << 30
 """A larger file is refused, since its texts are held in memory."""
 _MOST_VALUES = 2_000_000
@@ -99,26 +87,6 @@ def refuse_large(size: int, place: str) -> None:
     """Raise `ConfigError` for a file of more than 2 GiB."""
     if size > MAX_BYTES:
         raise ConfigError(f"{place}: is {size / (1 << 30):.1f} GiB; files of up to 2 GiB are read, give a part of it")
-
-
-def refuse_rows(file: Path, place: str) -> None:
-    """Raise `ConfigError` for a file whose suffix says that it holds rows (CSV, JSON Lines …) and not prose."""
-    kind = _ROW_FORMATS.get(file.suffix.lower())
-    if kind is not None:
-        raise ConfigError(f"{place} {_NO_PROSE.format(kind=kind)}")
-
-
-def refuse_row_text(text: str, place: str) -> None:
-    """Raise `ConfigError` for a text that is JSON."""
-    if text[:1] in ("{", "[") and (_is_json(text.split("\n", 1)[0]) or _is_json(text)):
-        raise ConfigError(f"{place} {_NO_PROSE.format(kind='JSON')}")
-
-
-def _is_json(text: str) -> bool:
-    try:
-        return isinstance(parsed(text.encode("utf-8", "replace")), dict | list)
-    except (ValueError, RecursionError):
-        return False
 
 
 def digest_of_file(file: Path, *, key: str) -> str:

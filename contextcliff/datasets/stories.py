@@ -11,7 +11,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from contextcliff.datasets.entries import Entry, build_corpus, entry_of
-from contextcliff.datasets.jsonl import parse_json_lines
+from contextcliff.datasets.jsonl import read_json_lines
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.seeding import digest_of
 from contextcliff.settings import settings
@@ -39,13 +39,9 @@ class Stories:
 
 def _entries(documents: Mapping[str, Document]) -> Iterator[Entry]:
     for file in _question_files():
-        lines = file.read_text(encoding="utf-8").split("\n")
-        for row in parse_json_lines(lines, place=f"dataset=stories: {file.name}"):
+        for row in read_json_lines(file, place=f"dataset=stories: {file.name}"):
             name = row.text("document_id")
-            if name not in documents:
-                raise row.error(f"asks about {name}, which is not a text of this dataset")
-            document = documents[name]
-            yield entry_of(row, context=document.text, document_id=name, metadata=("domain",))
+            yield entry_of(row, context=documents[name].text, document_id=name, metadata=("domain",))
 
 
 def _texts() -> Iterator[tuple[str, str]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Literal
 
 from contextcliff.records.corpus import Corpus, Document
@@ -18,20 +20,28 @@ _CHARACTERS_PER_TOKEN = 8
 
 
 @settings
-class Synthetic:
-    """As much generated prose as the longest prompt needs."""
-
-    name = "synthetic"
+class Drawn:
+    """A text for each seed and variant, as long as the longest prompt needs."""
 
     variant: NonNegativeInt = 0
     """Each number gives another text for the same run seed."""
 
-    def identity(self) -> Mapping[str, object]:
-        return {"dataset": self.name, "variant": self.variant}
-
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
         characters = tokens * _CHARACTERS_PER_TOKEN
         return Corpus(documents=tuple(self._document(i, characters=characters, seed=seed) for i in range(count)))
+
+    @abstractmethod
+    def _document(self, position: int, *, characters: int, seed: int) -> Document: ...
+
+
+@settings
+class Synthetic(Drawn):
+    """As much generated prose as the longest prompt needs."""
+
+    name = "synthetic"
+
+    def identity(self) -> Mapping[str, object]:
+        return {"dataset": self.name, "variant": self.variant}
 
     def _document(self, position: int, *, characters: int, seed: int) -> Document:
         coordinates = ("synthetic", seed, self.variant, *((position,) if position else ()))
@@ -75,7 +85,7 @@ _LONGEST_WORD = 12
 
 
 @settings
-class NeedleText:
+class NeedleText(Drawn):
     """Sentences of one template, each with a key and a value that no other has.
 
     The haystack of RULER's multikey 2 and 3 (Hsieh et al. 2024, arXiv:2404.06654). Its YAML takes template and kinds
@@ -90,8 +100,6 @@ class NeedleText:
     """What stands for the city."""
     value: Literal["number", "uuid", "word"]
     """What stands for the number."""
-    variant: NonNegativeInt = 0
-    """Each number gives another text for the same run seed."""
 
     def __post_init__(self) -> None:
         missing = [name for name in ("{city}", "{number}") if name not in self.template]
@@ -99,17 +107,7 @@ class NeedleText:
             raise ValueError(f"dataset.template={self.template!r}: {' and '.join(missing)} must stand in it")
 
     def identity(self) -> Mapping[str, object]:
-        return {
-            "dataset": self.name,
-            "template": self.template,
-            "key": self.key,
-            "value": self.value,
-            "variant": self.variant,
-        }
-
-    def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        characters = tokens * _CHARACTERS_PER_TOKEN
-        return Corpus(documents=tuple(self._document(i, characters=characters, seed=seed) for i in range(count)))
+        return {"dataset": self.name, **asdict(self)}
 
     def _document(self, position: int, *, characters: int, seed: int) -> Document:
         rng = random.Random(seed_of("needles", seed, self.variant, self.key, self.value, position))

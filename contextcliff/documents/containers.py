@@ -14,9 +14,16 @@ from contextcliff.errors import ConfigError
 
 _MAX_UNPACKED_BYTES = 512 << 20
 """All members together; a book with its pictures has less."""
-_MAX_MEMBERS = 20_000
 _MAX_NAME = 80
 """Characters of a member's name in messages."""
+
+
+class UnreadableError(Exception):
+    """A document whose text can't be read. `reason` follows the file's name in a message: `is encrypted`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def open_zip(data: bytes, *, kind: str) -> zipfile.ZipFile:
@@ -29,7 +36,7 @@ def open_zip(data: bytes, *, kind: str) -> zipfile.ZipFile:
     except (zipfile.BadZipFile, ValueError, OSError) as error:
         raise UnreadableError(f"is not a valid {kind} file") from error
     members = container.infolist()
-    if len(members) > _MAX_MEMBERS or sum(member.file_size for member in members) > _MAX_UNPACKED_BYTES:
+    if sum(member.file_size for member in members) > _MAX_UNPACKED_BYTES:
         raise UnreadableError("unpacks to more than 512 MiB")
     if any(member.flag_bits & 1 for member in members):
         raise UnreadableError("is encrypted")
@@ -61,37 +68,18 @@ def read_xml(container: zipfile.ZipFile, name: str, *, kind: str) -> Any:
         raise UnreadableError(f"is not a valid {kind} file: {name} in it is not XML") from error
 
 
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16: its mark starts with the same bytes
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
+_BYTE_ORDER_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _DECLARATION = re.compile(
     rb"""<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)|<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)""", re.I
 )
 _SEARCHED_BYTES = 4_096
 """A declaration is searched for in so many bytes; the HTML standard asks for it in the first 1,024."""
-_LABELS = {
-    "dos-874": "cp874",
-    "windows-874": "cp874",
-    "windows-31j": "cp932",
-    "windows-949": "cp949",
-    "iso-8859-8-i": "iso8859-8",
-    "koi8-ru": "koi8-u",
-    "unicode-1-1-utf-8": "utf-8",
-}
-"""Names of the web that Python doesn't know."""
 _REPLACEMENTS = {
-    "shift_jis": "cp932",
-    "iso8859-1": "cp1252",
-    "ascii": "cp1252",
+    **dict.fromkeys(("shift_jis", "windows-31j"), "cp932"),
+    **dict.fromkeys(("iso8859-1", "ascii"), "cp1252"),
     "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
+    **dict.fromkeys(("iso8859-11", "tis-620"), "cp874"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
     "euc_kr": "cp949",
     **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
 }
@@ -99,13 +87,8 @@ _REPLACEMENTS = {
 
 A declaration that is readable as ASCII can't be in a UTF-16 file.
 """
-_STANDARD_NAMES = (
-    "utf-8 cp866 cp874 cp932 cp949 iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 "
-    "iso8859-13 iso8859-14 iso8859-15 iso8859-16 koi8-r koi8-u mac-roman mac-cyrillic cp1250 cp1251 cp1252 cp1253 "
-    "cp1254 cp1255 cp1256 cp1257 cp1258 gb18030 big5 big5hkscs euc_jp iso2022_jp"
-)
-_OF_THE_WEB = frozenset(_STANDARD_NAMES.split())
-"""The encodings of that standard. Python has others that are no writing (`punycode`, in quadratic time)."""
+_NO_WRITING = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
+"""Python's encodings that no page is in; `punycode` takes quadratic time."""
 
 
 def decode(data: bytes, *, declares: bool) -> str:
@@ -114,21 +97,20 @@ def decode(data: bytes, *, declares: bool) -> str:
     The character set is that of the byte order mark, else (with `declares`) that of an HTML or XML declaration, else
     UTF-8. Raises `UnreadableError` for bytes that are not valid in it: guessing another one would damage the text.
     """
-    for mark, name in _BYTE_ORDER_MARKS:
+    for mark, name in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return _decode_as(name, data[len(mark) :])
     declaration = _DECLARATION.search(data[:_SEARCHED_BYTES]) if declares else None
     if declaration is None:
         return _decode_as("utf-8", data, detail=", and declares no other character set")
-    declared = (declaration[1] or declaration[2]).decode("ascii").lower()
+    declared = (declaration[1] or declaration[2]).decode("ascii").lower().removeprefix("x-")
     try:
-        known = codecs.lookup(_LABELS.get(declared, declared.removeprefix("x-"))).name
-    except LookupError:
-        known = ""
-    name = _REPLACEMENTS.get(known, known)
-    if name not in _OF_THE_WEB:
-        raise UnreadableError(f"declares the character set {declared[:_MAX_NAME]}, which is unknown")
-    return _decode_as(name, data, detail=", although it declares to be")
+        name = codecs.lookup(_REPLACEMENTS.get(declared, declared)).name
+        known = "" if name in _NO_WRITING else _REPLACEMENTS.get(name, name)
+        b"a".decode(known)  # a codec such as `rot13` gives no text
+    except LookupError as error:
+        raise UnreadableError(f"declares the character set {declared[:_MAX_NAME]}, which is unknown") from error
+    return _decode_as(known, data, detail=", although it declares to be")
 
 
 def _decode_as(name: str, data: bytes, *, detail: str = "") -> str:
@@ -137,14 +119,6 @@ def _decode_as(name: str, data: bytes, *, detail: str = "") -> str:
     except UnicodeError as error:
         raise UnreadableError(f"is not {name.upper()} text{detail}") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-class UnreadableError(Exception):
-    """A document whose text can't be read. `reason` follows the file's name in a message: `is encrypted`."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 def import_reader(module: str, *, kind: str) -> Any:

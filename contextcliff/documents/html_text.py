@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -93,22 +92,19 @@ def _mark_after(element: Any) -> str:
     if following is None or following.tag not in _CELLS:
         return ""
     # Cells that hold blocks are page layout, others are data.
-    return " | " if _is_plain(element) and _is_plain(following) else _PARAGRAPH
-
-
-def _is_plain(cell: Any) -> bool:
-    return not any(inner.tag in _BLOCKS for inner in cell.iterdescendants())
+    has_blocks = any(inner.tag in _BLOCKS for cell in (element, following) for inner in cell.iterdescendants())
+    return _PARAGRAPH if has_blocks else " | "
 
 
 def _with_line_ends(text: str) -> str:
-    text = re.sub(rf" ?([{_PARAGRAPH}{_LINE}{_ROW}]) ?", r"\1", re.sub(r" {2,}", " ", text))
-    text = re.sub(rf"[{_PARAGRAPH}{_LINE}{_ROW}]+", lambda run: _line_ends(run[0]), text)
-    return text.replace(_KEPT_BLANK, " ").strip()
-
-
-def _line_ends(marks: str) -> str:
     """A line end between rows and for one `br`; a blank line between paragraphs and for several `br`."""
-    one = _PARAGRAPH not in marks and (_ROW in marks or len(marks) == 1)
+    marks = f"[{_PARAGRAPH}{_LINE}{_ROW}]"
+    text = re.sub(rf" ?({marks}) ?", r"\1", re.sub(r" {2,}", " ", text))
+    return re.sub(f"{marks}+", _line_ends, text).replace(_KEPT_BLANK, " ").strip()
+
+
+def _line_ends(run: re.Match[str]) -> str:
+    one = _PARAGRAPH not in run[0] and (_ROW in run[0] or len(run[0]) == 1)
     return "\n" if one else "\n\n"
 
 
@@ -123,33 +119,25 @@ def epub_text(data: bytes) -> str:
     container = open_zip(data, kind="EPUB")
     root = read_xml(container, _CONTAINER, kind="EPUB").find(".//{*}rootfile")
     package = "" if root is None else root.get("full-path", "")
-    encrypted = set(_encrypted_files(container))
     # The spine of a valid book names a page once.
     pages = dict.fromkeys(_pages(read_xml(container, package, kind="EPUB"), posixpath.dirname(package)))
     if not pages:
         raise UnreadableError("is not a valid EPUB file: it has no pages")
-    if encrypted.intersection(pages):
-        raise UnreadableError("is encrypted")
-    texts = (_page(container, page) for page in pages)
-    return "\n\n".join(text for text in texts if text)
+    if _ENCRYPTION in container.namelist():  # often fonts alone
+        locked = read_xml(container, _ENCRYPTION, kind="EPUB").iterfind(".//{*}CipherReference")
+        if not pages.keys().isdisjoint(posixpath.normpath(unquote(each.get("URI", ""))) for each in locked):
+            raise UnreadableError("is encrypted")
+    markups = (decode(read_member(container, page, kind="EPUB"), declares=True) for page in pages)
+    return "\n\n".join(filter(None, (html_text(_SELF_CLOSED.sub(r"<\1\2></\1>", markup)) for markup in markups)))
 
 
 def _pages(package: Any, folder: str) -> Iterator[str]:
     items = {item.get("id"): item for item in package.iterfind(".//{*}manifest/{*}item")}
     for reference in package.iterfind(".//{*}spine/{*}itemref"):
         item = items.get(reference.get("idref"))
-        if item is None or item.get("media-type") not in _PAGE_TYPES or "nav" in item.get("properties", "").split():
-            continue
-        yield posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
-
-
-def _encrypted_files(container: zipfile.ZipFile) -> Iterator[str]:
-    """Files under copy protection. Often these are fonts alone, and the pages can be read."""
-    if _ENCRYPTION in container.namelist():
-        for reference in read_xml(container, _ENCRYPTION, kind="EPUB").iterfind(".//{*}CipherReference"):
-            yield posixpath.normpath(unquote(reference.get("URI", "")))
-
-
-def _page(container: zipfile.ZipFile, name: str) -> str:
-    markup = decode(read_member(container, name, kind="EPUB"), declares=True)
-    return html_text(_SELF_CLOSED.sub(r"<\1\2></\1>", markup))
+        if (
+            item is not None
+            and item.get("media-type") in _PAGE_TYPES
+            and "nav" not in item.get("properties", "").split()
+        ):
+            yield posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))

@@ -7,9 +7,8 @@ codes of RTF; its output does not tell the ends of paragraphs, lines and cells a
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
@@ -18,7 +17,8 @@ from contextcliff.documents.containers import UnreadableError, import_reader, op
 
 _OLE = b"\xd0\xcf\x11\xe0"
 """First bytes of a compound file: an encrypted Word document is one and not a zip file, and so is one of Word 97."""
-_CONTENT, _MANIFEST = "content.xml", "META-INF/manifest.xml"
+_BODY = re.compile(r"word/document\d*\.xml")
+_MANIFEST = "META-INF/manifest.xml"
 _BLANKS = re.compile(r"[ \t\r\n]+")
 
 
@@ -32,10 +32,6 @@ class _Vocabulary:
     cell: str
     text_box: str
     """Read after the paragraph that anchors it."""
-    frame: str = ""
-    """What may hold a text box outside a paragraph."""
-    copies: str = ""
-    """What repeats a text box for older programs."""
     text: str = ""
     """What alone holds words. Empty: every element does, and a run of blanks in it is one blank."""
     characters: Mapping[str, str]
@@ -44,18 +40,17 @@ class _Vocabulary:
 
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_COPIES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _DOCX = _Vocabulary(
     paragraphs=frozenset({f"{_WORD}p"}),
     table=f"{_WORD}tbl",
     row=f"{_WORD}tr",
     cell=f"{_WORD}tc",
     text_box=f"{_WORD}txbxContent",
-    copies=_FALLBACK,
     text=f"{_WORD}t",
     characters={f"{_WORD}tab": " ", f"{_WORD}br": "\n", f"{_WORD}cr": "\n", f"{_WORD}noBreakHyphen": "-"},
     # Deleted words, copies for older programs, and text boxes, which are read after their paragraph.
-    skipped=frozenset({f"{_WORD}del", f"{_WORD}moveFrom", _FALLBACK, f"{_WORD}txbxContent"}),
+    skipped=frozenset({f"{_WORD}del", f"{_WORD}moveFrom", _COPIES, f"{_WORD}txbxContent"}),
 )
 
 _OASIS = "{urn:oasis:names:tc:opendocument:xmlns:"
@@ -68,7 +63,6 @@ _ODT = _Vocabulary(
     row=f"{_TABLE}table-row",
     cell=f"{_TABLE}table-cell",
     text_box=f"{_DRAW}text-box",
-    frame=f"{_DRAW}frame",
     characters={f"{_TEXT}tab": " ", f"{_TEXT}line-break": "\n", f"{_TEXT}s": " "},
     # Contents pages, notes, tracked deletions, furigana, and text boxes, which are read after their paragraph.
     skipped=frozenset(
@@ -85,35 +79,32 @@ _ODT = _Vocabulary(
 def docx_text(data: bytes) -> str:
     """Paragraphs with blank lines between them; one line per table row, its cells separated by ` | `.
 
-    Read with `python-docx`. Raises `UnreadableError` for a damaged or encrypted file.
+    Raises `UnreadableError` for a damaged or encrypted file.
     """
-    docx = import_reader("docx", kind="DOCX")
     if data.startswith(_OLE):
         raise UnreadableError("is encrypted or in the format of Word 97; save it as DOCX without a password")
     container = open_zip(data, kind="DOCX")
-    for name in container.namelist():  # unpacked as a check: python-docx fails in many ways over a damaged member
-        read_member(container, name, kind="DOCX")
-    try:
-        body = docx.Document(io.BytesIO(data)).element.body
-    except (ValueError, KeyError, TypeError, AttributeError, SyntaxError, docx.opc.exceptions.OpcError) as error:
-        raise UnreadableError("is not a valid DOCX file") from error
-    return _text(body, _DOCX)
+    name = next(filter(_BODY.fullmatch, container.namelist()), "word/document.xml")
+    return _text(read_xml(container, name, kind="DOCX").find(f"{_WORD}body"), _DOCX, kind="DOCX")
 
 
 def odt_text(data: bytes) -> str:
-    """As `docx_text`, of an OpenDocument file. Read with `lxml`."""
+    """As `docx_text`, of an OpenDocument file."""
     container = open_zip(data, kind="ODT")
     if _MANIFEST in container.namelist() and b"encryption-data" in read_member(container, _MANIFEST, kind="ODT"):
         raise UnreadableError("is encrypted")
-    body = read_xml(container, _CONTENT, kind="ODT").find(f"{_OFFICE}body/{_OFFICE}text")
+    body = read_xml(container, "content.xml", kind="ODT").find(f"{_OFFICE}body/{_OFFICE}text")
+    return _text(body, _ODT, kind="ODT")
+
+
+def _text(body: Any, tags: _Vocabulary, *, kind: str) -> str:
     if body is None:
-        raise UnreadableError("is not a valid ODT file: it holds no text document")
-    return _text(body, _ODT)
+        raise UnreadableError(f"is not a valid {kind} file: it holds no text document")
+    return _joined(_blocks(body, tags))
 
 
-def _text(body: Any, tags: _Vocabulary) -> str:
-    paragraphs = (text.strip() for text in _blocks(body, tags))
-    return "\n\n".join(text for text in paragraphs if text)
+def _joined(paragraphs: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, (paragraph.strip() for paragraph in paragraphs)))
 
 
 def _blocks(holder: Any, tags: _Vocabulary) -> Iterator[str]:
@@ -121,21 +112,14 @@ def _blocks(holder: Any, tags: _Vocabulary) -> Iterator[str]:
         if child.tag in tags.paragraphs:
             yield "".join(_words(child, tags))
             for box in child.iter(tags.text_box):
-                if not _is_repeated(box, child, tags):
+                # Not a copy of one, nor one in another box, with which it is read.
+                between = takewhile(lambda outer: outer is not child, box.iterancestors())  # noqa: B023
+                if not any(outer.tag in tags.skipped for outer in between):
                     yield from _blocks(box, tags)
         elif child.tag == tags.table:
             yield "\n".join(_row(row, tags) for row in _table_parts(child, tags.row, tags))
-        elif child.tag == tags.frame:
-            for box in child.iterchildren(tags.text_box):
-                yield from _blocks(box, tags)
-        elif child.tag not in tags.skipped:
+        elif child.tag == tags.text_box or child.tag not in tags.skipped:
             yield from _blocks(child, tags)  # sections, lists, content controls and tracked insertions hold paragraphs
-
-
-def _is_repeated(box: Any, paragraph: Any, tags: _Vocabulary) -> bool:
-    """Whether a text box of a paragraph is a copy, or in another box, with which it is read."""
-    between = takewhile(lambda outer: outer is not paragraph, box.iterancestors())
-    return any(outer.tag in (tags.copies, tags.text_box) for outer in between)
 
 
 def _row(row: Any, tags: _Vocabulary) -> str:
@@ -170,9 +154,8 @@ def _own_words(holder: Any, text: str | None, tags: _Vocabulary) -> str:
     return _BLANKS.sub(" ", text or "")
 
 
-_MAX_BYTES = 64 << 20
-"""Without pictures. A long novel has 2 MiB."""
 _BINARY = re.compile(rb"\\bin(\d{1,10}) ?")
+"""Before so many raw bytes, which may include braces."""
 _PICTURE = re.compile(rb"[0-9A-Fa-f\r\n]{256,}")
 """A picture in hexadecimal digits; no word is as long."""
 _PARAGRAPH, _CELL, _ROW, _ROW_BEGINS = "\ue000", "\ue001", "\ue002", "\ue003"
@@ -185,37 +168,30 @@ _CONTROL_WORD = re.compile(rf"(?<!\\)((?:\\\\)*)\\({'|'.join(_MARKS)})(?![A-Za-z
 _ESCAPED_LINE_END = re.compile(r"(?<!\\)((?:\\\\)*)\\\r?\n")
 _LINK = re.compile(r"(\\fldinst\b[^}]{0,200}?)HYPERLINK")
 """Renamed, or `striprtf` would add the address after the words of a link."""
+_TABLES = re.compile(f"(?:{_ROW_BEGINS}[^{_ROW}]*{_ROW})+")
 
 
 def rtf_text(data: bytes) -> str:
-    """Paragraphs with blank lines between them; one line per table row, its cells separated by ` | `.
+    """As `docx_text`, of a file in Rich Text Format.
 
     Read with `striprtf`, in the code page of the file and the character sets of its fonts. Raises `UnreadableError` for
-    a file that is damaged, has bytes that its code page lacks, or is longer than 64 MiB without its pictures.
+    a file that is damaged or has bytes that its code page lacks.
     """
     striprtf = import_reader("striprtf.striprtf", kind="RTF")
     if not data.lstrip().startswith(b"{\\rtf"):
         raise UnreadableError("is not a valid RTF file")
-    source = _PICTURE.sub(b"", _without_binary(data))
-    if len(source) > _MAX_BYTES:
-        raise UnreadableError("is longer than 64 MiB without its pictures")
+    while binary := _BINARY.search(data):
+        data = data[: binary.start()] + data[binary.end() + int(binary[1]) :]
     try:
-        text = striprtf.rtf_to_text(_marked(source))
+        text = striprtf.rtf_to_text(_marked(_PICTURE.sub(b"", data)))
     except UnicodeDecodeError as error:
         raise UnreadableError(f"is not {error.encoding.upper()} text, although it declares to be") from error
     except (ValueError, LookupError, TypeError, OverflowError) as error:
         raise UnreadableError("is not a valid RTF file") from error
-    paragraphs = (text.strip() for text in _rtf_blocks(_with_joined_surrogates(text)))
-    return "\n\n".join(text for text in paragraphs if text)
-
-
-def _without_binary(data: bytes) -> bytes:
-    """The file without its `\\bin` data, which is raw bytes of a given number and may include braces."""
-    pieces, position = list[bytes](), 0
-    while (binary := _BINARY.search(data, position)) is not None:
-        pieces.append(data[position : binary.start()])
-        position = binary.end() + int(binary[1])
-    return b"".join([*pieces, data[position:]])
+    # Characters beyond the basic plane are written as two surrogates.
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    paragraphs = re.sub(f"[{_CELL}{_ROW}{_ROW_BEGINS}]", " ", _TABLES.sub(_rtf_table, whole)).split(_PARAGRAPH)
+    return _joined("\n".join(line.strip() for line in each.split("\n")) for each in paragraphs)
 
 
 def _marked(source: bytes) -> str:
@@ -226,26 +202,7 @@ def _marked(source: bytes) -> str:
     return _CONTROL_WORD.sub(lambda word: f"{word[1]}{{}}{_MARKS[word[2]]}", escaped)
 
 
-def _with_joined_surrogates(text: str) -> str:
-    """The text with the surrogate pairs that RTF writes for characters beyond the basic plane joined."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _rtf_blocks(text: str) -> Iterator[str]:
-    rows: list[str] = []
-    *ended, rest = text.split(_ROW)
-    for piece in ended:
-        before, _, row = piece.partition(_ROW_BEGINS)
-        if before.strip(f"{_PARAGRAPH} \n"):
-            yield "\n".join(rows)
-            rows = []
-            yield from _paragraphs(before)
-        *cells, _ = row.split(_CELL)
-        rows.append(" | ".join(" ".join(re.sub(f"[{_PARAGRAPH}{_ROW_BEGINS}]", " ", cell).split()) for cell in cells))
-    yield "\n".join(rows)
-    yield from _paragraphs(rest)
-
-
-def _paragraphs(text: str) -> Iterator[str]:
-    for paragraph in re.sub(f"[{_CELL}{_ROW_BEGINS}]", " ", text).split(_PARAGRAPH):
-        yield "\n".join(line.strip() for line in paragraph.split("\n"))
+def _rtf_table(table: re.Match[str]) -> str:
+    rows = (row.split(_CELL)[:-1] for row in table[0].split(_ROW)[:-1])
+    cells = ([" ".join(re.sub(f"[{_PARAGRAPH}{_ROW_BEGINS}]", " ", cell).split()) for cell in row] for row in rows)
+    return f"{_PARAGRAPH}{chr(10).join(map(' | '.join, cells))}{_PARAGRAPH}"

@@ -77,20 +77,16 @@ def _line(text: Any, codes: list[int], inked: list[int], *, hyphenated: bool) ->
     first, middle, last = inked[0], inked[len(inked) // 2], inked[-1]
     # The middle letter gives the size: the first may be a large initial, the last the number of a footnote.
     _, bottom, _, top = text.get_charbox(middle, loose=True)
+    # PDFium may give a character beyond the basic plane as two surrogates.
+    words = "".join(map(chr, codes[first : last + 1])).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return Line(
-        text=_line_words(codes[first : last + 1]),
+        text=" ".join(words.translate(_REPLACEMENTS).split(" ")),
         left=text.get_charbox(first, loose=True)[0],
         right=text.get_charbox(last, loose=True)[2],
         bottom=bottom,
         height=max(0.1, top - bottom),
         hyphenated=hyphenated,
     )
-
-
-def _line_words(codes: list[int]) -> str:
-    # PDFium may give a character beyond the basic plane as two surrogates.
-    text = "".join(map(chr, codes)).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return " ".join(text.translate(_REPLACEMENTS).split(" "))
 
 
 _MIN_HEAD_PAGES, _MIN_HEAD_SHARE = 3, 0.01
@@ -134,54 +130,32 @@ def pdf_text(data: bytes) -> str:
     if not pages:
         raise UnreadableError("holds no text (it is scanned or empty, and needs OCR first)")
     layout = _layout(pages)
-    pieces = [_marked_text(pages[0][0])]
-    for position, page in enumerate(pages):
-        if position:
-            pieces += [_separator_across(pages[position - 1][-1], page, layout), _marked_text(page[0])]
-        for index, previous in enumerate(page[:-1]):
-            pieces += [_separator(previous, page[index + 1 :], layout), _marked_text(page[index + 1])]
-    return _with_joined_words("".join(pieces)).strip()
+    text, previous = "", None
+    for page in pages:
+        for index, line in enumerate(page):
+            if previous is not None:
+                text += _separator(previous, page[index:], layout, across=not index)
+            text += f"{line.text}{_DIVIDED}" if line.hyphenated else line.text
+            previous = line
+    return _with_joined_words(text).strip()
 
 
-def _marked_text(line: Line) -> str:
-    return f"{line.text}{_DIVIDED}" if line.hyphenated else line.text
-
-
-def _separator(previous: Line, rest: Sequence[Line], layout: _Layout) -> str:
-    """The separator of two lines of a page: a blank line, a line end or a blank; empty inside a word."""
+def _separator(previous: Line, rest: Sequence[Line], layout: _Layout, *, across: bool) -> str:
+    """The separator of two lines, `across` a page or not: a blank line, a line end or a blank; empty inside a word."""
+    line = rest[0]
     if previous.hyphenated:
         return ""
-    line = rest[0]
     step = previous.bottom - line.bottom
-    if step <= 0:  # the next column
-        return _separator_across(previous, rest, layout)
-    indented = line.left - previous.left > _INDENT * line.height
-    if indented or step > _PARAGRAPH_STEP * layout.step or _differs_in_size(previous, line):
-        return "\n\n"
-    return "\n" if _ends_short(previous, line, layout) else " "
-
-
-def _separator_across(previous: Line, rest: Sequence[Line], layout: _Layout) -> str:
-    """The separator of the last line of a page or column and the first of the next."""
-    if previous.hyphenated:
-        return ""
-    line = rest[0]
-    outermost = sorted(other.left for other in rest)[len(rest) // 10]
-    indented = line.left - outermost > _INDENT * line.height
-    ended = indented or _differs_in_size(previous, line) or _ends_short(previous, line, layout)
-    return "\n\n" if ended else " "
-
-
-def _differs_in_size(previous: Line, line: Line) -> bool:
+    across = across or step <= 0  # the next column
+    left = sorted(other.left for other in rest)[len(rest) // 10] if across else previous.left
     smaller, larger = sorted((previous.height, line.height))
-    return larger > _SIZE_RATIO * smaller
-
-
-def _ends_short(previous: Line, line: Line, layout: _Layout) -> bool:
-    """Whether the first word of the next line would have fitted at the end of this one."""
-    letter_width = (line.right - line.left) / len(line.text)
-    first_word = line.text.split(" ", 1)[0]
-    return layout.right(previous) - previous.right > letter_width * (len(first_word) + 1)
+    begins = line.left - left > _INDENT * line.height or larger > _SIZE_RATIO * smaller
+    # The first word of the line would have fitted at the end of the one before.
+    letter, first_word = (line.right - line.left) / len(line.text), line.text.split(" ", 1)[0]
+    is_short = layout.right(previous) - previous.right > letter * (len(first_word) + 1)
+    if begins or (is_short if across else step > _PARAGRAPH_STEP * layout.step):
+        return "\n\n"
+    return "\n" if is_short else " "
 
 
 def _layout(pages: Sequence[Sequence[Line]]) -> _Layout:
@@ -198,7 +172,8 @@ def _layout(pages: Sequence[Sequence[Line]]) -> _Layout:
 
 def _without_running_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     """The pages without the lines that are equal, but for their numbers, at the edges of many pages."""
-    edges = [_edges(page) for page in pages]
+    orders = [sorted(range(len(page)), key=lambda index: page[index].bottom) for page in pages]
+    edges = [{*order[:2], *order[-2:]} for order in orders]
     n_pages = Counter(key for page, edge in zip(pages, edges, strict=True) for key in {_key(page[i]) for i in edge})
     least = max(_MIN_HEAD_PAGES, len(pages) * _MIN_HEAD_SHARE)
     return [
@@ -207,19 +182,13 @@ def _without_running_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     ]
 
 
-def _edges(page: Sequence[Line]) -> frozenset[int]:
-    """Indices of the two highest and the two lowest lines."""
-    order = sorted(range(len(page)), key=lambda index: page[index].bottom)
-    return frozenset([*order[:2], *order[-2:]])
-
-
 def _key(line: Line) -> str:
     return re.sub(r"\d+", "#", line.text)
 
 
 def _with_joined_words(text: str) -> str:
     """The text with divided words joined; with the hyphen where the text has the word in that form alone."""
-    known = set(_words(text)) if _DIVIDED in text else set()
+    known = set(re.findall(r"\w+(?:-\w+)*", text)) if _DIVIDED in text else set()
 
     def join(halves: re.Match[str]) -> str:
         joined, hyphenated = halves[1] + halves[2], f"{halves[1]}-{halves[2]}"
@@ -227,7 +196,3 @@ def _with_joined_words(text: str) -> str:
         return hyphenated if compound else joined
 
     return _DIVIDED_WORD.sub(join, text).replace(_DIVIDED, "-")
-
-
-def _words(text: str) -> Iterator[str]:
-    return (match[0] for match in re.finditer(r"\w+(?:-\w+)*", text))

@@ -1,4 +1,4 @@
-"""Reads documents in a process of its own, with bounds of time, memory and text.
+"""Reads the text of documents by their suffix, in a process of its own with bounds of time, memory and text.
 
 A document may be anybody's. A few kilobytes can ask for hours of work or for gigabytes, and a library in C that fails
 ends its process without a word: then this process ends, and the run goes on without the file.
@@ -8,18 +8,109 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from typing import Self
 
 from contextcliff.documents.cleaning import clean_text
-from contextcliff.documents.containers import UnreadableError
-from contextcliff.documents.reading import read_document
+from contextcliff.documents.containers import UnreadableError, decode
+from contextcliff.documents.html_text import epub_text, html_text
+from contextcliff.documents.office_text import docx_text, odt_text, rtf_text
+from contextcliff.documents.pdf_text import pdf_text
 from contextcliff.errors import ConfigError
+
+_BLANK_LINES = re.compile(r"\n[ \t\n]*\n")
+_STRIPPED = " \t\n\f\v\u00a0"
+"""Removed at both ends of a text. The ideographic space stays: it indents a Japanese paragraph."""
+
+
+def read_document(path: Path) -> str:
+    """Plain text with blank lines between paragraphs, without scripts, comments, navigation and running heads.
+
+    The suffix, one of `SUFFIXES`, chooses the reader; a file with any other is read as text. Markdown keeps its markup.
+    Raises `UnreadableError` for a file that is damaged, encrypted, in an unknown character set or without text (a
+    scan), and `ConfigError` where the package that reads it is not installed.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableError(f"can't be read ({error.strerror})") from error
+    text = _BLANK_LINES.sub("\n\n", _READERS.get(path.suffix.lower(), _plain)(data)).strip(_STRIPPED)
+    if not text.strip():
+        raise UnreadableError("holds no text")
+    return text
+
+
+def documents_in(folder: Path, *, place: str) -> tuple[list[Path], list[Path]]:
+    """The files of a folder with one of `SUFFIXES`, sorted by name, without hidden files and subfolders.
+
+    Links that lead out of the folder come apart, as the second list. Raises `ConfigError`, which begins with `place`,
+    for a folder that can't be read and for one without a document.
+    """
+    try:
+        home = folder.resolve()
+        files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
+    except OSError as error:
+        raise ConfigError(f"{place}: can't be read ({error.strerror}); give a folder that can") from error
+    visible = [file for file in files if not file.name.startswith(".")]
+    links = [file for file in visible if not file.resolve().is_relative_to(home)]
+    if len(links) == len(visible):
+        why = links_left_out(links) or f"these are read: {', '.join(SUFFIXES)}"
+        raise ConfigError(f"{place}: holds no document; {why}")
+    return [file for file in visible if file not in links], links
+
+
+def links_left_out(links: Sequence[Path]) -> str:
+    """How many links of a folder are left out, one of them, and the way out. Empty without any."""
+    if not links:
+        return ""
+    return (
+        f"links that lead out of their folder are left out: {len(links)}, one of them "
+        f"{' '.join(shown_name(links[0].name).split())}; copy into the folder what they name"
+    )
+
+
+def shown_name(name: str) -> str:
+    """The name of a file; bytes in it that are not UTF-8 are escapes (`caf\\xe9`)."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _html(data: bytes) -> str:
+    return html_text(decode(data, declares=True))
+
+
+def _markdown(data: bytes) -> str:
+    return re.sub(r"<!--.*?-->", "", _plain(data), flags=re.DOTALL)
+
+
+def _plain(data: bytes) -> str:
+    text = decode(data, declares=False)
+    if "\0" in text:
+        raise UnreadableError("is binary, not text")
+    return text
+
+
+_READERS: Mapping[str, Callable[[bytes], str]] = {
+    ".pdf": pdf_text,
+    ".docx": docx_text,
+    ".odt": odt_text,
+    ".rtf": rtf_text,
+    ".epub": epub_text,
+    ".html": _html,
+    ".htm": _html,
+    ".xhtml": _html,
+    ".md": _markdown,
+    ".txt": _plain,
+}
+SUFFIXES = tuple(_READERS)
+"""The suffixes of documents, in lower case."""
+
 
 _LEAST_SECONDS, _SECONDS_PER_MIB, _MOST_SECONDS = 30, 3, 300
 """For one file. A novel takes a second, also as a PDF."""
@@ -46,10 +137,7 @@ class DocumentReader:
         Raises what `read_document` raises, and `UnreadableError` for a file that takes too long or too much memory,
         holds too much text, or ends the process.
         """
-        try:
-            size = path.stat().st_size
-        except OSError as error:
-            raise UnreadableError(f"can't be read ({error.strerror})") from error
+        size = path.stat().st_size if path.exists() else 0
         seconds = min(_LEAST_SECONDS + _SECONDS_PER_MIB * (size >> 20), _MOST_SECONDS)
         process = self._process = self._process or _started()
         timer = Timer(seconds, process.kill)
@@ -59,7 +147,10 @@ class DocumentReader:
             kind, said = _answer(process, json.dumps([str(path), cleaned, seconds]))
         except (OSError, ValueError) as error:
             self._end()
-            raise UnreadableError(_why_ended(process.returncode, time.monotonic() - began, seconds)) from error
+            if time.monotonic() - began >= seconds:
+                raise UnreadableError(f"takes longer than {seconds} s to read") from error
+            perhaps = "" if process.returncode == _OUT_OF_MEMORY else "is damaged, or "
+            raise UnreadableError(f"{perhaps}takes more than {_MEMORY_GIB} GiB of memory to read") from error
         finally:
             timer.cancel()
         if kind == "text":
@@ -85,8 +176,7 @@ def _started() -> subprocess.Popen[bytes]:
 
 def _answer(process: subprocess.Popen[bytes], request: str) -> tuple[str, str]:
     """Kind and text of an answer. Raises `OSError` or `ValueError` where the process ends before it is complete."""
-    assert process.stdin is not None
-    assert process.stdout is not None
+    assert process.stdin and process.stdout  # noqa: PT018 - for the type checker
     process.stdin.write(f"{request}\n".encode())
     process.stdin.flush()
     kind, length = process.stdout.readline().decode().split()
@@ -94,14 +184,6 @@ def _answer(process: subprocess.Popen[bytes], request: str) -> tuple[str, str]:
     if len(data) < int(length):
         raise ValueError("the answer is cut off")
     return kind, data.decode("utf-8", "surrogatepass")
-
-
-def _why_ended(code: int, took_s: float, seconds: int) -> str:
-    if took_s >= seconds:
-        return f"takes longer than {seconds} s to read"
-    if code == _OUT_OF_MEMORY:
-        return f"takes more than {_MEMORY_GIB} GiB of memory to read"
-    return f"is damaged, or takes more than {_MEMORY_GIB} GiB of memory to read"
 
 
 def main() -> None:

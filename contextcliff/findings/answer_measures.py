@@ -120,7 +120,7 @@ TAGS = {
     "partial": Note("it shares many words with the accepted answer (F1 of 0.5 or more)"),
     "wrong": Note("of the text, and not the answer"),
 }
-"""What each failure tag says of an answer to a question; `tasks/questions/taxonomy.py` gives the tags."""
+"""What each failure tag says of an answer to a question; `tasks/questions/qa_scoring.py` gives the tags."""
 
 
 class AnswerMeasuresFinding(Finding[AnswerMeasures]):

@@ -1,13 +1,9 @@
 """Conversations of many turns that meet a length in tokens: some turns have their place, the others fill it up.
 
-A turn asks for a short piece of writing and has it: a poem about lanterns, a notice about eels. Pieces are made by a
-grammar from this project's own words (`mrcr_pieces.json`): a kind has openings, closings and a family of lines, and
-every line has slots. A slot's words are a deck that is shuffled for each piece, so that none comes again before all
-have. Two pieces of one kind about one topic have the same form and other lines and words.
-
-Turns stay whole, so the length is met by the choice of the last few: of two dozen that were drawn, those whose lengths
-fit best. What a turn takes is estimated; the whole prompt is then counted, and chosen again until it fits. So a
-conversation costs a handful of counts, whatever its length and wherever tokens are counted.
+A turn asks for a short piece of writing and has it. Pieces are made by a grammar from this project's own words
+(`mrcr_pieces.json`): a kind has openings, closings and a family of lines with slots, whose words are a deck. Turns stay
+whole, so the length is met by the choice of the last few. What a turn takes is estimated; the whole prompt is then
+counted, and chosen again until it fits: a handful of counts, whatever the length.
 """
 
 from __future__ import annotations
@@ -100,14 +96,10 @@ def _stock() -> dict[str, Any]:
 
 _MEASURED = 24
 """Turns on which the estimate rests."""
-_LARGER = 1.25
-"""How much longer than all that were measured a turn may be."""
-_SPARE = 24
-"""Turns of which the last few are chosen."""
-_FILLED_LAST = 3.4
-"""Tokens that the last few take, in turns of mean length: two or three of them fit."""
-_MORE = 1.25
-"""Turns drawn, to those of mean length that would fit."""
+_LARGER, _MORE = 1.25, 1.25
+"""How much longer than all that were measured a turn may be; turns drawn, to those of mean length that would fit."""
+_SPARE, _FILLED_LAST = 24, 3.4
+"""Turns of which the last few are chosen, and the tokens that these take, in turns of mean length: two or three fit."""
 _CLOSE_TOKENS = 8
 _ATTEMPTS = 16
 

@@ -1,9 +1,8 @@
 """Tasks `common_words` and `frequent_words`: which words of a long list occur most often?
 
-After RULER's aggregation tasks (Hsieh et al. 2024, arXiv:2404.06654). There is no prose: the list is the context, and a
-dataset has no part in it. A control asks the same question over a few dozen words: with the words that are asked for
-(its score is the ceiling), and without them (the floor). Scored by the share of the words asked for that the answer
-names: other than in RULER, whole words (`art` is not in `party`), and only as many words of the list as are asked for.
+After RULER's aggregation tasks (Hsieh et al. 2024, arXiv:2404.06654). A control asks the same over a few dozen words:
+with the words that are asked for (its score is the ceiling), and without them (the floor). Scored by the share of the
+words asked for that the answer names; `docs/ruler.md` has what differs.
 """
 
 from __future__ import annotations
@@ -91,9 +90,20 @@ class WordListTask(DesignedLengths):
         return WordListMaker(task=self, materials=materials, asked=asked)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The share of the words asked for that the answer names."""
+        """The share of the words asked for among the first words of the list that an answer names, whole words each.
+
+        As many count as are asked for, each once, so that an answer that recites the list finds no more than its
+        beginning holds. Words that the list does not hold are talk. Tags below 1: `partial` where some are found,
+        `wrong_words` where the list's other words are named, else those of an answer that names none.
+        """
+        text, wanted = generation.text.strip(), sample.answers
         listed = next(piece.text for piece in sample.recipe.user[1:] if isinstance(piece, Words))
-        return score_named(generation, wanted=sample.answers, listed=_words_of(listed))
+        known = {*_words_of(listed), *wanted}
+        named = list(dict.fromkeys(word for word in _WORD.findall(text.casefold()) if word in known))[: len(wanted)]
+        found = sum(word in named for word in wanted)
+        failure = None if found == len(wanted) else "partial" if found else "wrong_words"
+        failure = failure if named else tag_without_value(generation)
+        return Score(value=found / len(wanted), prediction="; ".join(named) or text, failure=failure)
 
     @property
     def asking(self) -> str:
@@ -116,7 +126,8 @@ class WordListMaker(Maker):
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task = self.task
         coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
-        listing, text, tokens = self._longest(random.Random(seed_of(*coordinates)), context_tokens)
+        listing, text = self._longest(random.Random(seed_of(*coordinates)), context_tokens)
+        recipe, tokens = self._asking(listing, text)
         sample = sample_at(
             task,
             coordinates,
@@ -127,7 +138,7 @@ class WordListMaker(Maker):
             document_id=f"words {digest_of(*coordinates)[:8]}",
             question=task.asking,
             answers=listing.answers,
-            recipe=self._recipe(listing, text),
+            recipe=recipe,
             answer_tokens=task.max_tokens,
         )
         yield sample
@@ -135,32 +146,30 @@ class WordListMaker(Maker):
             yield self._control(sample, "ceiling", listing)
             yield self._control(sample, "floor", listing)
 
-    def _longest(self, rng: random.Random, context_tokens: int) -> tuple[Listing, str, int]:
-        """A list of the most words that the length holds, its text, and the tokens of the whole prompt."""
-        counted: dict[int, int] = {}
+    def _longest(self, rng: random.Random, context_tokens: int) -> tuple[Listing, str]:
+        """A list of the most words that the length holds, and its text."""
         for listing in self.task.listings(rng, context_tokens):
-
-            def tokens_of(size: int, listing: Listing = listing) -> int:
-                counted[size] = self._count(listing, listing.text(size))
-                return counted[size]
-
-            size = fit(tokens_of, context_tokens, least=listing.least, most=listing.most, near=_NEARLY_FULL_TOKENS)
+            size = fit(
+                lambda size: self._asking(listing, listing.text(size))[1],  # noqa: B023 - called here alone
+                context_tokens,
+                least=listing.least,
+                most=listing.most,
+                near=_NEARLY_FULL_TOKENS,
+            )
             if size != listing.most:
                 break
-        return listing, listing.text(size), counted[size]
+        return listing, listing.text(size)
 
     def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], listing: Listing) -> Sample:
         text = listing.short(kind == "ceiling")
         identity = (self.task.framed(listing.opening, text), listing.answers)
-        recipe, tokens = self._recipe(listing, text), self._count(listing, text)
+        recipe, tokens = self._asking(listing, text)
         return control_of(sample, kind, identity, recipe=recipe, tokens=tokens, named="control")
 
-    def _recipe(self, listing: Listing, text: str) -> Recipe:
-        return Recipe(user=tuple(Words(text=piece) for piece in self.task.framed(listing.opening, text)))
-
-    def _count(self, listing: Listing, text: str) -> int:
-        prompt = Prompt(user="".join(self.task.framed(listing.opening, text)))
-        return self.materials.tokenizer.count_prompt(prompt)
+    def _asking(self, listing: Listing, text: str) -> tuple[Recipe, int]:
+        pieces = self.task.framed(listing.opening, text)
+        tokens = self.materials.tokenizer.count_prompt(Prompt(user="".join(pieces)))
+        return Recipe(user=tuple(Words(text=piece) for piece in pieces)), tokens
 
 
 @settings
@@ -315,23 +324,3 @@ def zeta_shares(alpha: float, words: int) -> tuple[float, ...]:
 
     whole = float(zeta(alpha))
     return tuple(rank**-alpha / whole for rank in range(1, words + 1))
-
-
-def score_named(generation: Generation, *, wanted: Sequence[str], listed: Collection[str]) -> Score:
-    """The share of the words asked for among the first words of the list that an answer names, whole words each.
-
-    As many count as are asked for, each once, so that an answer that recites the list finds no more than its beginning
-    holds. Words that the list does not hold are talk. Tags below 1: `partial` where some are found, `wrong_words` where
-    the list's other words are named, else those of an answer that names none.
-    """
-    text = generation.text.strip()
-    known = {*listed, *wanted}
-    named = list(dict.fromkeys(word for word in _WORD.findall(text.casefold()) if word in known))[: len(wanted)]
-    found = sum(word in named for word in wanted)
-    if found == len(wanted):
-        failure = None
-    elif named:
-        failure = "partial" if found else "wrong_words"
-    else:
-        failure = tag_without_value(generation)
-    return Score(value=found / len(wanted), prediction="; ".join(named) or text, failure=failure)

@@ -1,19 +1,16 @@
 """Task `mrcr`: return one of several pieces of writing that were asked for in the same words.
 
 Multi-round co-reference resolution, after Vodrahalli et al. 2024 (Michelangelo, arXiv:2409.12640) and OpenAI's MRCR
-(2025): in a long conversation the same is asked for 2, 4 or 8 times (a poem about lanterns) among requests for other
-things; the last message asks for the k-th of these pieces, with a random word before it. Words alone tell the pieces
-not apart: the model has to know which came when.
-Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it. Ours are generated pieces of 50 to 160 tokens
-of a grammar, where OpenAI's are GPT-4o's and longer; the wording is ours, lengths are met, and the piece that is
-asked for stands at a depth.
+(2025): a long conversation asks 2, 4 or 8 times for the same among other things; the last message asks for the k-th of
+these pieces, with a random word before it. Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it.
+`docs/mrcr.md` has what differs.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from random import Random
@@ -24,19 +21,10 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
-from contextcliff.tasks.conversation import (
-    VARIANTS,
-    Conversing,
-    Piece,
-    Placed,
-    all_pieces,
-    count,
-    piece_at,
-    turn_of,
-)
+from contextcliff.tasks.conversation import VARIANTS, Conversing, Piece, Placed, all_pieces, count, piece_at, turn_of
 from contextcliff.tasks.fit import too_short
 from contextcliff.tasks.grid import Depths, filled, naming
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 
@@ -107,33 +95,34 @@ class Mrcr(Depths):
         return filled(self.question, prefix=prefix, ordinal=_ORDINALS[number - 1], piece=piece.named)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
+        """The ratio for the piece behind the word, and a tag where it is below 0.95.
+
+        Tags, the first that holds: `empty` · `refusal` · `no_prefix` (both without the word) · `wrong_needle` (another
+        piece is nearer, by half of it or more) · `incomplete` (cut off by the token limit) · `partial` (half or more) ·
+        `missing`.
+        Blanks before the answer don't count, and a base model's answer ends where it goes on with the user's words.
+        """
         piece = sample.answers[0]
-        return score_copied(
-            generation.text,
-            prefix=sample.reference.reply.removesuffix(piece),
-            piece=piece,
-            others=sample.reference.distractors,
-            cut_off=generation.finish_reason == "length",
-        )
+        prefix = sample.reference.reply.removesuffix(piece)
+        following = _NEXT_TURN.search(generation.text)
+        text = (generation.text if following is None else generation.text[: following.end(1)]).lstrip()
+        said = text.strip()
+        if not text.startswith(prefix):
+            failure = "empty" if not said else "refusal" if is_refusal(said) else "no_prefix"
+            return Score(value=0.0, prediction=said, failure=failure)
+        copied = text.removeprefix(prefix)
+        value, tag = copied_ratio(copied, piece), None
+        if value < _WHOLE:
+            nearest = max((copied_ratio(copied, other) for other in sample.reference.distractors), default=0.0)
+            tag = "partial" if value >= _HALF else "missing"
+            tag = "incomplete" if generation.finish_reason == "length" else tag
+            tag = "wrong_needle" if nearest > value and nearest >= _HALF else tag
+        return Score(value=value, prediction=said, failure=tag)
 
 
 def _most_tokens(conversing: Conversing) -> int:
     """About what all pieces together fill, with a margin."""
     return round(all_pieces() * conversing.mean / _SHARE_OF_ALL)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Round:
-    """Pieces of one kind and topic in their order, which of them is asked for (from 1), and the word before it."""
-
-    pieces: tuple[Piece, ...]
-    number: int
-    prefix: str
-
-    @property
-    def wanted(self) -> Piece:
-        """The piece that is asked for."""
-        return self.pieces[self.number - 1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -174,8 +163,7 @@ class ConversationMaker(Maker):
             question=question,
             answers=(wanted.text(),),
             reference=Reference(
-                distractors=tuple(other.text() for other in pieces if other != wanted),
-                reply=f"{prefix}{wanted.text()}",
+                distractors=tuple(other.text() for other in pieces if other != wanted), reply=f"{prefix}{wanted.text()}"
             ),
             recipe=conversation.recipe,
             metadata={
@@ -183,7 +171,7 @@ class ConversationMaker(Maker):
                 "asked": number,
                 "asked_place_tokens": own,
                 "nearest_needle_tokens": min(abs(own - other) for other in places if other != own),
-                "evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1)),
+                **distances(places),
             },
             answer_tokens=task.max_tokens,
         )
@@ -219,29 +207,6 @@ _WHOLE = 0.95
 """A ratio that a slip or two leave."""
 _HALF = 0.5
 _NEXT_TURN = re.compile(rf"(?<!\s)([^\S\n]*+)\n\s*+{re.escape(PLAIN_USER)}")
-
-
-def score_copied(answer: str, *, prefix: str, piece: str, others: Sequence[str], cut_off: bool) -> Score:
-    """The ratio for `piece`, and a tag where it is below 0.95; `others` are pieces that the same was asked of.
-
-    Tags, the first that holds: `empty` · `refusal` · `no_prefix` (both without the word) · `wrong_needle` (another of
-    these pieces is nearer, by half of it or more) · `incomplete` (cut off by the token limit) · `partial` (half or
-    more) · `missing`.
-    Blanks before the answer don't count, and a base model's answer ends where it goes on with the user's next words.
-    """
-    following = _NEXT_TURN.search(answer)
-    text = (answer if following is None else answer[: following.end(1)]).lstrip()
-    said = text.strip()
-    if not text.startswith(prefix):
-        failure = "empty" if not said else "refusal" if is_refusal(said) else "no_prefix"
-        return Score(value=0.0, prediction=said, failure=failure)
-    copied = text.removeprefix(prefix)
-    value, tag = copied_ratio(copied, piece), None
-    if value < _WHOLE:
-        nearest = max((copied_ratio(copied, other) for other in others), default=0.0)
-        tag = "incomplete" if cut_off else "partial" if value >= _HALF else "missing"
-        tag = "wrong_needle" if nearest > value and nearest >= _HALF else tag
-    return Score(value=value, prediction=said, failure=tag)
 
 
 def copied_ratio(copied: str, piece: str) -> float:

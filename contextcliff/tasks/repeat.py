@@ -1,8 +1,8 @@
 """Task `repeat`: copy a long list in which one item differs, and say where it stands.
 
-After the repeated-words test of Chroma's "Context Rot" (Hong, Troynikov and Huber 2025), with numbered lines, so that
-the place can be named without counting. Nothing has to be found or understood, so that length alone makes it hard.
-Scored by the share of lines that are copied, and 0 where the odd line is not named or lost.
+After the repeated-words test of Chroma's "Context Rot" (Hong, Troynikov and Huber 2025), with numbered lines. Nothing
+has to be found or understood, so that length alone makes it hard. Scored by the share of lines that are copied, and 0
+where the odd line is not named or lost.
 """
 
 from __future__ import annotations
@@ -69,8 +69,25 @@ class Repeat(Depths):
         return ListMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The share of lines copied in their place, where the odd one is among them and is named."""
-        return score_copy(generation, expected=sample.answers[0])
+        """The share of lines copied in their place, where the odd one is among them and is named.
+
+        0 with a tag where the odd line isn't named (`no_place`), is named wrong (`wrong_place`), or is not copied in
+        its place (`odd_lost`); below 1 else tagged `incomplete` or `miscopied`.
+        """
+        text, cut_off = as_typed(generation.text).strip(), generation.finish_reason == "length"
+        expected = sample.answers[0]
+        wanted, odd_line = _lines(as_typed(expected)), _ODD.findall(expected)[-1]
+        copied, named = _lines(text), _ODD.findall(text)
+        if not named:
+            tag = "no_place" if copied and not cut_off else tag_without_value(replace(generation, text=text))
+            return Score(value=0.0, prediction=text, failure=tag)
+        value, failure = 0.0, "wrong_place"
+        if named[-1] == odd_line:
+            failure = "odd_lost"
+            if copied.get(odd_line) == wanted[odd_line]:
+                value = sum(copied.get(line) == item for line, item in wanted.items()) / len(wanted)
+                failure = "incomplete" if cut_off else "miscopied"
+        return Score(value=value, prediction=f"odd line {named[-1]}", failure=None if value == 1.0 else failure)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,8 +103,8 @@ class ListMaker(Maker):
         cell = (self.materials.seed, task.name, asked, context_tokens, place)
         pair = task.pairs[(seed_of(*cell) + trial) % len(task.pairs)]
         lines = self._lines_for(pair, context_tokens)
-        sheet = Sheet(pair=pair, lines=lines, odd_line=_line_at(place, lines))
-        recipe, tokens = self._asking(sheet.text)
+        text, odd_line = _listed(pair, lines, place)
+        recipe, tokens = self._asking(text)
         sample = sample_at(
             task,
             (*cell, trial),
@@ -97,23 +114,24 @@ class ListMaker(Maker):
             built_tokens=tokens,
             document_id=f"list of {pair.common}",
             question=task.answer_format,
-            answers=(sheet.reply,),
+            answers=(f"{text}\nOdd line: {odd_line}",),
             recipe=recipe,
             metadata={"lines": lines},
             answer_tokens=task.answer_tokens(context_tokens),
         )
         yield sample
         if task.controls:
-            few = Sheet(pair=pair, lines=_CONTROL_LINES, odd_line=_line_at(place, _CONTROL_LINES))
-            sample = replace(sample, answers=(few.reply,))
-            yield self._control(sample, "ceiling", few, few.text)
-            yield self._control(sample, "floor", few, few.bare)
+            few, odd_line = _listed(pair, _CONTROL_LINES, place)
+            sample = replace(sample, answers=(f"{few}\nOdd line: {odd_line}",))
+            bare, _ = _listed(Pair(common=pair.common, odd=pair.common), _CONTROL_LINES, place)
+            yield self._control(sample, "ceiling", few, odd_line)
+            yield self._control(sample, "floor", bare, odd_line)
 
-    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], few: Sheet, text: str) -> Sample:
+    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], text: str, odd_line: int) -> Sample:
         recipe, tokens = self._asking(text)
-        identity = (render(recipe, {}).user, few.odd_line)
+        identity = (render(recipe, {}).user, odd_line)
         control = control_of(sample, kind, identity, recipe=recipe, tokens=tokens, named="control")
-        return replace(control, metadata={"lines": few.lines}, answer_tokens=self.task.answer_tokens(tokens))
+        return replace(control, metadata={"lines": _CONTROL_LINES}, answer_tokens=self.task.answer_tokens(tokens))
 
     def _asking(self, text: str) -> tuple[Recipe, int]:
         prompt = f"{self.task.instruction}\n\n{text}\n\n{self.task.answer_format}"
@@ -123,7 +141,7 @@ class ListMaker(Maker):
         """Most lines that fit; raises `ConfigError` where hardly any do."""
         _, framing = self._asking("")
         most = max(_CONTROL_LINES, (context_tokens - framing) // 2)
-        long = tokenise(Sheet(pair=pair, lines=most + 1, odd_line=most + 1).text, self.materials.tokenizer)
+        long = tokenise(_listed(pair, most + 1, 1.0)[0], self.materials.tokenizer)
         ends = [match.start() for match in re.finditer(r"\n", long.text)]
 
         def tokens_of(lines: int) -> int:
@@ -132,59 +150,13 @@ class ListMaker(Maker):
         return fit(tokens_of, context_tokens, least=_CONTROL_LINES, most=most)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sheet:
-    """A list of numbered lines, one of them odd."""
-
-    pair: Pair
-    lines: int
-    odd_line: int
-
-    @property
-    def text(self) -> str:
-        """The list as it is given and is to be copied."""
-        return self._numbered(self.pair.odd)
-
-    @property
-    def bare(self) -> str:
-        """The list without its odd line."""
-        return self._numbered(self.pair.common)
-
-    @property
-    def reply(self) -> str:
-        """A perfect answer."""
-        return f"{self.text}\nOdd line: {self.odd_line}"
-
-    def _numbered(self, odd: str) -> str:
-        items = (odd if line == self.odd_line else self.pair.common for line in range(1, self.lines + 1))
-        return "\n".join(f"{line}. {item}" for line, item in enumerate(items, start=1))
-
-
-def score_copy(generation: Generation, *, expected: str) -> Score:
-    """Compare a copied list with the expected reply, line by number.
-
-    0 with a tag where the odd line isn't named (`no_place`), is named wrong (`wrong_place`), or is not copied in its
-    place (`odd_lost`); else the share of lines copied, tagged `incomplete` or `miscopied` below 1.
-    """
-    text, cut_off = as_typed(generation.text).strip(), generation.finish_reason == "length"
-    wanted, odd_line = _lines(as_typed(expected)), _ODD.findall(expected)[-1]
-    copied, named = _lines(text), _ODD.findall(text)
-    if not named:
-        tag = "no_place" if copied and not cut_off else tag_without_value(replace(generation, text=text))
-        return Score(value=0.0, prediction=text, failure=tag)
-    if named[-1] != odd_line:
-        return Score(value=0.0, prediction=f"odd line {named[-1]}", failure="wrong_place")
-    if copied.get(odd_line) != wanted[odd_line]:
-        return Score(value=0.0, prediction=f"odd line {named[-1]}", failure="odd_lost")
-    value = sum(copied.get(line) == item for line, item in wanted.items()) / len(wanted)
-    failure = None if value == 1.0 else "incomplete" if cut_off else "miscopied"
-    return Score(value=value, prediction=f"odd line {named[-1]}", failure=failure)
+def _listed(pair: Pair, lines: int, depth: float) -> tuple[str, int]:
+    """A list of numbered lines, and which of them is odd."""
+    odd_line = 1 + round(depth * (lines - 1))
+    items = (pair.odd if line == odd_line else pair.common for line in range(1, lines + 1))
+    return "\n".join(f"{line}. {item}" for line, item in enumerate(items, start=1)), odd_line
 
 
 def _lines(text: str) -> dict[str, str]:
     found = (_LINE.match(line) for line in text.splitlines())
     return {line[1]: line[2].casefold() for line in found if line}
-
-
-def _line_at(depth: float, lines: int) -> int:
-    return 1 + round(depth * (lines - 1))

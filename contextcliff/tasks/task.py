@@ -12,7 +12,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Recipe, Reference, Sample
+from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, settings
@@ -253,7 +253,7 @@ def configured(task: Task, *, but: Collection[str]) -> dict[str, object]:
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})
 
 
-_NO_REFERENCE = Reference()
+NO_REFERENCE = Reference()
 _NO_METADATA: Mapping[str, str | int | float] = {}
 """One object for all samples: a hundred thousand of them are held at once."""
 
@@ -270,7 +270,7 @@ def sample_at(
     question: str,
     answers: tuple[str, ...],
     recipe: Recipe,
-    reference: Reference = _NO_REFERENCE,
+    reference: Reference = NO_REFERENCE,
     cluster: str = "",
     metadata: Mapping[str, str | int | float] = _NO_METADATA,
     answer_tokens: int | None = None,
@@ -315,6 +315,20 @@ def control_of(
         depth=None, trial=0, recipe=recipe, seed=seed_of(digest), cluster="", metadata=_NO_METADATA, item="", repeat=0,
         bin=None, pilot=False, control=kind,
     )  # fmt: skip
+
+
+def distances(places: Sequence[int]) -> dict[str, int]:
+    """How far apart neighbouring pieces of evidence stand on average, by their tokens in order; empty for one alone."""
+    if len(places) < 2:
+        return {}
+    return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}
+
+
+def pieces_of(recipe: Recipe) -> list[object]:
+    """What the last message is made of, for the identity of a control."""
+    return [
+        piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end] for piece in recipe.user
+    ]
 
 
 _MOST_NAMED = 8

@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
-from contextcliff.records.corpus import Corpus, Document, Question, Span
+from contextcliff.records.corpus import Corpus, Span
 
 T = TypeVar("T")
-_BREAK = " "
-"""Stands after the first sign of a token that is text."""
 _LIKE_A_TOKEN = re.compile(r"<[^<>\s]{1,60}>|\[[|/]?[A-Za-z][\w|/-]{0,58}\]")
 
 
@@ -62,11 +60,30 @@ class ControlTokens:
 
     def spelt(self, corpus: Corpus) -> Corpus:
         """The corpus with them as text: documents, and questions with their answers and evidence."""
-        documents = {each.document_id: each for each in corpus.documents}
+        breaks = {
+            each.document_id: [token.start() + 1 for token in _pattern(self.counts).finditer(each.text)]
+            for each in corpus.documents
+        }
         return replace(
             corpus,
-            documents=tuple(map(self._document, corpus.documents)),
-            questions=tuple(self._question(each, documents[each.document_id].text) for each in corpus.questions),
+            documents=tuple(
+                replace(each, title=self.spelt_in(each.title), text=self.spelt_in(each.text))
+                for each in corpus.documents
+            ),
+            questions=tuple(
+                replace(
+                    each,
+                    text=self.spelt_in(each.text),
+                    answers=self.spelt_in(each.answers),
+                    choices=self.spelt_in(each.choices),
+                    evidence=tuple(
+                        Span(start=span.start + bisect_right(at, span.start), end=span.end + bisect_left(at, span.end))
+                        for span in each.evidence
+                        for at in (breaks[each.document_id],)
+                    ),
+                )
+                for each in corpus.questions
+            ),
         )
 
     def spelt_in(self, value: T) -> T:
@@ -74,33 +91,14 @@ class ControlTokens:
         said: Any = value
         match said:
             case str():
-                said = _pattern(self.counts).sub(lambda token: token[0][0] + _BREAK + token[0][1:], said)
+                said = _pattern(self.counts).sub(lambda token: f"{token[0][0]} {token[0][1:]}", said)
             case tuple():
                 said = tuple(map(self.spelt_in, said))
-            case _ if _is_record(said):
+            case _ if is_dataclass(said) and not isinstance(said, type):
                 values = {field.name: getattr(said, field.name) for field in fields(said) if field.init}
                 changed = {name: self.spelt_in(each) for name, each in values.items()}
                 said = said if changed == values else replace(said, **changed)
         return cast(T, said)
-
-    def _document(self, document: Document) -> Document:
-        return replace(document, title=self.spelt_in(document.title), text=self.spelt_in(document.text))
-
-    def _question(self, question: Question, text: str) -> Question:
-        breaks = [token.start() + 1 for token in _pattern(self.counts).finditer(text)]
-        return replace(
-            question,
-            text=self.spelt_in(question.text),
-            answers=self.spelt_in(question.answers),
-            choices=self.spelt_in(question.choices),
-            evidence=tuple(_moved(span, breaks) for span in question.evidence),
-        )
-
-
-def _moved(span: Span, breaks: Sequence[int]) -> Span:
-    """A stretch of a text after a sign was put in at each of these places."""
-    start, end = bisect_right(breaks, span.start), bisect_left(breaks, span.end)
-    return Span(start=span.start + start * len(_BREAK), end=span.end + end * len(_BREAK))
 
 
 def _pattern(tokens: Collection[str]) -> re.Pattern[str]:
@@ -114,10 +112,6 @@ def _texts(said: object) -> list[str]:
             return [said]
         case tuple():
             return [text for each in said for text in _texts(each)]
-        case _ if _is_record(said):
-            return [text for field in fields(cast(Any, said)) for text in _texts(getattr(said, field.name))]
+        case _ if is_dataclass(said):
+            return [text for field in fields(said) for text in _texts(getattr(said, field.name))]
     return []
-
-
-def _is_record(said: object) -> bool:
-    return is_dataclass(said) and not isinstance(said, type)

@@ -45,8 +45,6 @@ def prose(*, seed: int, characters: int) -> str:
     of the same seed. The same seed gives the same text on every platform and Python version. The stocks were written
     for this project, and all names are invented.
     """
-    if characters < 0:
-        raise ValueError(f"characters must not be negative, got {characters}")
     written: list[str] = []
     length = 0
     paragraphs = _Narrator(seed).paragraphs()
@@ -57,14 +55,13 @@ def prose(*, seed: int, characters: int) -> str:
 
 
 @cache
-def stocks() -> dict[str, Any]:
+def stocks() -> Any:
     """The words and templates of `prose_stock.yaml`: `stock` by slot, the groups by member and slot."""
     import yaml  # type: ignore[import-untyped]
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time, where PyYAML was built with it
     text = files("contextcliff.text").joinpath("prose_stock.yaml").read_text(encoding="utf-8")
-    read: dict[str, Any] = yaml.load(text, Loader=loader)  # noqa: S506 - both loaders are safe
-    return read
+    return yaml.load(text, Loader=loader)  # noqa: S506 - both loaders are safe
 
 
 @cache

@@ -12,16 +12,12 @@ _TITLES = frozenset(["Mr", "Mrs", "Ms", "Messrs", "Dr", "Prof", "Rev", "Capt", "
 _NEVER_LAST = _TITLES | {"e.g", "i.e", "viz", "cf", "vs"}
 """Abbreviations that never end a sentence. `sentencex` lacks some of them, and splits `Mr.` from `Will`."""
 _WORD = re.compile(r"((?:\w+\.)*\w+)\.\Z")
-_MARK = re.compile(
-    r"""["“”„«»‹›‘‚(){}_—–―]|-(?=-)|(?<=-)-|\[(?!\d)|(?<!\d)\]|(?<!\w)['’]|['’](?!\w)""",
-)
+_MARK = re.compile(r"""["“”„«»‹›‘‚(){}_—–―]|-(?=-)|(?<=-)-|\[(?!\d)|(?<!\d)\]|(?<!\w)['’]|['’](?!\w)""")
 """A quotation mark, bracket or dash: `sentencex` never splits between two that it takes for a pair, and finds no
 abbreviation beside one. No apostrophe inside a word, and no reference (`[12]`)."""
 _WIDE_BLANK = re.compile(r"[^\S\n\r\t ](?=\.)")
 """`sentencex` panics at one between a capital and a full stop."""
-_BEHIND = re.compile(
-    r"""(?:["“”„«»‹›‘’'(\[{_)\]}—–―-]*(?=\n)|["“”„«»‹›‘’'(\[{_)\]}]*(?:\s+[»›”)\]}]+(?=\s))?)\s*""",
-)
+_BEHIND = re.compile(r"""(?:["“”„«»‹›‘’'(\[{_)\]}—–―-]*(?=\n)|["“”„«»‹›‘’'(\[{_)\]}]*(?:\s+[»›”)\]}]+(?=\s))?)\s*""")
 """What belongs to the sentence before, of the marks and blanks between two: marks without a blank before them (dashes
 at the end of a line alone), and closing ones with a blank on each side, as in French."""
 _DASH = re.compile(r"""["'“‘«(\[_*]*(?:--|[—–―]|-\s)""")

@@ -115,22 +115,21 @@ class AutoTokenizer:
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
         if self.name is not None:
-            return _named(self.name, sources)
+            import tiktoken
+
+            is_encoding = self.name in tiktoken.list_encoding_names()
+            named = Tiktoken(name=self.name) if is_encoding else HuggingFaceTokenizer(name=self.name)
+            return named.choose(sources)
         if sources.own is not None:
             return sources.own
         loaded = _from_the_hub(sources) if sources.repositories else None
         if loaded is not None and not isinstance(loaded, RunError):
             return loaded
         try:
-            chosen: Tokenizer = tiktoken_tokenizer(_UNKNOWN_MODEL_ENCODING, plain=sources.plain)
+            chosen = Tiktoken().choose(sources)
         except RunError as error:
-            if sources.estimate is None and loaded is not None:
-                raise RunError(
-                    f"{loaded}; tiktoken's vocabulary can't be downloaded either; set TIKTOKEN_CACHE_DIR to a folder "
-                    "that holds it"
-                ) from error
             if sources.estimate is None:
-                raise
+                raise loaded or error from error
             sources.on_note("no tokenizer can be loaded here: tokens are estimated")
             return sources.estimate
         if loaded is not None:
@@ -149,11 +148,3 @@ def _from_the_hub(sources: TokenizerSources) -> Tokenizer | RunError:
         except RunError as error:
             failures.append(error)
     return failures[0]
-
-
-def _named(name: str, sources: TokenizerSources) -> Tokenizer:
-    import tiktoken
-
-    if name in tiktoken.list_encoding_names():
-        return tiktoken_tokenizer(name, plain=sources.plain)
-    return hub_tokenizer(name, sources.template_arguments, plain=sources.plain)

@@ -98,7 +98,12 @@ def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain:
     `HF_TOKEN` in the environment gives access to gated repositories. Code in a repository is not run. Where the hub
     can't be reached, its cache (`HF_HOME`) is used, without retries.
     """
-    unreachable = None if Path(name).is_dir() else _why_unreachable(name)
+    unreachable = None
+    if not Path(name).is_dir():
+        try:
+            reach_the_hub(name, _PROBED_FILE)
+        except RunError as error:
+            unreachable = str(error)
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")  # its import would print advice to install torch
     from transformers import AutoTokenizer
 
@@ -113,15 +118,6 @@ def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain:
             "repositories, or take tokenizer=server or tokenizer=tiktoken"
         ) from error
     return HubTokenizer(name=f"{HUB}{name}", tokenizer=loaded, template_arguments=template_arguments, plain=plain)
-
-
-def _why_unreachable(repository: str) -> str | None:
-    """The reason why a repository can't be reached; None where it can."""
-    try:
-        reach_the_hub(repository, _PROBED_FILE)
-    except RunError as error:
-        return str(error)
-    return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 from unicodedata import category, east_asian_width
 
@@ -210,3 +210,83 @@ def plain_text(prompt: Prompt) -> str:
 def plain_tokens(prompt: Prompt, count: Callable[[str], int]) -> int:
     """Tokens of a prompt that is sent as plain text."""
     return count(plain_text(prompt))
+
+
+# ---------------------------------------------------------------- what short texts add to a long one
+
+_SEAM_CHARACTERS = 60
+"""No token reaches further than a word."""
+_PROBED_SEAMS = 16
+_PROBED_CHARACTERS = 200
+_PROBE, _WIDE_PROBE = "It is so. ", "これはそうです。"
+_MOST_KEPT = 256
+"""Counts. Needles hardly ever come again, and what stands around them does."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seams:
+    """The places between the sentences of a text, where other sentences go in.
+
+    Tokens split anew where texts meet. A text is therefore counted between its neighbours, less their own count: at
+    the place where a short sentence adds most, so that it is known before its place, or in its place.
+    """
+
+    text: str
+    place: int
+    """Where a short sentence adds most."""
+    tokenizer: Tokenizer
+    _kept: dict[str | Prompt, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def count(self, *, between: Sequence[str], behind: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Tokens that each text adds between two sentences, and behind the last one. One request at most."""
+        left, right = _sides(self.text, self.place)
+        inside = [f"{left}{text}{right}" for text in between]
+        at_end = [f"{left}{text}" for text in behind]
+        bare = f"{left}{right}"
+        known = self._counted([*inside, *at_end, bare, left])
+        return [known[text] - known[bare] for text in inside], [known[text] - known[left] for text in at_end]
+
+    def before(self, text: str) -> int:
+        """Tokens of the chat template and of a text before the first sentence."""
+        right = _sides(self.text, self.place)[1].rstrip()  # chat templates strip messages
+        if (prompt := Prompt(user=f"{text}{right}")) not in self._kept:
+            self._kept[prompt] = self.tokenizer.count_prompt(prompt) - self._counted([right])[right]
+        return self._kept[prompt]
+
+    def added(self, texts: Mapping[int, str]) -> int:
+        """Tokens that texts add at the places where they go in. One request at most."""
+        sides = {place: _sides(self.text, place) for place in texts}
+        filled = [f"{left}{texts[place]}{right}" for place, (left, right) in sides.items()]
+        bare = [f"{left}{right}" for left, right in sides.values()]
+        known = self._counted([*filled, *bare])
+        return sum(known[text] for text in filled) - sum(known[text] for text in bare)
+
+    def _counted(self, texts: Iterable[str]) -> dict[str, int]:
+        texts = dict.fromkeys(texts)
+        unknown = [text for text in texts if text not in self._kept]
+        counts = {text: self._kept[text] for text in texts if text in self._kept}
+        if unknown:
+            counts |= zip(unknown, token_counts(unknown, self.tokenizer), strict=True)
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.clear()
+            self._kept.update(counts)
+        return counts
+
+
+def seams_of(text: str, boundaries: Sequence[int], tokenizer: Tokenizer) -> Seams:
+    """The seams of a text whose sentences begin at `boundaries`. One request."""
+    inside = [start for start in boundaries if 0 < start < len(text)] or [0]
+    step = max(1, len(inside) // _PROBED_SEAMS)
+    places = inside[::step][:_PROBED_SEAMS]
+    wide = sum(map(is_wide, text[:_PROBED_CHARACTERS])) > min(len(text), _PROBED_CHARACTERS) // 2
+    probe = _WIDE_PROBE if wide else _PROBE
+    sides = [_sides(text, place) for place in places]
+    counts = token_counts(
+        [joined for left, right in sides for joined in (f"{left}{probe}{right}", f"{left}{right}")], tokenizer
+    )
+    added = [with_probe - bare for with_probe, bare in zip(counts[::2], counts[1::2], strict=True)]
+    return Seams(text=text, place=places[added.index(max(added))], tokenizer=tokenizer)
+
+
+def _sides(text: str, place: int) -> tuple[str, str]:
+    return text[max(0, place - _SEAM_CHARACTERS) : place], text[place : place + _SEAM_CHARACTERS]

@@ -15,13 +15,8 @@ from contextcliff.errors import ConfigError
 from tests.datasets.made_files import json_lines
 
 ROW = {
-    "id": "q",
-    "doc_id": "d",
-    "context": "In May.",
-    "question": "When?",
-    "answers": ["May"],
-    "metadata": {"sea": "x"},
-}
+    "id": "q", "doc_id": "d", "context": "In May.", "question": "When?", "answers": ["May"], "metadata": {"sea": "x"},
+}  # fmt: skip
 
 
 def test_ids_begin_with_the_part(tmp_path: Path) -> None:
@@ -33,14 +28,6 @@ def test_ids_begin_with_the_part(tmp_path: Path) -> None:
         ("two/q", "two/d"),
     ]
     assert [item.metadata for item in corpus.questions] == [{"sea": "x", "part": "one"}, {"sea": "x", "part": "two"}]
-
-
-def test_notes_name_the_part(tmp_path: Path) -> None:
-    row = {**ROW, "answers": {"text": ["May"], "answer_start": [0]}}
-    path = json_lines(tmp_path / "a.jsonl", [row])
-    assert Mixed(parts={"short": Squad(path=path)}).corpus(tokens=1, seed=0).notes == (
-        "short: squad: 1 answers do not stand where answer_start says; their evidence is left out",
-    )
 
 
 def test_an_error_names_the_key_of_the_part_and_leaves_paths_alone() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from contextcliff.datasets.essays import Essays
 from contextcliff.datasets.stories import Stories
-from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.documents.reader import DocumentReader
 from contextcliff.errors import ConfigError
 
@@ -64,14 +63,6 @@ def test_a_folder_gives_its_documents_in_the_order_of_their_names(tmp_path: Path
     assert own(tmp_path) == "First.\n\nSecond.\n\nThird.\n"
 
 
-def test_a_file_that_changes_is_read_anew(tmp_path: Path) -> None:
-    file = tmp_path / "a.txt"
-    file.write_text("Before.", encoding="utf-8")
-    assert own(file) == "Before.\n"
-    file.write_text("After it.", encoding="utf-8")
-    assert own(file) == "After it.\n"
-
-
 def test_a_file_is_read_once_for_identity_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Path] = []
 
@@ -116,28 +107,6 @@ def test_a_missing_package_is_named_with_the_file_and_the_command(
         f"dataset.path: {tmp_path / 'a.pdf'}: PDF files are read with pypdfium2, which is not installed; run pip "
         "install 'contextcliff[docs-in]'"
     )
-
-
-def test_the_same_text_is_the_same_dataset_wherever_it_lies(tmp_path: Path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "text.txt").write_text("Same.", encoding="utf-8")
-    first, second = (Essays(paths=(str(tmp_path / folder / "text.txt"),)).identity() for folder in ("a", "b"))
-    assert first == second
-
-
-def test_synthetic_prose_follows_the_seed_and_the_variant() -> None:
-    texts = {
-        Synthetic(variant=variant).corpus(tokens=100, seed=seed).documents[0].text
-        for variant in (0, 1)
-        for seed in (0, 1)
-    }
-    assert len(texts) == 4
-
-
-def test_a_longer_run_reads_on_in_the_same_synthetic_text() -> None:
-    short, long = (Synthetic().corpus(tokens=tokens, seed=3).documents[0].text for tokens in (200, 2_000))
-    assert long.startswith(short.rstrip())
 
 
 CORPUS = Stories().corpus(tokens=1, seed=0)

@@ -6,7 +6,6 @@ import io
 import os
 import resource
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,19 +45,6 @@ def book(page: str, *, times: int = 1) -> bytes:
         container.writestr("p", f"<package><manifest>{item}</manifest><spine>{spine}</spine></package>")
         container.writestr("a", page)
     return made.getvalue()
-
-
-def unpacking_pdf(words: int) -> bytes:
-    """A page of so many words, compressed twice: 2 KB for millions."""
-    page = b"BT /F1 12 Tf " + b"(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) Tj " * words + b"ET"
-    packed = zlib.compress(zlib.compress(page, 9), 9)
-    return (
-        b"%%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj <</Type/Pages/Count 1/Kids[3 0 R]>> endobj\n"
-        b"3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 400 600]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>> "
-        b"endobj\n5 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj\n"
-        b"4 0 obj <</Length %d/Filter[/FlateDecode/FlateDecode]>> stream\n%b\nendstream endobj\n"
-        b"trailer <</Size 6/Root 1 0 R>>\n%%%%EOF" % (len(packed), packed)
-    )
 
 
 def said(file: Path, *, reader: DocumentReader, cleaned: bool = False) -> str:
@@ -148,17 +134,6 @@ def test_a_text_that_is_too_long_is_refused(tmp_path: Path, monkeypatch: pytest.
         module._text(tmp_path / "a.txt", cleaned=False)
 
 
-def test_one_process_reads_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-    start = module._started
-    monkeypatch.setattr(module, "_started", lambda: started.append(start()) or started[-1])  # type: ignore[func-returns-value]
-    for number in range(3):
-        (tmp_path / f"{number}.txt").write_text("It rained.")
-    Documents(path=str(tmp_path)).corpus(tokens=1, seed=0)
-    (process,) = started
-    assert process.returncode == 0
-
-
 def test_a_name_that_is_not_utf_8_is_shown_with_escapes(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("It rained.")
     documents, essays = Documents(path=str(tmp_path)), Essays(path=str(tmp_path))
@@ -167,12 +142,3 @@ def test_a_name_that_is_not_utf_8_is_shown_with_escapes(tmp_path: Path) -> None:
     (document,) = essays.corpus(tokens=1, seed=0).documents
     assert (document.title, document.parts) == ("caf\\xe9", ("caf\\xe9.txt",))
     assert documents.identity()["sha256"]
-
-
-@pytest.mark.slow
-def test_a_file_that_takes_much_memory_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.pdf").write_bytes(unpacking_pdf(1_000_000))
-    assert (tmp_path / "a.pdf").stat().st_size < 4_000
-    with DocumentReader() as reader:
-        assert said(tmp_path / "a.pdf", reader=reader) == "is damaged, or takes more than 2 GiB of memory to read"
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2 << 20  # KiB

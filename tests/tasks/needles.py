@@ -27,7 +27,7 @@ RULER = (
     *("ruler_niah_multikey_1", "ruler_niah_multikey_2", "ruler_niah_multikey_3", "ruler_niah_multiquery", "ruler_vt"),
 )
 OPTIONS = [*FAMILY, *(pytest.param(option, marks=pytest.mark.slow) for option in (*ALIKE, *RULER))]
-"""For what holds of both; `test_ruler_needles.py` has what holds of RULER's alone."""
+"""For what holds of both."""
 
 
 def niah(**changes: Any) -> Niah:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import random
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contextcliff.datasets.hub_sets import HotpotQA
 from contextcliff.datasets.stories import Stories
 from contextcliff.errors import ConfigError
-from contextcliff.records.corpus import Corpus, Document, Question, Span
+from contextcliff.records.corpus import Corpus
 from contextcliff.records.sample import Passage, Sample, render
-from contextcliff.tasks.questions.document_row import holds_answer, in_random_order, paragraph_spans, pool_of
+from contextcliff.tasks.questions.document_row import holds_answer, pool_of
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokenizers import WordTokenizer
-from tests.datasets.made_files import json_lines
 from tests.tasks.made_tasks import materials, shipped
 from tests.tasks.needles import said
 
@@ -84,19 +80,6 @@ def test_the_document_stands_at_its_depth_among_the_others(length: int, seed: in
         assert sample.metadata["level"] == ASKED[sample.question].level
 
 
-def test_documents_of_the_same_text_come_before_those_of_others() -> None:
-    from_others = 0
-    for sample in built(3_000, trials=4):
-        own = {POOL.text(piece) for _, piece in POOL.paragraphs[sample.document_id]}
-        texts, golden = documents_of(sample), golden_of(sample)
-        missing = {text for text in own if text not in texts and not holds_answer(text, sample.answers)} - set(golden)
-        others = [text for text in texts if not any(piece.startswith(text) for piece in own)]
-        from_others += len(others)
-        # A document of another text stands there only where each of its own does.
-        assert not others or not missing
-    assert from_others > 0
-
-
 def test_every_length_asks_the_same_questions_each_once() -> None:
     samples = built(1_000, 2_000, 3_000, trials=6)
     by_length = [[s.question for s in samples if s.context_tokens == length] for length in (1_000, 2_000, 3_000)]
@@ -116,67 +99,6 @@ def test_controls_have_the_documents_alone_and_the_others_alone() -> None:
         assert set(documents_of(floor)).isdisjoint(golden_of(sample))
         assert not any(holds_answer(text, sample.answers) for text in documents_of(floor))
         assert 984 <= floor.built_tokens <= 1_000
-
-
-def test_a_text_that_repeats_others_adds_no_document_and_its_questions_have_theirs() -> None:
-    def text(name: str, *paragraphs: str) -> Document:
-        return Document(document_id=name, title=name, text="\n\n".join(paragraphs))
-
-    one, two = "The lamp is green. " * 30, "The bell is of brass. " * 30
-    whole = text("whole", one, two)
-    corpus = Corpus(
-        documents=(text("first", one), text("second", two), whole),
-        questions=(
-            Question(
-                question_id="q", document_id="whole", text="Of what is the bell?", answers=("brass",),
-                evidence=(Span(start=len(one) + 4, end=len(one) + 24),),
-            ),
-        ),
-    )  # fmt: skip
-    pool = pool_of(corpus, 800)
-    assert [piece.document_id for piece in pool.pieces] == ["first", "second"]
-    assert pool.golden(corpus.questions[0]) == (1,)
-
-
-@given(st.lists(st.text(alphabet="ab \n", max_size=30), max_size=6))
-def test_paragraphs_are_all_of_a_text_but_its_blank_lines(parts: list[str]) -> None:
-    text = "\n\n".join(parts)
-    spans = paragraph_spans(text)
-    assert all(text[span.start : span.end] == text[span.start : span.end].strip() != "" for span in spans)
-    assert "".join("".join(text[span.start : span.end].split()) for span in spans) == "".join(text.split())
-    assert all("\n\n" not in text[span.start : span.end] for span in spans)
-
-
-@given(st.integers(0, 60), st.integers(0, 1_000))
-def test_a_random_order_has_every_number_once(count: int, seed: int) -> None:
-    assert sorted(in_random_order(count, random.Random(seed))) == list(range(count))
-
-
-def hotpot_row(number: int) -> dict[str, object]:
-    titles = [f"T{number}-{place}" for place in range(10)]
-    return {
-        "id": f"h{number}", "question": f"Is the bell of house {number} older than its gate?", "answer": "yes",
-        "supporting_facts": {"title": [titles[2], titles[7]], "sent_id": [0, 0]},
-        "context": {
-            "title": titles,
-            "sentences": [[f"{title} is a house with no number.", " It has a gate." * 8] for title in titles],
-        },
-    }  # fmt: skip
-
-
-def test_paragraphs_of_hotpotqa_are_documents_and_the_two_that_are_needed_stand_apart(tmp_path: Path) -> None:
-    rows = [hotpot_row(number) for number in range(10)]
-    corpus = HotpotQA(path=json_lines(tmp_path / "hotpot.jsonl", rows)).corpus(tokens=0, seed=0)
-    task = shipped("ruler_qa_2", lengths=[900], depths=[0.0, 0.4], trials=4)
-    for sample in task.build(materials(corpus)).samples:
-        texts = documents_of(sample, corpus)
-        number = re.findall(r"house (\d+)", sample.question)[0]
-        titles = [text.partition("\n")[0] for text in texts]
-        assert titles.count(f"T{number}-2") == titles.count(f"T{number}-7") == 1
-        # All ten of the question are there, as in RULER; `no` in the others is no answer to it.
-        assert {f"T{number}-{place}" for place in range(10)} <= set(titles)
-        assert len(titles) > 10
-        assert sample.metadata["evidence_distance_tokens"] > 0
 
 
 def test_an_answer_is_right_where_an_accepted_one_stands_in_it_as_whole_words() -> None:

@@ -163,12 +163,3 @@ def test_each_sample_has_a_ceiling_and_a_floor_that_ask_the_same(option: str) ->
         if option != "repeat":  # which copies a shorter list
             assert ceiling.answers == floor.answers == sample.answers
             assert sample.question in (ceiling.question, floor.question)
-
-
-@pytest.mark.parametrize("option", DESIGNED)
-def test_lengths_are_fractions_of_a_small_window(option: str) -> None:
-    task: Any = changed(shipped(option)[0], length_fractions=(0.25, 0.5, 1.0))
-    window = ContextBudget(context_window=8_192, answer_tokens=48)
-    lengths = task.lengths_in(window)
-    assert (lengths[0], task.longest_context(window)) == (2_048, lengths[-1])
-    assert lengths[-1] <= 8_192 - 200

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import Sample
-from contextcliff.tasks.graphwalks import Edge, Graphwalks, level_sizes, nodes_for, planted_graph, score_nodes
+from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.tasks.graphwalks import Edge, Graphwalks, level_sizes, nodes_for, planted_graph
+from contextcliff.tasks.task import ScoringContext
 from tests import compositions
-from tests.make import known
+from tests.make import known, scored_sample
 from tests.tasks import made_tasks
-from tests.tasks.needles import built, materials, prompt
+from tests.tasks.needles import built, prompt, said
 
 OPTIONS = ("graphwalks", "graphwalks_parents")
 QUESTIONS = st.sampled_from(["bfs", "parents"])
@@ -95,37 +96,6 @@ def test_no_part_of_the_distractors_changes_the_answer(
     assert len(graph.others) == others
 
 
-def test_needed_edges_stand_in_every_part_of_the_list() -> None:
-    (sample,) = built(shipped(lengths=(4_000,), hops=(2,), frontier=(6,))).samples
-    text = prompt(sample).user
-    first, last = text.index("\n\n"), text.rindex("\n\n")
-    shares = [(span.start - first) / (last - first) for span in sample.reference.evidence]
-    middles = [(rank + 0.5) / len(shares) for rank in range(len(shares))]
-    assert shares == pytest.approx(middles, abs=0.5 / len(shares) + 0.05)
-    distance = sample.metadata["evidence_distance_tokens"]
-    assert isinstance(distance, int)
-    assert distance == pytest.approx(4_000 * (shares[-1] - shares[0]) / (len(shares) - 1), rel=0.1)
-
-
-def test_many_distractors_point_into_the_search_and_back_and_beyond_it() -> None:
-    (sample,) = built(shipped(lengths=(6_000,), hops=(3,), frontier=(6,))).samples
-    edges = edges_in(prompt(sample).user)
-    depth = networkx.single_source_shortest_path_length(networkx.DiGraph(edges), node_of(sample))
-    steps = [depth.get(target, 99) - depth[source] for source, target in edges if source in depth]
-    assert min(steps) < 0
-    assert sum(source not in depth and target in depth for source, target in edges) > 0
-    assert max(depth.values()) > 3
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_a_block_has_every_kind_as_often(option: str) -> None:
-    task = shipped(option, lengths=(900,), trials="auto", hops=(1, 2), frontier=(1, 3, 5))
-    samples = task.blocks(materials()).block(900, 1).samples
-    kinds = [(sample.metadata["hops"], sample.metadata["frontier"]) for sample in samples]
-    assert {kinds.count(kind) for kind in task.kinds} == {task.block_samples // len(task.kinds)}
-    assert task.block_samples >= 10
-
-
 def test_the_depth_of_a_search_counts_for_nothing_where_parents_are_asked_for() -> None:
     few, many = shipped("graphwalks_parents", hops=(1,)), shipped("graphwalks_parents", hops=(2, 3))
     assert built(few).samples == built(many).samples
@@ -139,38 +109,33 @@ def test_one_number_may_stand_for_a_list() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "cut_off", "value", "tag"),
+    ("answer", "value", "tag"),
     [
-        ("Final Answer: [a1, b2, c3]", False, 1.0, None),
-        ("Final Answer:[c3,a1,b2,a1]", False, 1.0, None),
-        ("So it goes.\nFinal Answer: [c3, b2, a1].\n\n", False, 1.0, None),
-        ("**Final Answer: [c3, b2, a1]**", False, 1.0, None),
-        ("Final Answer: [a1, b2]", False, 0.8, "partial"),  # precision 1, recall 2/3
-        ("Final Answer: [a1, b2, c3, d4, e5, d6]", False, 2 / 3, "partial"),  # precision 1/2, recall 1
-        ("Final Answer: [a1, d4, e5]", False, 1 / 3, "partial"),
-        ("Final Answer: [d4]", False, 0.0, "wrong"),
-        ("Final Answer: [d4, x9]", False, 0.0, "wrong"),
-        ("Final Answer: [x9]", False, 0.0, "hallucination"),
-        ("Final Answer: []", False, 0.0, "empty"),
-        ("", False, 0.0, "empty"),
-        ("Final Answer: [a1, b2, c3]\nThat is all.", False, 0.0, "schema"),
-        ("a1, b2, c3", False, 0.0, "schema"),
-        ("Final Answer: a1, b2, c3", False, 0.0, "schema"),
-        ("Depth 1: a1, then", True, 0.0, "incomplete"),
-        ("Final Answer: [a1, b2", True, 0.0, "incomplete"),
-        ("I'm sorry, I cannot find that.", False, 0.0, "refusal"),
+        ("Final Answer: [a1, b2, c3]", 1.0, None),
+        ("Final Answer:[c3,a1,b2,a1]", 1.0, None),
+        ("So it goes.\nFinal Answer: [c3, b2, a1].\n\n", 1.0, None),
+        ("**Final Answer: [c3, b2, a1]**", 1.0, None),
+        ("Final Answer: [a1, b2]", 0.8, "partial"),  # precision 1, recall 2/3
+        ("Final Answer: [a1, b2, c3, d4, e5, d6]", 2 / 3, "partial"),  # precision 1/2, recall 1
+        ("Final Answer: [d4, x9]", 0.0, "wrong"),
+        ("Final Answer: [x9]", 0.0, "hallucination"),
+        ("Final Answer: []", 0.0, "empty"),
+        ("", 0.0, "empty"),
+        ("Final Answer: [a1, b2, c3]\nThat is all.", 0.0, "schema"),
+        ("Final Answer: a1, b2, c3", 0.0, "schema"),
+        ("Final Answer: [a1, b2", 0.0, "incomplete"),
+        ("I'm sorry, I cannot find that.", 0.0, "refusal"),
     ],
 )
-def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, cut_off: bool, value: float, tag: str | None) -> None:
-    score = score_nodes(answer, right=["a1", "b2", "c3"], known="a1 b2 c3 d4 e5 d6", cut_off=cut_off)
+def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, value: float, tag: str | None) -> None:
+    recipe = Recipe(user=(Words(text="a1 b2 c3 d4 e5 d6"),))
+    sample = replace(scored_sample(500, 1.0).sample, answers=("a1, b2, c3",), recipe=recipe)
+    score = shipped().score(sample, said(answer, "length" if tag == "incomplete" else "stop"), ScoringContext())
     assert (score.value, score.failure) == (value, tag)
 
 
 REFUSED = {
     "task.hops=[2,2]": "task.hops: 2 stands twice; use task.trials for more samples",
-    "task.hops=0": "task.hops=0: must be greater than 0",
-    "task.frontier=[]": "task.frontier=[]: must not be empty",
-    "task.name_digits=40": "task.name_digits=40: must be less than or equal to 15",
     "task.hops=deep": "task.hops=deep: must be a list; write task.hops=[A,B]",
     "task.answer_format=List": "task.answer_format=List: Final Answer: must stand in it",
     "task.bfs_question='Where to?'": "task.bfs_question=Where to?: {node} and {hops} must stand in it",

@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
@@ -106,17 +104,6 @@ def test_a_text_that_no_prose_can_stand_in_for_ends_the_lengths() -> None:
     assert shipped("mrcr").text_holds(japanese) == 3_425_280
 
 
-def test_documents_that_do_not_hold_the_answer_end_the_lengths() -> None:
-    from tests.tasks.test_distracted import STORIES
-
-    made_from = replace(materials(STORIES), context_budget=room(200_000))
-    task = shipped("qa_distractors", max_trials=10)
-    held = task.text_holds(made_from)
-    assert held is not None
-    assert task.lengths_in(replace(made_from.context_budget, text_tokens=held))[-1] == held
-    shipped("qa_distractors", lengths=(held,), max_trials=10).build(made_from)
-
-
 @pytest.mark.parametrize(
     ("window", "asked"),
     [
@@ -135,14 +122,6 @@ def test_of_those_beyond_a_models_window_the_longest_that_fits_stands_for_its_ow
     task, fitting = niah(lengths=LENGTHS), room(window, fits_lengths=True)
     assert task.lengths_in(fitting) == asked
     assert task.longest_context(fitting) == asked[-1]
-
-
-@given(window=st.integers(4_400, 300_000))
-def test_every_length_fits_and_one_that_does_is_never_changed(window: int) -> None:
-    found = niah(lengths=LENGTHS).lengths_in(room(window, fits_lengths=True))
-    assert all(length + 200 <= window for length in found)
-    assert {length for length in LENGTHS if length + 200 <= window} <= set(found)
-    assert len(set(found) - set(LENGTHS)) <= 1
 
 
 def test_what_was_shortened_and_what_was_left_out_is_noted_and_where_none_fits_what_does() -> None:

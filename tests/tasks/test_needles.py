@@ -14,13 +14,11 @@ from hypothesis import strategies as st
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Sample, Words
-from contextcliff.tasks.needles.niah_semantic import needle_set
-from contextcliff.tasks.needles.planting import Planter, word_file
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import shipped
-from tests.tasks.needles import FAMILY, OPTIONS, ROOM, TEXT, TEXTS, build, built, materials, niah, prompt, said
+from tests.tasks.needles import FAMILY, OPTIONS, TEXT, TEXTS, build, built, materials, niah, prompt, said
 
 LENGTHS = (400, 1_500)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -75,12 +73,6 @@ def test_a_needle_lies_at_the_sentence_nearest_to_its_depth_and_several_evenly_a
     assert places == pytest.approx([0.40 + 0.06 * i for i in range(10)], abs=0.02)
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-def test_needles_stand_at_their_depths_in_prose(option: str) -> None:
-    first = replace(ROOM, most_lengths=3)
-    assert not [note for note in built(shipped(option), context_budget=first).notes if "from its depth" in note]
-
-
 STRETCH = "tide ledger harbour lamp over the wall and on " * 600
 SPARSE = replace(TEXT, text=f"{TEXT.text[:1_500].rsplit('. ', 1)[0]}. {STRETCH}. {TEXT.text}")
 
@@ -92,14 +84,6 @@ def test_needles_that_few_sentences_keep_from_their_depth_are_told_of_the_sample
         "3 of 5 samples have a needle more than 0.25 of the text from its depth (the farthest 0.93), since needles go "
         "in where a sentence begins and few begin there; take another text, or longer contexts"
     )
-
-
-@pytest.mark.parametrize(("redrawn", "told"), [(0, ""), (1, "1 needle was drawn again, "), (3, "3 needles were dra")])
-def test_needles_that_were_drawn_again_are_counted(redrawn: int, told: str) -> None:
-    maker = niah(lengths=[400]).maker(materials(TEXT))
-    assert isinstance(maker, Planter)
-    planter = replace(maker, redrawn={"one": redrawn, "another": 9}, off={"one": 0.0, "another": 0.0})
-    assert " ".join(planter.notes({"one"})).startswith(told)
 
 
 @pytest.mark.parametrize("option", HIDING)
@@ -141,24 +125,6 @@ def test_a_fresh_context_begins_at_a_sentence_and_goes_round_its_text() -> None:
         assert round_once[begin:].startswith(inside)
         rounded += begin + len(inside) > len(document)
     assert rounded > 0
-
-
-def test_where_contexts_of_an_endless_text_begin_does_not_depend_on_the_longest_length() -> None:
-    def begin(*lengths: int) -> list[int]:
-        task = niah(lengths=lengths, depths=[0.0, 0.5])
-        (document,) = Synthetic().corpus(tokens=task.text_tokens(WIDE), seed=1).documents
-        samples = in_blocks(task.blocks(materials(document, context_budget=WIDE)), 500, 5)
-        return [passages(sample)[0].start for sample in samples]
-
-    assert begin(500) == begin(500, 8_000)
-
-
-def test_documents_shorter_than_the_length_are_not_drawn_and_all_others_are() -> None:
-    short = replace(FINITE[0], document_id="short", text=FINITE[0].text[:3_000])
-    blocks = niah(lengths=[300, 1_500], depths=[0.5]).blocks(materials(short, *FINITE[1:4]))
-    drawn = {length: {sample.document_id for sample in in_blocks(blocks, length, 60)} for length in (300, 1_500)}
-    whole = {document.document_id for document in FINITE[1:4]}
-    assert drawn == {300: {"short", *whole}, 1_500: whole}
 
 
 @dataclass
@@ -212,15 +178,6 @@ def test_a_packed_row_asks_for_every_needle_of_one_and_the_same_context() -> Non
     assert len({sample.cluster for sample in samples}) == 2
 
 
-def test_distractors_of_a_semantic_needle_are_of_its_topic_and_about_others() -> None:
-    for sample in built(shipped("niah_semantic", lengths=[900], trials=2, distractors=3)).samples:
-        frames = [item.needle.split("{name}") for item in needle_set() if item.topic == sample.metadata["topic"]]
-        text = " ".join(hidden(sample))
-        assert sum(all(part.strip() in text for part in frame) for frame in frames) == 4
-        assert sample.answers[0] not in sample.reference.distractors
-        assert {*sample.answers, *sample.reference.distractors} <= set(word_file("names.json"))
-
-
 @settings(max_examples=15)
 @given(st.integers(1, 8), st.integers(1, 3), st.sampled_from(["forward", "backward", "shuffled"]))
 def test_following_a_chain_from_the_question_leads_to_the_answer(hops: int, chains: int, order: str) -> None:
@@ -254,12 +211,3 @@ def test_what_is_counted_is_what_stands_in_the_text(mode: str) -> None:
         else:
             ranked = sorted(counts.values())
             assert counts[sample.answers[0]] == ranked[-1] >= ranked[-2] + 2
-
-
-def test_a_search_of_repeat_asks_each_list_of_a_length_and_depth_once() -> None:
-    task = shipped("repeat", lengths=[300])
-    assert task.most_blocks == len(task.pairs) == 24
-    words = [word.casefold() for pair in task.pairs for word in (pair.common, pair.odd)]
-    assert len(set(words)) == len(words)
-    asked = Counter((sample.depth, sample.answers) for sample in in_blocks(task.blocks(materials()), 300, 24))
-    assert len(asked) == 24 * len(task.places)

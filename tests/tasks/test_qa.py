@@ -14,11 +14,10 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Words, render
 from contextcliff.tasks.questions.qa import Qa, draw
-from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, TaskPlan
+from contextcliff.tasks.task import ContextBudget, Materials, TaskPlan
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.make import known
 from tests.tasks.made_tasks import shipped
-from tests.tasks.needles import said
 
 ROOM = ContextBudget(context_window=4_096, answer_tokens=48)
 
@@ -86,14 +85,6 @@ def test_no_prompt_ever_differs_from_its_document_outside_the_frame(sizes: list[
     assert len(frames) == 1
 
 
-def test_each_question_is_put_as_often_as_it_is_repeated_and_repeats_are_samples_of_one_item() -> None:
-    samples = built(qa(repeats=3), corpus(50, 400, 900)).samples
-    assert len(samples) == 3 * 6
-    assert len({sample.sample_id for sample in samples}) == 18
-    assert len({sample.item for sample in samples}) == 6
-    assert {sample.trial for sample in samples} == {0, 1, 2}
-
-
 def test_documents_that_do_not_fit_are_left_out_and_counted_and_never_cut() -> None:
     run = built(qa(), corpus(50, 400, 900, 9_000))
     assert "d003" not in {sample.document_id for sample in run.samples}
@@ -131,15 +122,6 @@ def test_controls_ask_the_evidence_alone_and_the_question_without_its_document()
         assert "keeps the brass key." in kinds["ceiling"]
         assert "brass key" not in kinds["floor"]
         assert len(kinds["ceiling"]) < 500
-
-
-def test_a_choice_is_answered_by_its_letter() -> None:
-    texts = corpus(80, kind="choice", choices=("a lamp", "the brass key", "a rope"))
-    task = qa(format="plain")
-    sample = built(task, texts).samples[0]
-    assert sample.reference.reply == "B"
-    assert "A. a lamp\nB. the brass key\nC. a rope" in render(sample.recipe, {"d000": texts.documents[0]}).user
-    assert [task.score(sample, said(letter), ScoringContext()).value for letter in "ABC"] == [0.0, 1.0, 0.0]
 
 
 lengths = st.lists(st.integers(1, 5_000), min_size=1, max_size=60)

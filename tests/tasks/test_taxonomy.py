@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from contextcliff.findings.answer_measures import TAGS
+from contextcliff.records.sample import Reference
 from contextcliff.tasks.questions.answers import Format, contains_reference, parse_answer
-from contextcliff.tasks.questions.taxonomy import classify, content_words, context_words_of
+from contextcliff.tasks.questions.qa_scoring import context_words_of, failure_of
 from contextcliff.tasks.values import is_refusal
+from tests.make import scored_sample
+from tests.tasks.needles import said
 
+SAMPLE = scored_sample(1_000, 1.0).sample
 TEXT = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
     "the lamp herself on the night of the storm, because her father lay ill with a fever."
@@ -18,7 +23,7 @@ RAMBLING = (
 )
 
 
-def failure_of(
+def failure(
     reply: str,
     *,
     references: tuple[str, ...] = ("the engineer Otto Lindqvist",),
@@ -27,61 +32,47 @@ def failure_of(
     context: str = TEXT,
     kind: str = "short",
     question: str = "Who built the lighthouse of Skerrow?",
-    evidence_present: bool = True,
+    control: str | None = None,
 ) -> tuple[str, bool]:
     answer = parse_answer(reply, format=format, whole=kind == "summary")
-    return classify(
-        reply,
-        answer=answer,
-        question=question,
-        references=references,
-        context_words=context_words_of(context),
-        finish_reason=finish_reason,
+    return failure_of(
+        replace(SAMPLE, question=question, answers=references, reference=Reference(kind=kind), control=control),
+        said(reply, finish_reason),
+        answer,
         format=format,
-        question_kind=kind,
-        evidence_present=evidence_present,
+        context_words=context_words_of(context),
         contains_reference=contains_reference(answer or "", references, question=question),
     )
 
 
 def tag_of(reply: str, **values: Any) -> str:
-    return failure_of(reply, **values)[0]
+    return failure(reply, **values)[0]
 
 
 def test_the_first_tag_of_the_order_that_holds() -> None:
     expected: dict[tuple[str, Format, str], str] = {
         ("  \n", "plain", "length"): "empty",
-        ("", "json", "stop"): "empty",
         ('{"answer": " "}', "json", "stop"): "empty",
         ("Marit", "json", "stop"): "schema",
-        ('{"name": "Marit"}', "json", "stop"): "schema",
         ('{"answer": "Ma', "json", "length"): "schema",
         ("It was the engineer Otto Lindqvist.", "plain", "stop"): "verbose",
         ('{"answer": "The engineer Otto Lindqvist, in 1817"}', "json", "stop"): "verbose",
         ("The engineer Otto Lindqvist", "json", "stop"): "schema",  # no JSON: nothing was answered
         ("I'm sorry, but it was the engineer Otto Lindqvist.", "plain", "stop"): "verbose",
-        ("It isn't stated outright. The engineer Otto Lindqvist built it.", "plain", "stop"): "verbose",
         ("The engineer Otto Lindqvist built it in 1817 and the", "plain", "length"): "verbose",
-        ("The engineer Otto Lindqvist of Stockholm, a baker's son", "plain", "stop"): "verbose",
         (f"The engineer Otto Lindqvist built it. {RAMBLING}", "plain", "stop"): "verbose",
         ("The text does not say whether the engineer Otto Lindqvist built it", "plain", "stop"): "refusal",
         ("It was not the engineer Otto Lindqvist", "plain", "stop"): "partial",
-        ("the engineer Otto Lindqvist or Marit", "plain", "stop"): "partial",
-        ("The text does not say", "plain", "length"): "refusal",
         ('{"answer": "unknown"}', "json", "stop"): "refusal",
         ("Marit", "plain", "length"): "incomplete",
         ("Marit\nShe lit the lamp on the night of", "plain", "length"): "wrong",  # cut behind the answer
         ('{"answer": "Marit"} She lit the', "json", "length"): "wrong",
         ("Brunel and the", "plain", "stop"): "incomplete",
-        ("It was Brunel,", "plain", "stop"): "incomplete",
-        ("Isambard Brunel", "plain", "stop"): "hallucination",
-        ("In 1999", "plain", "stop"): "hallucination",
         (RAMBLING, "plain", "stop"): "drift",
         ("Bananas, mangoes, papayas, oranges, cherries, apples!", "plain", "stop"): "drift",
         ("Otto Lindqvist, a keeper", "plain", "stop"): "partial",
         ("Marit", "plain", "stop"): "wrong",
         ("In 1817", "plain", "stop"): "wrong",  # the text writes 1,817
-        ("no", "plain", "stop"): "wrong",
         ("the lighthouse of Skerrow", "plain", "stop"): "wrong",  # says nothing that the question doesn't
     }
     assert {
@@ -106,21 +97,15 @@ def test_the_order_decides_where_several_hold() -> None:
 
 
 def test_a_refusal_is_false_where_the_evidence_was_there() -> None:
-    assert failure_of("I don't know.") == ("refusal", True)
-    assert failure_of("I don't know.", evidence_present=False) == ("refusal", False)
-    assert failure_of("I'm sorry, it isn't mentioned.", format="json") == ("schema", True)
-    assert failure_of("Marit", format="json") == ("schema", False)
+    assert failure("I don't know.") == ("refusal", True)
+    assert failure("I don't know.", control="floor") == ("refusal", False)
+    assert failure("I'm sorry, it isn't mentioned.", format="json") == ("schema", True)
+    assert failure("Marit", format="json") == ("schema", False)
 
 
 def test_what_a_reference_says_too_is_no_refusal() -> None:
     assert tag_of("His name is unknown", references=("unknown",)) != "refusal"
     assert tag_of("Unknown to Otto", references=("His name is unknown",), context="") == "wrong"
-
-
-def test_a_long_summary_may_tell_of_what_was_not_given() -> None:
-    story = "Marit lit the lamp. The keeper was not given any rest. " * 8
-    assert tag_of(story, references=(story,), kind="summary") == "wrong"
-    assert tag_of("The text does not mention it.", references=(story,), kind="summary") == "refusal"
 
 
 def test_words_of_a_reference_are_never_invented_and_an_unknown_text_accuses_nobody() -> None:
@@ -133,20 +118,6 @@ def test_a_choice_is_never_partly_right_nor_a_summary_right_in_too_many_words() 
     assert tag_of("Otto Lindqvist", kind="choice") == "wrong"
     assert tag_of("It was the engineer Otto Lindqvist", kind="choice") == "wrong"
     assert tag_of("It was the engineer Otto Lindqvist", kind="summary") == "wrong"
-
-
-def test_content_words_of_any_script() -> None:
-    expected = {
-        "The cat and the 7 dogs": {"cat", "7", "dogs"},
-        "STRASSE Straße": {"strasse"},
-        "１２,345 or 1.234.567": {"12345", "1234567"},
-        "東京タワー2020": {"東京", "京タ", "タワ", "ワー", "2020"},
-        "犬": {"犬"},
-        "हिन्दी": {"हिन्दी"},  # vowel signs are part of the word
-        "snake_case": {"snake", "case"},
-        "…": set(),
-    }
-    assert {text: content_words(text) for text in expected} == expected
 
 
 def test_words_of_a_text_without_spaces_are_pairs_of_characters() -> None:

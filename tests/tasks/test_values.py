@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from typing import Any
 
@@ -11,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from contextcliff.records.corpus import Document
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Reference
-from contextcliff.tasks.needles.aggregation import score_count
-from contextcliff.tasks.needles.niah import Needle, score_static
-from contextcliff.tasks.repeat import score_copy
+from contextcliff.tasks.needles.niah import Needle
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.tasks.values import score_value, stands_in
-from contextcliff.text.value_forms import FORMS, NUMBER, UUID, WORD, ValueForm
+from contextcliff.text.value_forms import NUMBER, UUID, WORD, ValueForm
 from tests.make import scored_sample
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import built, said
@@ -38,18 +36,22 @@ OTHER_NUMBERS = (
 )
 
 
+SAMPLE = scored_sample(500, 1.0).sample
+
+
+def worth(
+    option: str, answer: str, *expected: str, finish_reason: str = "stop", text: str = "", **changes: Any
+) -> Score:
+    """What a task as it is shipped gives for an answer."""
+    sample, document = replace(SAMPLE, question="", answers=expected), Document(document_id="d", title="d", text=text)
+    generation, context = said(answer, finish_reason), ScoringContext(document=document)
+    score: Score = shipped(option, **changes).score(sample, generation, context)
+    return score
+
+
 def scored(generation: Generation, form: ValueForm, expected: str, *distractors: str, foreign: str = "") -> Score:
-    sample = scored_sample(500, 1.0).sample
-    asked = replace(sample, question="", answers=(expected,), reference=Reference(distractors=distractors))
+    asked = replace(SAMPLE, question="", answers=(expected,), reference=Reference(distractors=distractors))
     return score_value(asked, generation, ScoringContext(foreign_answers=frozenset({expected, foreign})), form)
-
-
-@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
-def test_a_drawn_value_is_found_in_a_sentence_and_no_two_draws_are_alike(form: ValueForm) -> None:
-    rng = random.Random(3)
-    drawn = [form.draw(rng) for _ in range(200)]
-    assert len(set(drawn)) > 190
-    assert all(form.found(f"It is “{value}”.") == [value] or value in form.found(f"It is {value}.") for value in drawn)
 
 
 @pytest.mark.parametrize(
@@ -100,10 +102,6 @@ def test_a_wrong_answer_gets_one_tag(answer: str, form: ValueForm, tag: str) -> 
     assert (score.value, score.failure) == (0.0, tag)
 
 
-def test_an_answer_that_was_cut_off_is_incomplete() -> None:
-    assert scored(said("The number is 12345", "length"), NUMBER, "1234567").failure == "incomplete"
-
-
 def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
     expected = {
         ("brass herring", "Inside the Brass\n Herring."): True,
@@ -120,29 +118,28 @@ def test_a_phrase_stands_whole_in_an_answer_of_any_script() -> None:
 
 @pytest.mark.parametrize("option", ["niah_static", "niah_static_ja"])
 def test_every_shipped_static_needle_read_aloud_is_a_right_answer(option: str) -> None:
-    needle = shipped(option).needle
-    assert score_static(said(needle.text), needle).value == 1.0
+    assert worth(option, shipped(option).needle.text).value == 1.0
 
 
-def test_every_shipped_set_of_needles_read_aloud_is_a_right_answer() -> None:
-    assert all(stands_in(needle.answer, needle.text) for needle in shipped("niah_multi_static").needles)
+STATIC: dict[str, Any] = {"kind": "static", "question": "Which?", "match": "answer"}
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_a_needle_is_refused_or_its_own_text_scores(text: str, answer: str) -> None:
     try:
-        needle = Needle(kind="static", text=text, question="Which?", answer=answer)
+        needle = {**STATIC, "text": text, "answer": answer}
+        Needle(**needle)
     except ValidationError:
         assert not text.strip() or not stands_in(answer, text)
     else:
-        assert score_static(said(text), needle).value == 1.0
+        assert worth("niah_static", text, needle=needle).value == 1.0
 
 
 def test_what_has_to_be_worked_out_is_said_to_be_and_is_no_part_of_what_is_asked() -> None:
-    values: dict[str, Any] = {"kind": "static", "text": "Two cats, three dogs.", "question": "?", "answer": "five"}
+    values = {**STATIC, "text": "Two cats, three dogs.", "answer": "five"}
     with pytest.raises(ValidationError, match=r"task.needle.inferred=true where it has to be worked out"):
         Needle(**values)
-    assert score_static(said("There are five."), Needle(**values, inferred=True)).value == 1.0
+    assert worth("niah_static", "There are five.", needle={**values, "inferred": True}).value == 1.0
     plain, inferred = shipped("niah_static"), shipped("niah_static", needle={"inferred": True})
     assert (plain.identity(), plain.asked()) == (inferred.identity(), inferred.asked())
 
@@ -171,7 +168,7 @@ def test_a_count_is_right_in_digits_or_letters() -> None:
         "5": (0.0, "miscount"),
         "often": (0.0, "missing"),
     }
-    found = {answer: score_count(said(answer), expected="4") for answer in expected}
+    found = {answer: worth("aggregation", answer, "4", mode="count") for answer in expected}
     assert {key: (score.value, score.failure) for key, score in found.items()} == expected
 
 
@@ -195,5 +192,53 @@ LIST = "1. plum\n2. plums\n3. plum\n4. plum\nOdd line: 2"
 def test_a_copy_is_worth_its_lines_where_the_odd_one_is_named(
     answer: str, finish_reason: str, value: float, tag: str | None
 ) -> None:
-    score = score_copy(said(answer, finish_reason), expected=LIST)
+    score = worth("repeat", answer, LIST, finish_reason=finish_reason)
     assert (score.value, score.failure) == (value, tag)
+
+
+NAMES = ("ABCDE", "FGHIJ", "KLMNO", "PQRST", "UVWXY")
+VALUES = ("1111111", "2222222", "3333333", "4444444")
+
+
+@pytest.mark.parametrize(
+    ("option", "answers", "answer", "value", "failure"),
+    [
+        ("ruler_vt", NAMES, "ABCDE, FGHIJ, KLMNO, PQRST, UVWXY", 1.0, None),
+        ("ruler_vt", NAMES, "abcde fghij klmno pqrst uvwxy and ZZZZZ", 1.0, None),
+        ("ruler_vt", NAMES, "ABCDE, FGHIJ and KLMNO.", 0.6, "partial"),
+        ("ruler_vt", NAMES, "ABCDEF, XFGHIJ", 0.0, "missing"),
+        ("ruler_vt", NAMES, "", 0.0, "empty"),
+        ("ruler_niah_multivalue", VALUES, "1111111, 2222222, 3333333 and 4444444", 1.0, None),
+        ("ruler_niah_multivalue", VALUES, "1111111,2222222,3333333,4444444,5555555", 1.0, None),
+        ("ruler_niah_multivalue", VALUES, "2222222; 1,111,111; 9999999", 0.5, "partial"),
+        ("ruler_niah_multivalue", VALUES, "11111112 2222222", 0.25, "partial"),
+        ("ruler_niah_multivalue", VALUES, "I don't know", 0.0, "refusal"),
+    ],
+)
+def test_names_and_values_are_worth_the_share_that_is_named_whole(
+    option: str, answers: tuple[str, ...], answer: str, value: float, failure: str | None
+) -> None:
+    score = worth(option, answer, *answers)
+    assert score.value == pytest.approx(value)
+    assert score.failure == failure
+
+
+def test_a_needle_of_the_text_is_told_from_a_value_that_stands_nowhere() -> None:
+    text = "The secret number of oak is 1111111. The secret number of elm is 2222222."
+    expected = {
+        ("2222222", "allowed"): (0.0, "wrong_needle"),
+        ("9999999", "allowed"): (0.0, "hallucination"),
+        ("1111111 or 2222222", "allowed"): (1.0, None),
+        ("1111111 or 2222222", "wrong"): (0.0, "hedged"),
+    }
+    found = {
+        (answer, hedging): worth("ruler_niah_multikey_2", answer, "1111111", text=text, hedging=hedging)
+        for answer, hedging in expected
+    }
+    assert {key: (score.value, score.failure) for key, score in found.items()} == expected
+
+
+def test_whether_hedging_is_allowed_is_a_rule_of_judging_and_no_part_of_what_is_asked() -> None:
+    allowed, wrong = (shipped("niah_multikey", hedging=hedging) for hedging in ("allowed", "wrong"))
+    assert (allowed.identity(), allowed.asked()) == (wrong.identity(), wrong.asked())
+    assert "hedging" not in {*allowed.traits.idle, *wrong.traits.idle}  # what is idle is no part of the rule either

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contextcliff.records.sample import Sample, Words
-from contextcliff.tasks.lists import english_words, score_named, zeta_shares
-from contextcliff.tasks.task import TaskPlan
+from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.tasks.lists import english_words
+from contextcliff.tasks.task import ScoringContext, TaskPlan
+from tests.make import scored_sample
 from tests.tasks.made_tasks import materials, shipped
 from tests.tasks.needles import said
 
@@ -71,19 +73,6 @@ def test_coded_words_occur_as_often_as_a_zeta_distribution_has_them(length: int,
     assert not counts.keys() & set(re.findall(r"\w+", before + after))
 
 
-def test_the_worked_example_of_common_words_is_that_of_the_paper_and_can_be_left_out() -> None:
-    for length, words, common, other in ((1_024, 20, 3, 1), (4_096, 40, 10, 3)):
-        sample = built("ruler_cwe", length)
-        listed, answer = re.findall(r"1\. .*", pieces(sample)[0])
-        counts = Counter(entries(listed))
-        assert len(counts) == words
-        assert {word for word, count in counts.items() if count == common} == set(entries(answer))
-        assert set(counts.values()) == {common, other}
-        assert len(entries(answer)) == 10
-    plan = shipped("ruler_cwe", lengths=[1_024], trials=1, example=False).build(materials())
-    assert pieces(plan.samples[0])[0].count("\n") == 2
-
-
 def test_a_list_that_needs_more_words_than_there_are_has_coined_words_alone() -> None:
     shorter, longer = built("ruler_cwe", 32_768), built("ruler_cwe", 100_000)
     known = set(english_words())
@@ -105,7 +94,7 @@ def test_the_words_are_plain_and_none_of_them_is_one_that_an_answer_opens_with()
     assert "harbour" not in entries(pieces(plan.samples[0])[1])
 
 
-WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide crow".split())
+WANTED, LISTED = ("pear", "lamp", "rope"), "pear lamp rope bell tide crow"
 
 
 @pytest.mark.parametrize(
@@ -124,14 +113,11 @@ WANTED, LISTED = ("pear", "lamp", "rope"), frozenset("pear lamp rope bell tide c
     ],
 )
 def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value: float, failure: str | None) -> None:
-    score = score_named(said(answer), wanted=WANTED, listed=LISTED)
+    recipe = Recipe(user=(Words(text="Count."), Words(text=LISTED)))
+    sample = replace(scored_sample(500, 1.0).sample, answers=WANTED, recipe=recipe)
+    score = shipped("ruler_cwe").score(sample, said(answer), ScoringContext())
     assert score.value == pytest.approx(value)
     assert score.failure == failure
-
-
-def test_the_shares_are_those_of_the_zeta_distribution() -> None:
-    assert zeta_shares(2.0, 4) == pytest.approx([1 / ZETA_2, 1 / 4 / ZETA_2, 1 / 9 / ZETA_2, 1 / 16 / ZETA_2])
-    assert sum(zeta_shares(2.0, 100_000)) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_counts_that_make_no_word_common_are_one_line() -> None:

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.engines.openai.tokens import KoboldTokenizer, LlamaServerTokenizer, TokenServer, VllmTokenizer
-from contextcliff.records.corpus import Document
-from contextcliff.records.sample import Passage, Prompt, Recipe, SentTurn, Turn, Words, render
+from contextcliff.records.sample import Prompt, SentTurn
 from contextcliff.text.tokenizers import HubTokenizer, TiktokenTokenizer
 from contextcliff.text.tokens import messages, plain_text
 
@@ -49,42 +48,10 @@ def test_a_conversation_for_a_base_model_names_the_speakers_and_a_single_message
     assert plain_text(Prompt(user="Name a bird.", system="Be brief.")) == "Be brief.\n\nName a bird."
 
 
-@pytest.mark.parametrize(
-    ("prompt", "digest"),
-    [
-        (Prompt(user="What is it?"), "c76fc27ab4bf6bd8ac3de1456b9395c3810c6f9943a2db21999b4fea5c2f5413"),
-        (
-            Prompt(user="What is it?", system="Be brief."),
-            "8826cccc756fb9a9eceed124daef591f9e2ba9f2c5e3f68145dad6854ef76924",
-        ),
-    ],
-)
-def test_stored_answers_to_single_messages_are_found_by_this_digest(prompt: Prompt, digest: str) -> None:
-    assert prompt.sha256 == digest
-
-
 @given(prompts, prompts)
 def test_conversations_have_one_digest_where_they_are_the_same(one: Prompt, other: Prompt) -> None:
     if one.turns or other.turns:
         assert (one.sha256 == other.sha256) == (one == other)
-
-
-def test_a_recipe_of_turns_is_rendered_message_by_message() -> None:
-    document = Document(document_id="d", title="d", text="Wren. Owl.", language="en")
-    recipe = Recipe(
-        system="Be brief.",
-        turns=(
-            Turn(
-                user=(Words(text="Name "), Words(text="a bird.")), assistant=(Passage(document_id="d", start=0, end=5),)
-            ),
-            Turn(user=(Words(text="Another one."),), assistant=(Passage(document_id="d", start=6, end=10),)),
-        ),
-        user=(Words(text="Which was first?"),),
-    )
-    assert render(recipe, {"d": document}) == BIRDS
-    assert [piece.text if isinstance(piece, Words) else piece.start for piece in recipe.pieces()] == [
-        "Name ", "a bird.", 0, "Another one.", 6, "Which was first?",
-    ]  # fmt: skip
 
 
 class _Bytes:

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.records.sample import Prompt
-from contextcliff.text.seams import Seams, seams_of
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
-from contextcliff.text.tokens import token_counts
+from contextcliff.text.tokens import Seams, seams_of
 
 PROSE = (
     "The tide came in over the flats.  Nobody saw it.\n\n“It is late,” said Viola. She went on, past the mill, to the "
@@ -98,7 +97,3 @@ def test_a_text_of_one_sentence_has_a_seam(text: str) -> None:
     [added], [behind] = seams_of(text, (0,), WORDS).count(between=["It is so. "], behind=["\n\nIs it?"])
     assert added > 0
     assert behind > 0
-
-
-def test_a_tokenizer_that_counts_one_text_at_a_time_counts_several() -> None:
-    assert token_counts(["a b", "", "c"], WORDS) == [2, 0, 1]

@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.datasets.essays import Essays
-from contextcliff.text.sentences import goes_on, nearest_start, parts_sentences, sentence_starts
+from contextcliff.text.sentences import nearest_start, parts_sentences, sentence_starts
 from contextcliff.text.words import combining_marks
-from tests.datasets.made_files import SHARED, WHY_SHARED
-
-NOVELS = ("little_women.txt", "haystack_en.txt")
 
 
 def beginnings(text: str, language: str = "en") -> list[str]:
@@ -100,26 +96,6 @@ def test_a_place_to_stop_at_is_no_place_before_a_dash_or_lower_case_even_between
     for text in ("“We shall see.\n—Mr. Pask", "She said.\n\nand went", "This is Mr.\n\nTangle", "He left.\n\n—No."):
         assert not parts_sentences(text, text.index("\n"))
     assert parts_sentences("He left.\n\nShe stayed.", 8)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not (SHARED / NOVELS[0]).is_file(), reason=WHY_SHARED)
-@pytest.mark.parametrize("novel", NOVELS)
-def test_no_sentence_of_a_novel_begins_with_a_dash_or_in_lower_case_or_after_a_title(novel: str) -> None:
-    (document,) = Essays(path=str(SHARED / novel)).corpus(tokens=1, seed=0).documents
-    text = document.text
-    starts = sentence_starts(text)
-    apart = [at for at in starts[1:] if "\n\n" not in text[at - 3 : at + 1]]
-    assert len(apart) > 600
-    for at in apart:
-        assert not text[at:].lstrip()[:1].islower(), text[at - 30 : at + 30]
-        assert not text.startswith(("—", "--"), at), text[at - 30 : at + 30]
-        assert not text[:at].rstrip()[-5:].endswith((" Mr.", '"Mr.', "Mrs.", " Dr.", "St.")), text[at - 30 : at + 30]
-
-
-@given(st.text(alphabet='aA .!?—\n"”—1', max_size=80), st.integers(0, 80))
-def test_any_place_can_be_asked_about(text: str, place: int) -> None:
-    assert goes_on(text, min(place, len(text))) in (True, False)
 
 
 @given(

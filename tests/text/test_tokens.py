@@ -12,13 +12,6 @@ WORDS = WordTokenizer()
 texts = st.text(alphabet="ab c.\né字", max_size=200)
 
 
-@given(texts)
-def test_token_starts_ascend_from_the_beginning(text: str) -> None:
-    starts = list(WORDS.starts(text))
-    assert starts == sorted(set(starts))
-    assert starts[:1] == ([0] if text else [])
-
-
 @given(texts, st.integers(min_value=0, max_value=60))
 def test_a_slice_holds_no_more_tokens_than_asked(text: str, tokens: int) -> None:
     tokenised = tokenise(text, WORDS)

@@ -1,8 +1,7 @@
 """Task `aggregation`: how often does a coded word occur, or which occurs most often?
 
-After RULER's common- and frequent-word extraction (Hsieh et al. 2024, arXiv:2404.06654): the answer stands nowhere, it
-takes every occurrence. Coined words are announced by sentences scattered evenly through the text, as often at every
-length, so that only the text between them grows. Scored 1 for the right count or word.
+After RULER's common- and frequent-word extraction (Hsieh et al. 2024, arXiv:2404.06654), scattered through prose: the
+answer stands nowhere, and takes every occurrence. Scored 1 for the right count or word.
 """
 
 from __future__ import annotations
@@ -55,7 +54,6 @@ class Aggregation(PlantingTask):
             )
 
     def plant(self, site: SampleSite) -> Planted:
-        """Every occurrence of every word, shuffled, evenly over the text."""
         rng = site.rng
         words = rng.sample([word for word in word_file("coded_words.json") if not site.holds(word)], self.words)
         counts = self._counts(rng)
@@ -75,10 +73,15 @@ class Aggregation(PlantingTask):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 for the right count (in digits or letters), or for the right word alone."""
-        if self.mode == "count":
-            return score_count(generation, expected=sample.answers[0])
-        return score_value(sample, generation, context, WORD)
+        """1 for the right count (the only or last number, in digits or letters), or for the right word alone."""
+        if self.mode != "count":
+            return score_value(sample, generation, context, WORD)
+        text = generation.text.strip()
+        said = numbers(_NUMERAL.sub(lambda numeral: str(_NUMERALS.index(numeral[0].lower())), text))
+        if not said:
+            return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
+        right = said[-1] == sample.answers[0]
+        return Score(value=float(right), prediction=said[-1], failure=None if right else "miscount")
 
     def _counts(self, rng: random.Random) -> list[int]:
         """How often each word occurs; the first is the one that is asked for, or the most frequent."""
@@ -86,13 +89,3 @@ class Aggregation(PlantingTask):
             return [rng.randint(self.min_count, self.max_count) for _ in range(self.words)]
         most = rng.randint(self.min_count + _MARGIN, self.max_count)
         return [most, *(rng.randint(self.min_count, most - _MARGIN) for _ in range(self.words - 1))]
-
-
-def score_count(generation: Generation, *, expected: str) -> Score:
-    """1 where the only number that an answer gives, or the last of several, is the right one."""
-    text = generation.text.strip()
-    said = numbers(_NUMERAL.sub(lambda numeral: str(_NUMERALS.index(numeral[0].lower())), text))
-    if not said:
-        return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
-    right = said[-1] == expected
-    return Score(value=float(right), prediction=said[-1], failure=None if right else "miscount")

@@ -1,16 +1,15 @@
 """Task `babilong`: where somebody or something is, by one, two or three facts scattered in order through prose.
 
 After BABILong (Kuratov et al. 2024, arXiv:2406.10149), whose facts are those of bAbI's tasks 1–3 (Weston et al. 2015,
-arXiv:1502.05698). Here they come from a simulation of its own, with names, places and things that
-the prose does not hold. People move, take things and put them down; later facts overrule earlier ones, so that their
-order matters. Scored 1 where the first sentence of the answer names the right place and no other.
+arXiv:1502.05698). People move, take things and put them down; later facts overrule earlier ones. Scored 1 where the
+first sentence of the answer names the right place and no other.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -85,11 +84,7 @@ def course(facts: Facts, person: str, thing: str, places: Sequence[str], rng: ra
     told = (first, take, *rest)
     then = rng.randrange(3, len(told))  # from the second place that it was carried to
     return Course(
-        events=told,
-        support=(1, then - 1, then),
-        answer=told[then - 1].place,
-        told_by=then - 1,
-        before=told[then].place,
+        events=told, support=(1, then - 1, then), answer=told[then - 1].place, told_by=then - 1, before=told[then].place
     )
 
 
@@ -104,50 +99,34 @@ def story(
 ) -> Course:
     """The course among what other people do, `statements` events in all. `things` are what others may carry."""
     turns = sorted(rng.sample(range(statements), len(own.events)))
-    crowd, mine = _Crowd(people=others, places=places, things=things), iter(own.events)
-    events = tuple(next(mine) if turn in turns else crowd.next(rng) for turn in range(statements))
+    crowd, mine = _crowd(others, places, things, rng), iter(own.events)
+    events = tuple(next(mine if turn in turns else crowd) for turn in range(statements))
     support = tuple(turns[position] for position in own.support)
     return replace(own, events=events, support=support, told_by=turns[own.told_by])
 
 
-@dataclass(kw_only=True, slots=True)
-class _Crowd:
-    """People that no question is about, where they are and what they carry."""
-
-    people: Sequence[str]
-    places: Sequence[str]
-    things: Sequence[str]
-    at: dict[str, str] = field(default_factory=dict)
-    lies: dict[str, str] = field(default_factory=dict)
-    held: dict[str, str] = field(default_factory=dict)
-
-    def next(self, rng: random.Random) -> Event:
-        """What somebody does next: as often a move as something with a thing, where that is possible."""
-        person = rng.choice(self.people)
-        handled = self._handled(person, rng) if person in self.at and rng.random() < 0.5 else None
-        if handled is not None:
-            return handled
-        place = rng.choice([place for place in self.places if place != self.at.get(person)])
-        self.at[person] = place
-        return Event(kind="move", person=person, place=place)
-
-    def _handled(self, person: str, rng: random.Random) -> Event | None:
-        here = self.at[person]
-        possible: list[tuple[Kind, str]] = []
-        for thing in self.things:
-            if self.held.get(thing) == person:
-                possible.append(("drop", thing))
-            elif thing not in self.held and self.lies.get(thing, here) == here:
-                possible.append(("take", thing))
-        if not possible:
-            return None
-        kind, thing = rng.choice(possible)
-        if kind == "take":
-            self.held[thing] = person
+def _crowd(people: Sequence[str], places: Sequence[str], things: Sequence[str], rng: random.Random) -> Iterator[Event]:
+    """What people do that no question is about: as often a move as something with a thing, where that is possible."""
+    at, lies, held = dict[str, str](), dict[str, str](), dict[str, str]()
+    while True:
+        person, possible = rng.choice(people), list[tuple[Kind, str]]()
+        if person in at and rng.random() < 0.5:
+            for thing in things:
+                if held.get(thing) == person:
+                    possible.append(("drop", thing))
+                elif thing not in held and lies.get(thing, at[person]) == at[person]:
+                    possible.append(("take", thing))
+        if possible:
+            kind, thing = rng.choice(possible)
+            if kind == "take":
+                held[thing] = person
+            else:
+                del held[thing]
+                lies[thing] = at[person]
+            yield Event(kind=kind, person=person, thing=thing)
         else:
-            del self.held[thing]
-            self.lies[thing] = here
-        return Event(kind=kind, person=person, thing=thing)
+            at[person] = rng.choice([place for place in places if place != at.get(person)])
+            yield Event(kind="move", person=person, place=at[person])
 
 
 Moves = Annotated[tuple[Annotated[str, naming("{name}", "{place}")], ...], Field(min_length=1)]
@@ -193,7 +172,6 @@ class Babilong(Depths, PlantingTask):
             raise ValueError(f"task.things={self.things}: at most {most} can be drawn; lower it")
 
     def plant(self, site: SampleSite) -> Planted:
-        """A story, in its order: the fact that names the answer at the depth, the others before and after it."""
         rng, depth = site.rng, site.depth or 0.0
         asked, *others = self._drawn("people", word_file("names.json"), self.people, site)
         places = self._drawn("locations", word_file("world.json")["places"], self.locations, site)
@@ -218,7 +196,6 @@ class Babilong(Depths, PlantingTask):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where the first sentence names the right place and no other; a place of the question counts for nothing."""
         first, end, _ = generation.text.strip().partition(".")
         reason = "stop" if end else generation.finish_reason
         return score_value(sample, replace(generation, text=first, finish_reason=reason), context, WORD)

@@ -16,9 +16,8 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Recipe, Words, render
 from contextcliff.tasks.fit import too_short
 from contextcliff.tasks.grid import filled
-from contextcliff.text.seams import Seams, seams_of
 from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
-from contextcliff.text.tokens import TokenisedText, Tokenizer, is_wide, token_counts, tokenise
+from contextcliff.text.tokens import Seams, TokenisedText, Tokenizer, is_wide, seams_of, token_counts, tokenise
 
 _PROBED_CHARACTERS = 100_000
 _MARGIN = 1.1

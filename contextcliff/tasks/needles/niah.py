@@ -1,10 +1,8 @@
 """Task `niah`: one needle in a haystack.
 
-Kamradt's test (2023, LLMTest_NeedleInAHaystack). `task.needle.kind=dynamic` is the form of the Gemini 1.5 report
-(Gemini Team 2024, arXiv:2403.05530): a city and a number that vary from query to query are hidden at a depth of an
-unrelated text, and the model is asked for that city's number. Coined words as keys make it the single needle of RULER
-(Hsieh et al. 2024, arXiv:2404.06654), whose texts are noise or prose and whose values are numbers or UUIDs. `static`
-hides one fixed statement for all samples. Scored 1 where the answer holds what was hidden, else 0 with a tag.
+Kamradt's test (2023, LLMTest_NeedleInAHaystack). A dynamic needle is that of the Gemini 1.5 report (Gemini Team 2024,
+arXiv:2403.05530), a city and its number; coined words as keys make it RULER's (Hsieh et al. 2024, arXiv:2404.06654). A
+static one is one statement for all samples. Scored 1 where the answer holds what was hidden, else 0 with a tag.
 """
 
 from __future__ import annotations
@@ -97,7 +95,6 @@ class Niah(Depths, PlantingTask):
             )
 
     def plant(self, site: SampleSite) -> Planted:
-        """One sentence at the depth."""
         needle = self.needle
         if needle.kind == "static":
             hidden, question, answers = fact(needle.text.strip(), site.depth), needle.question, needle.accepted
@@ -108,18 +105,13 @@ class Niah(Depths, PlantingTask):
         return Planted(facts=(hidden,), evidence=(0,), question=question, answers=answers)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where what was hidden stands in the answer."""
-        if self.needle.kind == "static":
-            return score_static(generation, self.needle)
-        return score_value(sample, generation, context, FORMS[self.needle.value])
-
-
-def score_static(generation: Generation, needle: Needle) -> Score:
-    """1 where all that a static needle's answer has to hold stands there."""
-    text = generation.text.strip()
-    if all(stands_in(words, text) for words in needle.accepted):
-        return Score(value=1.0, prediction=" ".join(needle.accepted), failure=None)
-    return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
+        """1 where what was hidden stands in the answer, or all that a static needle's answer has to hold."""
+        if self.needle.kind == "dynamic":
+            return score_value(sample, generation, context, FORMS[self.needle.value])
+        text, accepted = generation.text.strip(), self.needle.accepted
+        if all(stands_in(words, text) for words in accepted):
+            return Score(value=1.0, prediction=" ".join(accepted), failure=None)
+        return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
 
 
 def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:

@@ -1,10 +1,8 @@
 """Task `niah_multi`: several needles in one haystack, all asked for at once.
 
-The multi-needle form of LLMTest_NeedleInAHaystack: the first needle goes in at the depth, the rest evenly after it,
-(1 − depth) / needles apart; ten needles from 0.40 stand at 0.40, 0.46, 0.52 … 0.94. Scored by the share found.
-
-RULER (Hsieh et al. 2024, arXiv:2404.06654) scatters them (`spread=anywhere`), and names the keys in its question: those
-of all needles (multi-query), or the only one that they have (multi-value, `one_key=true`).
+The multi-needle form of LLMTest_NeedleInAHaystack: the first needle goes in at the depth, the rest evenly after it; ten
+from 0.40 stand at 0.40, 0.46 … 0.94. RULER (Hsieh et al. 2024, arXiv:2404.06654) scatters them (`spread=anywhere`),
+with a key each (multi-query) or one for all (multi-value, `one_key=true`). Scored by the share found.
 """
 
 from __future__ import annotations
@@ -66,7 +64,7 @@ class NiahMulti(Depths, PlantingTask):
             name = f"task.needles[{position}]"
             if not needle.answer.strip():
                 raise ValueError(f"{name}.answer: is blank; give a word, or leave the needle out")
-            if not needle.inferred and not _stands_in(needle.answer, needle.text):
+            if not needle.inferred and not _found(needle.answer, needle.text):
                 refuse_hidden_elsewhere(f"{name}.answer", needle.answer, name, "words that do")
         if self.needles and "{cities}" in self.question:
             raise ValueError(
@@ -80,13 +78,8 @@ class NiahMulti(Depths, PlantingTask):
     def goes_anywhere(self) -> bool:
         return self.spread == "anywhere"
 
-    @property
-    def how_many(self) -> int:
-        """Needles in a prompt."""
-        return len(self.needles) or self.count
-
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - the same at every length
-        return FORMS[self.value].tokens * (1 + self.how_many)
+        return FORMS[self.value].tokens * (1 + (len(self.needles) or self.count))
 
     def check_text(self, text: str) -> None:
         for needle in self.needles:
@@ -97,7 +90,6 @@ class NiahMulti(Depths, PlantingTask):
                 )
 
     def plant(self, site: SampleSite) -> Planted:
-        """The first at the depth, the rest evenly after it; or all of them anywhere."""
         hidden, keys = [(needle.text, needle.answer) for needle in self.needles], [""]
         if not hidden:
             pairs = site.pairs(count=self.count, key=self.key, value=self.value)
@@ -118,10 +110,9 @@ class NiahMulti(Depths, PlantingTask):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The share of the needles that the answer names; the prediction lists which."""
-        said = frozenset(NUMBER.found(generation.text))
-        return score_share(sample, generation, lambda wanted, text: wanted in said or stands_in(wanted, text))
+        return score_share(sample, generation, _found)
 
 
-def _stands_in(answer: str, text: str) -> bool:
+def _found(answer: str, text: str) -> bool:
+    """Whether an answer stands in a text; a number in any writing."""
     return answer in NUMBER.found(text) or stands_in(answer, text)

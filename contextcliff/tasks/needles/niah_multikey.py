@@ -1,10 +1,9 @@
 """Task `niah_multikey`: many needles of one form in a context, each asked for by its own question.
 
-The multi-key test of RULER (Hsieh et al. 2024, arXiv:2404.06654): the other needles are distractors of the very
-form that is asked for. `layout=packed` asks for all of them over one context, one at each depth, so that a server
-with a prefix cache reads the context once for the whole row of depths. `isolated` asks one question of each context:
-its needle stands at the depth and the `distractors`, if there are any, anywhere, as RULER has it. Scored 1 where the
-value asked for stands in the answer and no other needle's does; RULER allows the others (`hedging=allowed`).
+The multi-key test of RULER (Hsieh et al. 2024, arXiv:2404.06654). `layout=packed` asks for all of them over one
+context, one at each depth, so that a server's prefix cache reads it once; `isolated` asks one question of each context.
+Scored 1 where the value asked for stands in the answer and no other needle's does; RULER allows the others
+(`hedging=allowed`).
 """
 
 from __future__ import annotations
@@ -79,7 +78,6 @@ class NiahMultikey(Depths, PlantingTask):
         return self.layout == "packed"
 
     def plant(self, site: SampleSite) -> Planted:
-        """Every needle of the row, or the one that is asked for; and the distractors."""
         return self._packed(site) if self.layout == "packed" else self._isolated(site)
 
     def _isolated(self, site: SampleSite) -> Planted:

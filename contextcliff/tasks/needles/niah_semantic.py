@@ -1,8 +1,7 @@
 """Task `niah_semantic`: a needle that shares no content word with its question.
 
-After NoLiMa (Modarressi et al. 2025, arXiv:2502.05167): literal overlap lets attention find a needle by matching
-words; here the answer takes one fact of common knowledge between question and needle. The set (`needles/semantic.json`)
-is this project's own. Scored 1 where the person asked for is named, and none of the distractors.
+After NoLiMa (Modarressi et al. 2025, arXiv:2502.05167): the answer takes one fact of common knowledge between question
+and needle. The set (`needles/semantic.json`) is this project's own.
 """
 
 from __future__ import annotations
@@ -57,7 +56,6 @@ class NiahSemantic(Depths, PlantingTask):
             )
 
     def plant(self, site: SampleSite) -> Planted:
-        """A needle of the set with a name of its own, and its distractors."""
         rng = site.rng
         chosen = rng.choice([item for item in needle_set() if not self.topics or item.topic in self.topics])
         others = rng.sample(

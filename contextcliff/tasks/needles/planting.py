@@ -1,8 +1,7 @@
 """What the needle tasks share: facts planted in a haystack, and the controls that go with them.
 
-A task of this kind says what is planted for one sample (`plant`) and what counts as found (`score`); the
-grid, the cutting, the haystacks and the controls are here. A control asks the same question over the
-evidence alone (its score is the ceiling) or over the bare haystack at the shortest length (the floor).
+A task says what is planted for one sample (`plant`) and what counts as found (`score`). A control asks the same over
+the evidence alone (its score is the ceiling) or over the bare haystack at the shortest length (the floor).
 """
 
 from __future__ import annotations
@@ -22,14 +21,17 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, settings
 from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
-from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Fact, Haystack, Hidden, prepare, prepare_fresh
+from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Fact, Haystack, prepare, prepare_fresh
 from contextcliff.tasks.task import (
+    NO_REFERENCE,
     ContextBudget,
     Maker,
     Materials,
     Traits,
     configured,
     control_of,
+    distances,
+    pieces_of,
     sample_at,
     several_texts,
     unused_notes,
@@ -245,12 +247,9 @@ class Planter(Maker):
     asked: str
     filler: Sequence[Haystack] = ()
     """Of generated prose, for the lengths that `haystacks` are too short for; none: they are long enough."""
-    redrawn: dict[str, int] = field(default_factory=dict)
-    """Draws that the text held already, of each sample."""
-    off: dict[str, float] = field(default_factory=dict)
-    """How far the needle of each sample stands from its depth, as a share of the text."""
-    from_filler: dict[str, int] = field(default_factory=dict)
-    """The lengths of the samples that are of generated prose."""
+    made: dict[str, tuple[int, float, int]] = field(default_factory=dict)
+    """Of each sample: draws that the text held already, how far its needle stands from its depth as a share of the
+    text, and its length where it is of generated prose, else 0."""
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task = self.task
@@ -272,15 +271,20 @@ class Planter(Maker):
             start=start,
             end=haystack.text.end_for(start, context_tokens),
         )
-        planted = task.plant(site)
+        planted, before = task.plant(site), f"{task.instruction}\n\n"
+
+        def after(question: str) -> str:
+            return f"\n\n{question} {task.answer_format}".rstrip()
+
         hidden = haystack.hide(
             planted.facts,
             context_tokens=context_tokens,
-            before=self._before,
-            after=self._after(planted.question),
-            cut_for=[self._after(question) for question in planted.context_questions],
+            before=before,
+            after=after(planted.question),
+            cut_for=[after(question) for question in planted.context_questions],
             start=start,
         )
+        places = sorted(hidden.token_places[position] for position in planted.evidence)
         several = task.haystacks != "fresh" and len(self.haystacks) > 1
         sample = sample_at(
             task,
@@ -293,58 +297,41 @@ class Planter(Maker):
             question=planted.question,
             answers=planted.answers,
             recipe=hidden.recipe,
+            reference=Reference(distractors=planted.distractors) if planted.distractors else NO_REFERENCE,
             cluster=haystack.document.document_id if several else planted.context,
-            metadata={**planted.metadata, **_distances(planted, hidden)},
+            metadata={
+                **planted.metadata,
+                **distances(places),
+            },
             answer_tokens=task.answer_tokens(context_tokens),
         )
-        if planted.distractors:
-            sample = replace(sample, reference=Reference(distractors=planted.distractors))
-        self.redrawn[sample.sample_id], self.off[sample.sample_id] = site.redrawn, hidden.off
-        if haystacks is self.filler:
-            self.from_filler[sample.sample_id] = context_tokens
+        generated = context_tokens if haystacks is self.filler else 0
+        self.made[sample.sample_id] = site.redrawn, hidden.off, generated
         yield sample
         if task.controls:
-            yield from self._controls(sample, planted, haystack, start)
-
-    def _controls(self, sample: Sample, planted: Planted, haystack: Haystack, start: int) -> Iterator[Sample]:
-        before, after = Words(text=self._before), self._after(planted.question)
-        evidence = " ".join(planted.facts[position].text for position in planted.evidence)
-        alone = Recipe(user=(before, Words(text=evidence), Words(text=after)))
-        shortest = min(self.task.lengths_in(self.materials.context_budget))
-        bare = haystack.hide((), context_tokens=shortest, before=before.text, after=after, start=start)
-        count = self.materials.tokenizer.count_prompt(render(alone, {}))
-        yield self._control(sample, "ceiling", alone, count)
-        yield self._control(sample, "floor", bare.recipe, bare.built_tokens)
+            evidence = " ".join(planted.facts[position].text for position in planted.evidence)
+            alone = Recipe(user=(Words(text=before), Words(text=evidence), Words(text=after(planted.question))))
+            shortest = min(task.lengths_in(self.materials.context_budget))
+            bare = haystack.hide((), context_tokens=shortest, before=before, after=after(planted.question), start=start)
+            yield self._control(sample, "ceiling", alone, self.materials.tokenizer.count_prompt(render(alone, {})))
+            yield self._control(sample, "floor", bare.recipe, bare.built_tokens)
 
     def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
-        pieces = [
-            piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end]
-            for piece in recipe.user
-        ]
-        return control_of(sample, kind, (kind, self.materials.text_identity, pieces), recipe=recipe, tokens=tokens)
-
-    @property
-    def _before(self) -> str:
-        return f"{self.task.instruction}\n\n"
-
-    def _after(self, question: str) -> str:
-        return f"\n\n{question} {self.task.answer_format}".rstrip()
+        identity = (kind, self.materials.text_identity, pieces_of(recipe))
+        return control_of(sample, kind, identity, recipe=recipe, tokens=tokens)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        """Unused texts, generated prose, needles that were drawn again, and those far from their depth."""
-        made = self.off.keys() & sample_ids
+        made = [self.made[name] for name in sample_ids if name in self.made]
         notes = [*unused_notes(self.materials.corpus, count=len(self.haystacks))]
-        if generated := made & self.from_filler.keys():
-            shortest, held = min(self.from_filler[name] for name in generated), self.task.held(self.haystacks)
+        if generated := [length for *_, length in made if length]:
+            held, shortest = self.task.held(self.haystacks), min(generated)
             notes.append(f"the text holds {held:,} tokens: from {shortest:,} on the prompts are of generated prose")
-        redrawn = sum(self.redrawn[name] for name in made)
-        if redrawn:
+        if redrawn := sum(times for times, *_ in made):
             one = "1 needle was drawn again, since the text held its words already"
             more = f"{redrawn:,} needles were drawn again, since the text held their words already"
             notes.append(one if redrawn == 1 else more)
         misplaced = self.task.misplaced
-        far = [self.off[name] for name in made if self.off[name] > misplaced]
-        if far:
+        if far := [off for _, off, _ in made if off > misplaced]:
             notes.append(
                 f"{len(far):,} of {len(made):,} samples have a needle more than {misplaced:.2g} of the text from its "
                 f"depth (the farthest {max(far):.2f}), since needles go in where a sentence begins and few begin "
@@ -363,11 +350,3 @@ def _fresh(haystacks: Sequence[Haystack], drawn: int, context_tokens: int) -> tu
             break
         position -= len(haystack.starts)
     return haystack, haystack.starts[position]
-
-
-def _distances(planted: Planted, hidden: Hidden) -> Mapping[str, int]:
-    """How far apart in the text neighbouring pieces of evidence stand on average, in tokens."""
-    places = sorted(hidden.token_places[position] for position in planted.evidence)
-    if len(places) < 2:
-        return {}
-    return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}

@@ -1,12 +1,9 @@
 """Task `tracing`: follow a chain of assignments whose links are scattered through the text.
 
-After RULER's variable tracking (Hsieh et al. 2024, arXiv:2404.06654). One sentence gives a name a number, each
-further one gives another name the value of the one before; the last name's value is asked for, `hops` links away.
-Other chains of the same form run beside it. How far apart neighbouring links stand is set (`distances`) and recorded in
-tokens as `evidence_distance_tokens`, so that a score can be read against it as well as against length.
-
-RULER asks the other way round (`ask=names`): for all names that have a number, scored by the share that the answer
-names. Its links stand anywhere in the text, in the order of the chain (`distances=[]`).
+After RULER's variable tracking (Hsieh et al. 2024, arXiv:2404.06654). One sentence gives a name a number, each further
+one gives another name the value of the one before; the last name's value is asked for. Other chains run beside it.
+RULER asks the other way round (`ask=names`), with links anywhere in the text in the order of the chain
+(`distances=[]`).
 """
 
 from __future__ import annotations
@@ -85,7 +82,6 @@ class Tracing(Depths, PlantingTask):
         return WORD.tokens * (2 + self.hops) if self.ask == "names" else None
 
     def plant(self, site: SampleSite) -> Planted:
-        """The chain that is asked for from the depth on, the others anywhere."""
         rng, size = site.rng, self.hops + 1
         names = site.distinct(_NAMES[self.names], count=self.chains * size)
         values = site.distinct(NUMBER, count=self.chains)

@@ -1,20 +1,15 @@
 """Task `qa_distractors`: a question whose document stands among documents that do not answer it.
 
 RULER's question answering (Hsieh et al. 2024, arXiv:2404.06654): further documents of the same dataset fill the length,
-numbered in one row. Those of the same article, story or question come first, others after them. Scored 1 where an
-accepted answer stands in what the model says, or by another `metric`.
-
-Other than in RULER, the document stands at each of `task.depths` in turn (its share of the other documents' tokens),
-not anywhere; no distractor holds an accepted answer; the last one is cut at a word, so that the length is met; a
-dataset too small for a length is refused, where RULER repeats its documents. An answer counts in whole words, and not
-where it is denied or one of several candidates (`contained.py`); RULER looks for any substring of the reply.
+those of the same article, story or question first. Scored 1 where an accepted answer stands in what the model says, or
+by another `metric`. The document stands at each of `task.depths` in turn; `docs/ruler.md` has what else differs.
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Annotated, Literal
@@ -24,14 +19,24 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Question, Span
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.sample import Reference, Sample, Words
+from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, filled, naming
 from contextcliff.tasks.questions.answers import contains_reference
 from contextcliff.tasks.questions.document_row import DocumentPool, Row, RowBuilder, pool_of
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
+from contextcliff.tasks.task import (
+    Maker,
+    Materials,
+    ScoringContext,
+    Traits,
+    configured,
+    control_of,
+    distances,
+    pieces_of,
+    sample_at,
+)
 from contextcliff.text.tokens import token_counts
 
 
@@ -167,8 +172,8 @@ class DistractedMaker(Maker):
             *(self.materials.seed, task.name, self.asked, identity, context_tokens),
             *(depth, trial, question.question_id),
         )
-        row = self._filled(question, golden, context_tokens, depth or 0.0, seed_of(*coordinates))
-        distance = {} if row.distance is None else {"evidence_distance_tokens": row.distance}
+        frame = task.framed(question.text)
+        row = self.rows.filled(frame, question, golden, context_tokens, depth or 0.0, seed_of(*coordinates))
         evidence = question.evidence or (Span(start=0, end=len(document.text)),)
         sample = sample_at(
             task,
@@ -182,35 +187,19 @@ class DistractedMaker(Maker):
             answers=question.answers,
             reference=Reference(evidence=evidence, reply=question.answers[0]),
             recipe=row.recipe,
-            metadata={**question.metadata, "level": question.level, **distance},
+            metadata={**question.metadata, "level": question.level, **distances(row.starts)},
             answer_tokens=task.max_tokens,
         )
         self.off[sample.sample_id] = row.off
         yield sample
         if task.controls:
-            yield self._control(sample, "ceiling", self.rows.alone(task.framed(question.text), golden))
+            yield self._control(sample, "ceiling", self.rows.alone(frame, golden))
             shortest = min(task.lengths_in(self.materials.context_budget))
-            yield self._control(sample, "floor", self._filled(question, (), shortest, 0.0, sample.seed))
+            yield self._control(sample, "floor", self.rows.filled(frame, question, (), shortest, 0.0, sample.seed))
 
     def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], row: Row) -> Sample:
-        """The documents that answer alone, or the shortest length without them."""
-        pieces = [
-            piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end]
-            for piece in row.recipe.user
-        ]
-        identity = (kind, self.materials.text_identity, pieces)
+        identity = (kind, self.materials.text_identity, pieces_of(row.recipe))
         return control_of(sample, kind, identity, recipe=row.recipe, tokens=row.tokens)
-
-    def _filled(self, question: Question, golden: Sequence[int], context_tokens: int, depth: float, seed: int) -> Row:
-        rng = random.Random(seed)
-        return self.rows.filled(
-            self.task.framed(question.text),
-            golden,
-            self.pool.distractors(question, rng),
-            context_tokens=context_tokens,
-            depth=depth,
-            rng=rng,
-        )
 
     def held(self, longest: int) -> int | None:
         """Tokens of the documents that do not hold the answer, for the question that leaves the fewest.

@@ -170,12 +170,6 @@ class Row:
     starts: tuple[int, ...] = ()
     off: float = 0.0
 
-    @property
-    def distance(self) -> int | None:
-        """Tokens between neighbouring documents that answer, on average; None where there is one or none."""
-        apart = len(self.starts) - 1
-        return round((self.starts[-1] - self.starts[0]) / apart) if apart > 0 else None
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowBuilder:
@@ -192,30 +186,25 @@ class RowBuilder:
         return self._row(frame, [], [self._placed(piece) for piece in answering], 0.0)
 
     def filled(
-        self,
-        frame: Frame,
-        answering: Sequence[int],
-        others: Iterator[int],
-        *,
-        context_tokens: int,
-        depth: float,
-        rng: random.Random,
+        self, frame: Frame, question: Question, answering: Sequence[int], context_tokens: int, depth: float, seed: int
     ) -> Row:
-        """The documents that answer among as many of `others`, in their order of drawing, as the length holds.
+        """The documents that answer among as many distractors, in their order of drawing, as the length holds.
 
         Raises `ConfigError` where those that answer do not fit, and where there are too few others.
         """
+        rng = random.Random(seed)
+        others = self.pool.distractors(question, rng)
         golden = [self._placed(piece) for piece in answering]
         rng.shuffle(golden)
         row = self._row(frame, [], golden, 0.0)
         if row.tokens > context_tokens:
             raise too_short(context_tokens, row.tokens, lower="task.evidence_characters")
-        seed = rng.getrandbits(32)
+        order_seed = rng.getrandbits(32)
 
         def shuffled(others: Sequence[Placed]) -> Row:
             """In an order that another cut of the last one does not change."""
             order = list(range(len(others)))
-            random.Random(seed).shuffle(order)
+            random.Random(order_seed).shuffle(order)
             return self._row(frame, [others[place] for place in order], golden, depth)
 
         drawn: Iterator[Placed] = (self._placed(piece) for piece in others)

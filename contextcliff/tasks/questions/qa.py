@@ -1,11 +1,8 @@
 """Task `qa`: questions on whole documents of natural length.
 
-The blueprint's method: a document is asked about as it is, without a cut, without padding, with nothing inserted.
-Documents are put into bins by their length, as many questions are drawn of each bin, and each question is put
-`repeats` times, since a model that answers now so and now so is near its limit. One short frame, the same bytes for
-every length, stands around the document. Scored 0-1 by `metric`, by letter where there are choices.
-
-A bin is what the dataset has of a range of lengths; the same corpus, counts and seed give the same draw.
+A document is asked about as it is, without a cut, without padding, with nothing inserted. Documents are put into bins
+by their length, as many questions are drawn of each bin, and each question is put `repeats` times, since a model that
+answers now so and now so is near its limit. One short frame, the same bytes for every length, stands around it.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -30,8 +27,7 @@ from contextcliff.settings import Count, Few, NonNegativeInt, PositiveInt, setti
 from contextcliff.statistics.descriptive import quantile_classes
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answers import LETTERS, parse_answer
-from contextcliff.tasks.questions.qa_scoring import MetricChoice, deciding, refuse_metric, scored
-from contextcliff.tasks.questions.taxonomy import context_words_of
+from contextcliff.tasks.questions.qa_scoring import MetricChoice, context_words_of, deciding, refuse_metric, scored
 from contextcliff.tasks.task import (
     UNJUDGED,
     ContextBudget,
@@ -41,6 +37,7 @@ from contextcliff.tasks.task import (
     TaskPlan,
     Traits,
     control_of,
+    distances,
 )
 from contextcliff.text.tokens import tokenise
 
@@ -172,16 +169,11 @@ class QaSamples:
             )
         documents, of_length, left = ({each.document_id for each in some} for some in (asked, long_enough, fitting))
         too_short, too_long = len(documents - of_length), len(of_length - left)
-        notes = []
-        if too_long:
-            notes.append(
-                f"{too_long:,} documents are longer than the {most:,} tokens that a prompt can have here and are left "
-                "out, never cut"
-            )
-        if too_short:
-            notes.append(
-                f"{too_short:,} documents are shorter than task.min_context_tokens={task.min_context_tokens:,}"
-            )
+        notes = {
+            f"{too_long:,} documents are longer than the {most:,} tokens that a prompt can have here and are left out, "
+            "never cut": too_long,
+            f"{too_short:,} documents are shorter than task.min_context_tokens={task.min_context_tokens:,}": too_short,
+        }
         samples: list[Sample] = []
         controls: dict[str, Sample] = {}
         for position, (_, questions) in enumerate(bins):
@@ -196,7 +188,7 @@ class QaSamples:
         return TaskPlan(
             samples=tuple(samples),
             controls=tuple(controls.values()),
-            notes=(*notes, *drawing_notes),
+            notes=(*(note for note, count in notes.items() if count), *drawing_notes),
             audit=LengthAudit(
                 lengths=tuple(sorted(lengths.values())),
                 too_short=too_short,
@@ -233,8 +225,7 @@ class QaSamples:
         metadata: dict[str, str | int | float] = {**question.metadata, "level": question.level}
         if places := sorted(text.tokens_between(0, span.start) for span in question.evidence):
             metadata["evidence_depth"] = round(places[0] / max(1, text.tokens), 3)
-        if len(places) > 1:
-            metadata["evidence_distance_tokens"] = round((places[-1] - places[0]) / (len(places) - 1))
+        metadata |= distances(places)
         return Sample(
             sample_id=f"qa-{text.tokens:06d}-{digest_of(*coordinates)[:12]}{again}",
             task=task.name,
@@ -280,9 +271,8 @@ class QaSamples:
         return f"{task.instruction}\n\n", f"\n\n{task.question_label} {question.text}{options}\n{form}"
 
     def _frame_tokens(self, question: Question) -> int:
-        before, after = self._frame(question)
         if question.question_id not in self._frames:
-            prompt = Prompt(user=f"{before}{after}")
+            prompt = Prompt(user="".join(self._frame(question)))
             self._frames[question.question_id] = self._materials.tokenizer.count_prompt(prompt) + SEAM_TOKENS
         return self._frames[question.question_id]
 
@@ -319,7 +309,16 @@ def draw(
     for question in questions:
         by_document[question.document_id].append(question)
     ordered = sorted(by_document, key=lambda name: (lengths[name], name))
-    groups, notes = _merged(_BINNINGS[binning](ordered, lengths, bins), by_document, min_samples, lengths)
+    if binning == "quantile":
+        classes = [{*group} for group in quantile_classes([lengths[name] for name in ordered], bins)]
+        groups = [[name for name in ordered if lengths[name] in group] for group in classes]
+    else:
+        low, high = lengths[ordered[0]], lengths[ordered[-1]]
+        width = (high - low + 1) / bins
+        groups = [
+            [*names] for _, names in groupby(ordered, lambda name: min(bins - 1, int((lengths[name] - low) / width)))
+        ]
+    groups, notes = _merged(groups, by_document, min_samples, lengths)
     drawn: Bins = []
     for names in groups:
         shuffled = sorted(names, key=lambda name: seed_of("draw", seed, name))
@@ -358,31 +357,8 @@ def _audited(available: Sequence[Question], chosen: Sequence[Question], lengths:
     )
 
 
-def _by_quantile(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) -> list[list[str]]:
-    ties: defaultdict[int, list[str]] = defaultdict(list)
-    for name in ordered:
-        ties[lengths[name]].append(name)
-    classes = quantile_classes([lengths[name] for name in ordered], bins)
-    return [[name for length in group for name in ties[length]] for group in classes]
-
-
-def _by_width(ordered: Sequence[str], lengths: Mapping[str, int], bins: int) -> list[list[str]]:
-    low, high = lengths[ordered[0]], lengths[ordered[-1]]
-    width = (high - low + 1) / bins
-    groups: defaultdict[int, list[str]] = defaultdict(list)
-    for name in ordered:
-        groups[min(bins - 1, int((lengths[name] - low) / width))].append(name)
-    return [groups[position] for position in sorted(groups)]
-
-
-_BINNINGS = {"quantile": _by_quantile, "fixed": _by_width}
-
-
 def _merged(
-    groups: list[list[str]],
-    by_document: Mapping[str, Sequence[Question]],
-    min_samples: int,
-    lengths: Mapping[str, int],
+    groups: list[list[str]], by_document: Mapping[str, Sequence[Question]], min_samples: int, lengths: Mapping[str, int]
 ) -> tuple[list[list[str]], list[str]]:
     """Merge the thinnest bin with its smaller neighbour until none is too thin, or one is left."""
     groups, notes = [list(names) for names in groups], []
