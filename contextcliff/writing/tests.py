@@ -17,8 +17,6 @@ from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z,
 from contextcliff.writing.prose_findings import Against, NeighbourStep, Scale, Size, WritingTest, WritingTrend
 
 FEWEST_WINDOWS = 8
-"""Fewest windows of the author's text that a measure is tested against."""
-
 _TESTED = tuple(measure for measure in MEASURES if measure.worse)
 
 
@@ -38,10 +36,7 @@ def against_shortest(tiers: Sequence[DrawnTier], *, confidence: float) -> tuple[
 def against_author(
     tiers: Sequence[DrawnTier], windows: Mapping[str, Sequence[float]], *, confidence: float
 ) -> tuple[WritingTest, ...]:
-    """Every length against the author's windows, which are given as z-scores by measure.
-
-    A measure is left out where it has fewer than eight windows, or some draw has no z-score.
-    """
+    """Every length against the author's windows, which are z-scores by measure: eight or more, and one of each draw."""
     tests = []
     for tier in tiers:
         for measure in _TESTED:

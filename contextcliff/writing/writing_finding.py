@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
 
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import (
@@ -26,14 +27,8 @@ from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.verdict import writing_of
 
 
-def _has_tiers(report: Report) -> bool:
-    writing = report.analysis.finding(Writing)
-    return writing is not None and bool(writing.tiers)
-
-
-def _has_health(report: Report) -> bool:
-    writing = report.analysis.finding(Writing)
-    return writing is not None and writing.health is not None
+def _has(what: Literal["tiers", "health"]) -> Callable[[Report], bool]:
+    return lambda report: bool(getattr(report.analysis.finding(Writing), what, None))
 
 
 class WritingFinding(Finding[Writing]):
@@ -47,19 +42,19 @@ class WritingFinding(Finding[Writing]):
         FigureOf(
             name="healthy_rounds",
             caption="Share of healthy rounds by length",
-            has_data=_has_health,
+            has_data=_has("health"),
             draw=from_finding(Writing, health_figure),
         ),
         FigureOf(
             name="core_metrics",
             caption="Core measures of the writing by length",
-            has_data=_has_tiers,
+            has_data=_has("tiers"),
             draw=from_finding(Writing, core_figure),
         ),
         FigureOf(
             name="writing_dashboard",
             caption="Composite, consistency, effect sizes and tests of the writing",
-            has_data=_has_tiers,
+            has_data=_has("tiers"),
             draw=from_finding(Writing, dashboard_figure),
         ),
     )
