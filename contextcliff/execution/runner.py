@@ -18,7 +18,7 @@ from contextcliff.errors import EngineFault, RunError, tell
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
-from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, OVERFLOW, Generation, Outcome
@@ -45,7 +45,7 @@ class Runner:
     run_id: str
     meter: Meter
     n_sent: int = 0
-    faults: dict[str, Fault] = field(default_factory=dict)
+    faults: dict[str, EngineFault] = field(default_factory=dict)
     """By key, why samples have no answer."""
     _own_tokenizer: bool = field(init=False)
     _refused_before: frozenset[str] = field(init=False)
@@ -111,7 +111,7 @@ class Runner:
         outcome, item = task.result(), self._under_way.pop(task)
         self.meter.settle(item, outcome.generation, refused=outcome.unscored == OVERFLOW)
         if outcome.unscored is not None and outcome.generation is None:
-            self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
+            self.faults[item.key] = EngineFault(outcome.unscored, outcome.detail)
         self._gate.ended(item, outcome)
         return outcome
 
@@ -122,7 +122,7 @@ class Runner:
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; {way_out(fault.kind)}; nothing that was stored is lost") from fault
-            return outcome_of(item, None, Fault(kind=fault.kind, detail=fault.detail), own=self._own_tokenizer)
+            return outcome_of(item, None, fault, own=self._own_tokenizer)
         # In a thread: requests under way are served meanwhile. An answer is kept though its task is cancelled.
         write = asyncio.create_task(asyncio.to_thread(self.store.keep, item, generation))
         with suppress(asyncio.CancelledError):
@@ -142,7 +142,7 @@ class Runner:
         try:
             generation = await self.session.generate(sample, prompt, sampling, lambda _: self._gate.answering(item))
         except EngineFault as fault:
-            self.store.record_fault(self.run_id, sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
+            self.store.record_fault(self.run_id, sample.sample_id, fault)
             self._gate.failed(item)
             self._health.failed(fault, before=sample.sample_id in self._refused_before)
             raise

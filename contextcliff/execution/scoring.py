@@ -9,7 +9,8 @@ from math import inf
 from types import MappingProxyType
 
 from contextcliff.engines.openai.faults import CONTENT_FILTER, TOOL_CALLS, calls_tools, is_filtered, named_window
-from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.errors import EngineFault
+from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import (
     NO_TOKENS,
@@ -144,7 +145,7 @@ def has_own_tokenizer(store: Store, run_id: str) -> bool:
     return run is not None and run.facts.own_tokenizer
 
 
-def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None, *, own: bool) -> Outcome:
+def outcome_of(item: PlannedSample, generation: Generation | None, fault: EngineFault | None, *, own: bool) -> Outcome:
     """A sample's outcome. An answer to a cut prompt, one that a filter stopped, or tool calls alone have no score.
 
     `own`: whether the model's own tokenizer counted the prompt. Where another one did, the lengths of the run are

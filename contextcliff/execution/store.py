@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json
 
 from contextcliff.datasets.local_files import MAX_BYTES
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution.database import (
     NO_SAMPLES,
     Row,
@@ -87,14 +87,6 @@ class PlannedSample:
     sample: Sample
     prompt_sha256: str
     key: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fault:
-    """A failed attempt."""
-
-    kind: str
-    detail: str
 
 
 class Store:
@@ -273,16 +265,16 @@ class Store:
         completed = sum(each.completion_tokens for each in generations)
         return computed / prefill_ms * 1000, completed / decode_ms * 1000
 
-    def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
+    def record_fault(self, run_id: str, sample_id: str, fault: EngineFault) -> None:
         """Keep a failed attempt at a sample."""
-        row = {"run_id": run_id, "sample_id": sample_id, **asdict(fault)}
+        row = {"run_id": run_id, "sample_id": sample_id, "kind": fault.kind, "detail": fault.detail}
         self._write(lambda connection: insert(connection, "faults", [row]))
 
-    def faults(self, run_id: str) -> list[tuple[str, Fault]]:
+    def faults(self, run_id: str) -> list[tuple[str, EngineFault]]:
         """The failed attempts of a run, retried ones included, each with the id of its sample: the last one last."""
         with self._reading() as connection:
             found = rows(connection, "faults", "run_id = ? ORDER BY created_at, rowid", run_id)
-            return [(row["sample_id"], Fault(kind=row["kind"], detail=row["detail"])) for row in found]
+            return [(row["sample_id"], EngineFault(row["kind"], row["detail"])) for row in found]
 
     def _runs(self, where: str, *values: object) -> list[StoredRun]:
         names = ("run_id", "fingerprint", "label", "wall_s")
@@ -344,15 +336,14 @@ generation_from_json = _generation.validate_json
 _document = TypeAdapter(Document)
 _LINES = ("notes", "server")
 _OBJECTS = ("audit", "search", "replay", "cache", "positions", "control_tokens")
-_BINS, _BINNING = "analysis.bins", "analysis.binning"
+_DRAWN = ("analysis.bins", "analysis.binning")
 
 
 def facts_to_strings(facts: RunFacts) -> dict[str, str]:
     """Numbers as digits, lines joined, records as JSON; what is None or False is left out. `manifest.json` has them."""
     values = {name: value for name, value in asdict(facts).items() if value is not None and value is not False}
     values["window"] = values.pop("context_window", "")
-    drawn = values.pop("drawn", {})
-    values |= {f"analysis.{name}": value for name, value in drawn.items()}
+    values |= dict(zip(_DRAWN, values.pop("drawn", ()), strict=False))
     values |= {name: "\n".join(values[name]) for name in _LINES}
     values |= {name: _json(values[name]) for name in _OBJECTS if name in values}
     return {name: "true" if value is True else str(value) for name, value in values.items()}
@@ -368,8 +359,8 @@ def facts_from_json(text: str) -> RunFacts:
     values["judge_served"] = strings.get("judge_served") or None
     if "window" in strings:
         values["context_window"] = strings["window"] or None
-    if _BINNING in strings:
-        values["drawn"] = {"bins": strings.get(_BINS), "binning": strings[_BINNING]}
+    if strings.keys() >= {*_DRAWN}:
+        values["drawn"] = [strings[name] for name in _DRAWN]
     return _facts.validate_python(values)
 
 

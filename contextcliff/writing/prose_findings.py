@@ -13,9 +13,9 @@ from contextcliff.records.note import Note
 class MeasureLevel:
     """One measure at one context length, over the rounds in which it could be measured (`n`).
 
-    `ci_low`/`ci_high` is a bootstrap interval of the mean. `original` is the mean over the author's own next words (as
-    many as each round wrote); `author_mean`/`author_std` are those of windows of the author's text; `z` the mean
-    distance from them.
+    `ci_low`/`ci_high` is a percentile bootstrap interval of the mean (10,000 resamples); None below two rounds.
+    `original` is the mean of the measure over the author's own next words (as many as each round wrote);
+    `author_mean`/`author_std` are those of windows of the author's text; `z` the mean distance from them.
     """
 
     name: str
@@ -25,14 +25,15 @@ class MeasureLevel:
     ci_low: float | None
     ci_high: float | None
     cv: float | None
-    """Coefficient of variation, std / |mean|."""
+    """Coefficient of variation, std / |mean|; None where the mean is 0 or there are fewer than two rounds."""
     original: float | None
     author_mean: float | None
     author_std: float | None
     z: float | None
     z_std: float | None = None
+    """Sample standard deviation of the rounds' z-scores; None below two rounds with one."""
     converged: bool | None
-    """Whether the mean lies within 10% of the original's."""
+    """Whether the mean lies within 10% of the original's; None where either is not measured."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +76,8 @@ class WritingTier:
     measures: tuple[MeasureLevel, ...]
     outliers: tuple[OutlierRound, ...]
     prompt_tokens: int | None = None
-    """The median measured prompt, without the answer; None in runs of another tool and of earlier versions."""
+    """The measured prompt (median of the rounds), without the answer; None of another tool's runs and of earlier
+    versions'."""
 
 
 COMPLETE = "complete"
@@ -91,9 +93,11 @@ Scale = Literal["z", "raw"]
 class WritingTest:
     """One measure at one context length, tested one-sided for being worse than `against`: an improvement is no finding.
 
-    `shift` is the difference of the means on `scale`, up is worse. `p_value` is Mann-Whitney's, exact; `p_holm` is
-    corrected over all lengths and measures tested against the same; `effect` is the rank-biserial correlation (1: every
-    round is worse, -1: every round is better).
+    `author` is windows of the author's text from anywhere in it. `shift` is the difference of the means on `scale`
+    (the author's standard deviations, or the measure's own unit), up is worse. `p_value` is Mann-Whitney's, exact;
+    `p_holm` is corrected over all lengths and measures tested against the same; `effect` is the rank-biserial
+    correlation (1: every round is worse, -1: every round is better). `degraded` takes a significant `p_holm`, and
+    against the author also a mean that is worse than that of the author's own next words.
     """
 
     context_tokens: int
@@ -112,9 +116,11 @@ class WritingTest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingTrend:
-    """One measure over all lengths: its means at the shortest and the longest, and whether it gets worse on the way.
+    """One measure over all lengths: from the shortest to the longest, and whether it gets worse on the way.
 
-    `p_value` is Jonckheere and Terpstra's, one-sided toward worse; two-sided for a measure without a worse direction.
+    `start` and `end` are means of the measure itself, whatever the test's `scale` is.
+    `p_value` is that of Jonckheere and Terpstra's test, one-sided toward worse; two-sided for a measure without a
+    worse direction. None where there is nothing to test.
     """
 
     measure: str
@@ -124,7 +130,7 @@ class WritingTrend:
     p_value: float | None
     p_holm: float | None
     exact: bool
-    """Whether the p-value counts all orders; else a seeded sample of them."""
+    """Whether the p-value counts all orders; else it counts a seeded sample of them, where values are tied or many."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,8 +146,9 @@ class NeighbourStep:
 class HealthLevel:
     """The rounds of one context length, each healthy or not; rounds that are one draw count as one.
 
-    `share` is that of healthy rounds among the scored with Wilson's interval, `tested_low` the exact one-sided bound of
-    the cap's test, in which unscored rounds are not healthy. `faults` says why rounds were not healthy, each once.
+    `share` is that of healthy rounds among the scored, `ci_low`/`ci_high` its interval (Wilson's), `tested_low` the
+    exact one-sided bound that the cap is tested with, unscored rounds counted as not healthy in it. `faults` says why
+    rounds were not healthy, each counted once: `too_short`, `loop`, `beyond_author`, `unmeasured`.
     """
 
     context_tokens: int
@@ -187,8 +194,11 @@ class Writing:
     """Rounds a length that would settle whether enough of them are healthy; None: it is settled, or no practical number
     would settle it."""
     warnings: tuple[Note, ...]
+    """What these rounds are too few, or too alike, to show."""
     embeddings: str | None
+    """Name of the model that embedded the sentences; None: none were embedded."""
     unmeasured: tuple[str, ...]
+    """Measures that no round has, by name."""
     health: Health | None = None
     """The healthy rounds by length; None where nobody judged them (another tool's run, or an earlier version's)."""
     confidence: float = 0.95

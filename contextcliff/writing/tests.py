@@ -104,16 +104,16 @@ def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
             continue
         values = worsening(measure, having)
         seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
-        test = ordered_trend(values, two_sided=not measure.worse, seed=seed)
+        p_value, exact = ordered_trend(values, two_sided=not measure.worse, seed=seed) or (None, False)
         trends.append(
             WritingTrend(
                 measure=measure.name,
                 scale=scale_of(measure, having),
                 start=mean_of(having[0].values(measure.name)),
                 end=mean_of(having[-1].values(measure.name)),
-                p_value=None if test is None else test.p_value,
+                p_value=p_value,
                 p_holm=None,
-                exact=test is not None and test.exact,
+                exact=exact,
             )
         )
     family = {t.measure: t.p_value for t in trends if BY_NAME[t.measure].worse and t.p_value is not None}

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution import merging
 from contextcliff.execution.database import COLUMNS
 from contextcliff.execution.merging import Merged, merge_store
-from contextcliff.execution.store import Fault, Store
+from contextcliff.execution.store import Store
 from tests.execution.test_store import FACTS, PLANNED, RUN, TEXT, edited, kept
 from tests.execution.test_store_damage import OF_ROWS, WITHIN, Damage
 from tests.execution.test_store_versions import stored
@@ -45,7 +45,7 @@ def test_everything_of_a_store_comes_into_an_output_folder_that_has_none(tmp_pat
     with Store(kept(tmp_path / "there", 0, 1)) as store:
         store.begin(RUN, PLANNED, [TEXT])
         store.keep_vectors({"v": [0.5, 0.25]})
-        store.record_fault("run", "s", Fault(kind="timeout", detail="late"))
+        store.record_fault("run", "s", EngineFault("timeout", "late"))
         store.add_wall_time("run", 2.5)
     merged(tmp_path / "new" / "outputs", tmp_path / "there")
     assert rows(tmp_path / "new" / "outputs") == rows(tmp_path / "there")
@@ -71,7 +71,7 @@ def test_of_a_run_of_both_the_one_with_more_samples_stays_whole(tmp_path: Path, 
             store.keep(PLANNED[0 if name == "here" else 1], said("9"))
             run = replace(RUN, facts=replace(FACTS, server=(name,)))
             store.begin(run, PLANNED[: 4 if name == longer else 2], [TEXT])
-            store.record_fault("run", "s", Fault(kind=name, detail=""))
+            store.record_fault("run", "s", EngineFault(name, ""))
     merged(tmp_path / "here", tmp_path / "there")
     with Store(tmp_path / "here") as store:
         store.verify()

@@ -16,10 +16,10 @@ from unittest import mock
 
 import pytest
 
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution import database
 from contextcliff.execution.database import COLUMNS, insert, seal_runs
-from contextcliff.execution.store import Fault, PlannedSample, Respondent, Store, StoredRun
+from contextcliff.execution.store import PlannedSample, Respondent, Store, StoredRun
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import RunFacts
@@ -61,7 +61,7 @@ def test_nothing_is_written_before_the_first_answer_and_all_of_it_with_that(tmp_
     with Store(folder) as store:
         store.begin(RUN, PLANNED, [TEXT])
         for kind in ("timeout", "timeout", "connect"):
-            store.record_fault("run", "x", Fault(kind=kind, detail="refused"))
+            store.record_fault("run", "x", EngineFault(kind, "refused"))
         store.keep_vectors({"v": [0.5, 0.25]})
         store.add_wall_time("run", 1.0)
         assert not folder.exists()

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.errors import RunError
+from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution.database import explained
-from contextcliff.execution.store import Fault, Store
+from contextcliff.execution.store import Store
 from tests.execution.test_store import PLANNED, RUN, TEXT, edited
 from tests.tasks.needles import said
 
@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.begin(RUN, PLANNED, [TEXT, replace(TEXT, document_id="e", text="another")])
         store.keep_vectors({"v": [0.5], "w": [0.25]})
         for item in PLANNED[:4]:
-            store.record_fault("run", item.sample.sample_id, Fault(kind="timeout", detail="late"))
+            store.record_fault("run", item.sample.sample_id, EngineFault("timeout", "late"))
         for number in range(200):
             text = said(random.Random(number).randbytes(400).hex())
             store.keep(replace(PLANNED[0], prompt_sha256="s", key=f"k{number:03}"), text)

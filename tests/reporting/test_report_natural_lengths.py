@@ -53,7 +53,7 @@ def test_runs_of_the_same_task_and_texts_are_drawn_together(report: Report, tmp_
         (tmp_path / name / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{", encoding="utf-8")
-    beside = stored_reports(tmp_path).found
+    beside = stored_reports(tmp_path)[0]
     assert {other.run.run_id for other in comparable_runs(report, beside=beside).values()} == {
         report.run.run_id,
         "same",
@@ -67,6 +67,6 @@ def test_runs_are_named_by_what_tells_them_apart(report: Report, tmp_path: Path,
     other = edited(report, run_id="b", kv_policy=policies[1], created_at="2027-01-01T00:00:00+00:00")
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "report.json").write_text(json.dumps(flatten(other)), encoding="utf-8")
-    names = list(comparable_runs(edited(report, kv_policy=policies[0]), beside=stored_reports(tmp_path).found))
+    names = list(comparable_runs(edited(report, kv_policy=policies[0]), beside=stored_reports(tmp_path)[0]))
     assert len(names) == len(set(policies))
     assert all(name.startswith(report.run.model) for name in names)

@@ -76,15 +76,15 @@ def test_what_earlier_versions_found_and_this_one_does_not_is_passed_over(tmp_pa
 def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
     saved(simulated(), tmp_path / "good")
     saved(simulated(), tmp_path / "newer", schema=3)
-    one = stored_reports(tmp_path)
-    assert [stored.folder.name for stored in one.found] == ["good"]
-    assert told_passed_over(one.passed_over) == (
+    found, passed_over = stored_reports(tmp_path)
+    assert [stored.folder.name for stored in found] == ["good"]
+    assert told_passed_over(passed_over) == (
         f"left out: {tmp_path}/newer/report.json is of schema 3, this ContextCliff reads 1: upgrade, or make it anew "
         "with action=analyze"
     )
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{")
-    told = told_passed_over(stored_reports(tmp_path).passed_over)
+    told = told_passed_over(stored_reports(tmp_path)[1])
     assert told.startswith(f"left out: 2 reports, the first of them {tmp_path}/broken/report.json can't be read")
 
 
@@ -128,7 +128,7 @@ def test_no_report_is_replaced_by_another_rule(asked: list[dict[str, str]]) -> N
         experiment = Path(folder)
         for rule in asked:
             put(edited(simulated(), judged_by=rule), experiment)
-        kept = [read_report(found.folder / "report.json").run.judged_by for found in stored_reports(experiment).found]
+        kept = [read_report(found.folder / "report.json").run.judged_by for found in stored_reports(experiment)[0]]
     distinct = {tuple(sorted(rule.items())) for rule in asked}
     assert len(kept) == len(distinct)
     assert {tuple(sorted(rule.items())) for rule in kept} == distinct
@@ -140,6 +140,6 @@ def test_a_run_that_was_judged_twice_is_drawn_once_and_rules_are_not_mixed(tmp_p
         put(edited(made, model=f"model-{run_id}"), tmp_path)
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
         this = edited(judged(threshold), model=f"model-{RUN}")
-        drawn = list(comparable_runs(this, beside=stored_reports(tmp_path).found).values())
+        drawn = list(comparable_runs(this, beside=stored_reports(tmp_path)[0]).values())
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}
