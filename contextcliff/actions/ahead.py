@@ -177,7 +177,7 @@ def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
 
 def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
     """What a perfect model would show with the samples that are planned."""
-    from contextcliff.analysis.forecast import SearchToJudge, best_case
+    from contextcliff.analysis.forecast import best_case
 
     task, search = invocation.task, prepared.search
     return best_case(
@@ -186,7 +186,7 @@ def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
         designed_lengths=task.traits.designed_lengths,
         relative_by_default=task.traits.relative_by_default,
         quantity=task.traits.cap_quantity,
-        search=None if search is None else SearchToJudge(plan=search.plan, rule=search.rule),
+        search=None if search is None else (search.plan, search.rule),
     )
 
 

@@ -201,7 +201,7 @@ def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
     if rule[_RELATIVE] is None:
         rule[_RELATIVE] = task.traits.relative_by_default
     if run.facts.drawn is not None:
-        rule |= {_BINS: run.facts.drawn.bins, _BINNING: run.facts.drawn.binning}
+        rule |= dict(zip((_BINS, _BINNING), run.facts.drawn, strict=True))
     idle = [*([_BINS, _BINNING] if task.traits.designed_lengths else []), *([] if rule[_RELATIVE] else [_BASELINE])]
     rule = {key: value for key, value in rule.items() if key not in idle}
     asked = {*task.identity(), *task.traits.idle, *UNJUDGED}

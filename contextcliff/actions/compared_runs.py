@@ -99,14 +99,14 @@ def latest_runs(experiment: Path, *, task: str, most: int) -> Chosen:
 
     Where two rules judged as many, that of the latest report.
     """
-    found = stored.stored_reports(experiment)
-    of_task = [one for one in found.found if one.report.run.task == task]
+    found, passed_over = stored.stored_reports(experiment)
+    of_task = [one for one in found if one.report.run.task == task]
     latest = list(dict.fromkeys(one.report.run.run_id for one in reversed(of_task)))[:most]
     reports = [one for one in of_task if one.report.run.run_id in latest]
     chosen = _by_one_rule(reports)
     left_out = [*_by_others(reports, chosen)]
-    if found.passed_over:
-        left_out.append(told_passed_over(found.passed_over))
+    if passed_over:
+        left_out.append(told_passed_over(passed_over))
     return tuple(map(_ours, chosen)), tuple(left_out)
 
 
@@ -144,7 +144,7 @@ def _searched(search: str, *, key: str, experiment: Path) -> Sequence[StoredRepo
     run's configuration. Raises `ConfigError` where none matches, with the values that there are.
     """
     wanted = dict(part.split("=", 1) for part in search.split())
-    reports = stored.stored_reports(experiment).found
+    reports, _ = stored.stored_reports(experiment)
     matching = [one for one in reports if all(value in _values(one, name) for name, value in wanted.items())]
     if matching:
         return matching

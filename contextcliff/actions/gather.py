@@ -44,12 +44,12 @@ class Gather:
                 except RunError as error:
                     raise RunError(f"{_STORES}: {error}") from error
                 n_copied, left_out = _copied(place, output_dir)
-                counts = (merged.runs, merged.new_runs, merged.generations, merged.new_generations, n_copied)
-                rows.append((str(place), *(f"{count:,}" for count in counts)))
+                others = merged.pop("other_answers")
+                rows.append((str(place), *(f"{count:,}" for count in (*merged.values(), n_copied))))
                 remarks += [f"left out: {line}" for line in left_out[:_MOST_SHOWN]]
-                if merged.other_answers:
-                    others = f"{merged.other_answers:,} of its answers were given otherwise here"
-                    remarks.append(f"{place}: {others}; those here stay, and action=analyze run=RUN reports them")
+                if others:
+                    told = f"{others:,} of its answers were given otherwise here"
+                    remarks.append(f"{place}: {told}; those here stay, and action=analyze run=RUN reports them")
         # All experiments of the output folder, or the one that was asked for.
         asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
         named = [each for each in experiments(output_dir) if not asked or each.name == invocation.tracking.experiment]

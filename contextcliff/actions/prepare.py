@@ -15,7 +15,7 @@ from contextcliff.execution.store import PlannedSample, Respondent, StoredRun
 from contextcliff.kv.model_cache import cache_facts
 from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.corpus import Corpus, Document
-from contextcliff.records.report import DrawnBins, RunFacts
+from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Sample, render
 from contextcliff.records.search_record import SearchPlan, SearchRule
 from contextcliff.tasks.task import Blocks, ContextBudget, Materials, TaskPlan
@@ -149,7 +149,7 @@ def prepare(
             task_option=invocation.task_name,
             dataset_option=invocation.dataset_name,
             # Bins that documents were drawn for: another analysis draws none again.
-            drawn=DrawnBins(bins=invocation.analysis.bins, binning=invocation.analysis.binning)
+            drawn=(invocation.analysis.bins, invocation.analysis.binning)
             if any(sample.bin is not None for sample in built.samples)
             else None,
             # A search says at its end how all the samples were made that it asked for.

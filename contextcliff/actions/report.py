@@ -66,7 +66,7 @@ def report(run: RunState) -> Path:
     experiment = invocation.experiment
     folder = folder_of(made, experiment=experiment)
     # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
-    beside = stored_reports(experiment) if place is None else None
+    beside, passed_over = stored_reports(experiment) if place is None else (None, {})
     # With the task's name as the report has it: sample ids go by its kind, so that equal questions pair.
     counted, controls, replayed = (
         tuple(replace(item, sample=replace(item.sample, task=made.run.task)) for item in each)
@@ -97,13 +97,13 @@ def report(run: RunState) -> Path:
     curves, row = None, None
     if beside is not None:
         suffix, dpi = folder.name.removeprefix(made.run.run_id), invocation.reporting.figure_dpi
-        curves = draw_curves(made, folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
+        curves = draw_curves(made, folder=experiment, dpi=dpi, beside=beside, suffix=suffix)
     if place is not None:
         row = row_of(made, place, folder=folder.name)
         write_row(sweep_folder(experiment, place.sweep_id), row)
     invocation.on_reported(folder)
     # One that was in this report's place is gone.
-    if beside is not None and (others := {f: why for f, why in beside.passed_over.items() if f.parent != folder}):
+    if others := {file: why for file, why in passed_over.items() if file.parent != folder}:
         tell(f"warning: {told_passed_over(others)}")
     tracked = Tracked(
         report=made,

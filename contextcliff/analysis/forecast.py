@@ -35,7 +35,7 @@ from contextcliff.analysis.walk import (
     SearchThreshold,
     Threshold,
 )
-from contextcliff.records.amounts import Quantity, counted
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
@@ -243,7 +243,7 @@ class BestCase:
     asked: float
     """The threshold as it is configured."""
     confidence: float
-    search: SearchToJudge | None
+    search: tuple[SearchPlan, SearchRule] | None
     is_shown: Callable[[LengthResult], bool]
     """Whether a length is shown above the threshold."""
 
@@ -269,7 +269,7 @@ class BestCase:
         if self.search is None:
             fewest = fewest_all_right(self._at, self.threshold, self.asked, self.confidence)
         else:
-            plan, fewest = self.search.plan, fewest_of_search(self.search.plan, self.search.rule)
+            plan, fewest = self.search[0], fewest_of_search(*self.search)
             fewest = None if fewest is None else fewest // plan.block_evidence * plan.block
         return None if fewest is None else in_as_many_texts(self._at, fewest, each_length=True)
 
@@ -286,7 +286,7 @@ class BestCase:
             return Note(
                 "no safe cap is possible: {planned} at the shortest length {n:is/are} no baseline, which takes at least"
                 " {fewest}",
-                planned=counted(planned_at(threshold.baseline)), n=threshold.baseline.planned, fewest=BASELINE_SAMPLES,
+                planned=planned_at(threshold.baseline), n=threshold.baseline.planned, fewest=BASELINE_SAMPLES,
             )  # fmt: skip
         tested = (
             sequence.results[len(threshold.members) :] if isinstance(threshold, RelativeThreshold) else sequence.results
@@ -308,19 +308,11 @@ class BestCase:
         threshold = self.threshold
         return Note(
             "{planned} cannot show {threshold} at {confidence:percent} confidence even if {perfect}",
-            planned=counted(planned_at(result), each_length=each_length),
+            planned=planned_at(result, each_length=each_length),
             threshold=threshold_name(self.asked, threshold, in_full=False),
             confidence=self.confidence,
             perfect=if_perfect(result, threshold.quantity),
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchToJudge:
-    """The search whose decisions a best case rests on."""
-
-    plan: SearchPlan
-    rule: SearchRule
 
 
 def best_case(
@@ -329,7 +321,7 @@ def best_case(
     *,
     designed_lengths: bool,
     relative_by_default: bool,
-    search: SearchToJudge | None = None,
+    search: tuple[SearchPlan, SearchRule] | None = None,
     quantity: Quantity = "score",
 ) -> BestCase:
     """Test at least one planned sample, every one of them at 1, in the score or another `quantity`.
@@ -347,7 +339,7 @@ def best_case(
     relative = settings.is_relative(by_default=relative_by_default)
     decided = None
     if search is not None:
-        decided, _ = perfect_path(search.plan, search.rule, {})
+        decided, _ = perfect_path(*search, {})
     sequence, threshold = sequence_of(groups, settings, relative=relative, search=decided, quantity=quantity)
     return BestCase(
         sequence=sequence, threshold=threshold.asked if isinstance(threshold, SearchThreshold) else threshold,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from contextcliff.records.amounts import Quantity, SampleCount, SharedBy, Unit, counted
+from contextcliff.records.amounts import Quantity, SharedBy, Unit, counted
 from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -311,13 +311,12 @@ def if_perfect(result: LengthResult, quantity: Quantity) -> Note:
     return Note("all are {perfect}", perfect=perfect)
 
 
-def planned_at(result: LengthResult) -> SampleCount:
+def planned_at(result: LengthResult, *, each_length: bool = False) -> Note:
     """How many samples a length has, scored or not, and in how many texts where they share some."""
-    return SampleCount(n=result.planned, unit=result.noun, n_shared=result.sharing, shared_by=result.texts)
+    return counted(result.planned, result.noun, result.sharing, result.texts, each_length=each_length)
 
 
 def in_as_many_texts(result: LengthResult, n: int, *, scored: bool = False, each_length: bool = False) -> Note:
     """So many samples, in as many a text as now."""
     shared = result.texts_for(n) if result.sharing else 0
-    count = SampleCount(n=n, unit=result.noun, n_shared=shared, shared_by=result.texts)
-    return counted(count, scored=scored, each_length=each_length)
+    return counted(n, result.noun, shared, result.texts, scored=scored, each_length=each_length)

@@ -23,7 +23,7 @@ from contextcliff.analysis.lengths import LengthResult, planned_at
 from contextcliff.analysis.search import BASELINE_SAMPLES, fewest_blocks
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import LOW_BASELINE, FixedSequenceTest, RelativeThreshold, Threshold
-from contextcliff.records.amounts import QUANTITIES, THIRDS_OF_DEPTH, counted, none_scored
+from contextcliff.records.amounts import QUANTITIES, THIRDS_OF_DEPTH, none_scored
 from contextcliff.records.analysis import Bin, Limit, SafeCap
 from contextcliff.records.generation import NOT_SENT
 from contextcliff.records.kv_cache import CacheFacts
@@ -135,7 +135,7 @@ def _undecided(sequence: FixedSequenceTest, threshold: Threshold) -> Note:
     at = stop if baseline is None or not baseline.is_low else baseline.baseline
     return Note(
         "{samples} at {tokens:,} tokens {n:does/do} not decide it ({what} {mean:.2f})",
-        samples=counted(planned_at(at)), n=at.planned, tokens=at.bin.median_tokens,
+        samples=planned_at(at), n=at.planned, tokens=at.bin.median_tokens,
         what=QUANTITIES[threshold.quantity], mean=at.bin.mean,
     )  # fmt: skip
 

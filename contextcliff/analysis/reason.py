@@ -26,7 +26,6 @@ from contextcliff.records.amounts import (
     THIRDS_OF_DEPTH,
     amount,
     are_unscored,
-    counted,
     none_scored,
     portion,
     threshold_figure,
@@ -188,7 +187,7 @@ class _Walk:
         )
 
     def _search_cause(self, stop: LengthResult, threshold: SearchThreshold) -> Note | str:
-        asked = counted(planned_at(stop))
+        asked = planned_at(stop)
         if threshold.decision(stop) == "open" and threshold.asked_otherwise:
             return Note(", not decided by {asked}, {how}", asked=asked, how=threshold.asked_otherwise)
         if threshold.decision(stop) == "open":
@@ -228,7 +227,7 @@ class _Walk:
             n = fewest_all_right(stop, threshold, self.asked, self.confidence)
             return Note(
                 ", but {planned} cannot show {threshold} even if {perfect}; {needed}",
-                planned=counted(planned_at(stop)), threshold=self.name, perfect=if_perfect(stop, threshold.quantity),
+                planned=planned_at(stop), threshold=self.name, perfect=if_perfect(stop, threshold.quantity),
                 needed=Note("not even {n:,} {noun} a length could", n=sample_size.MOST, noun=Note(stop.noun))
                 if n is None
                 else Note("at least {needed} are needed", needed=in_as_many_texts(stop, n, each_length=True)),

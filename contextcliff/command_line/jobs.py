@@ -94,10 +94,10 @@ def run_job(config: DictConfig) -> None:
 
 def report_stop() -> ExitCode:
     """Print that a signal ended the job; returns its exit code."""
-    from contextcliff.execution.signals import stop_code, stop_word
+    from contextcliff.execution.signals import stop_code
 
     code = stop_code() or ExitCode.INTERRUPTED
-    print_error(f"{stop_word(code)}; what was answered is kept, the same command goes on")
+    print_error(f"{code.name.lower()}; what was answered is kept, the same command goes on")
     return code
 
 

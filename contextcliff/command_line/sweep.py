@@ -30,12 +30,12 @@ from contextcliff.command_line.sweep_jobs import (
     NOT_BEGUN,
     PLANNED,
     SWEEP,
-    jobs_folder,
     packed,
     path_errors_by_key,
 )
 from contextcliff.config import part_of
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, tell
+from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import PlanTotal

@@ -24,7 +24,7 @@ from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed, overrides_by_key
 from contextcliff.actions.sweeps import row_without_report
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, full_disk, tell
-from contextcliff.execution.signals import JOBS_FOLDER
+from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.kv_cache import shown_policy
 from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import Plan, PlanTotal
@@ -42,12 +42,6 @@ _LOCK, _BEGUN, _ENDED = "first-job.lock", "first-job-begun", "first-job-run"
 _LOOK_EVERY_S = 0.2
 _BEGINS_WITHIN_S = 60.0
 """Launchers start the first job first: where it has not begun by then, it will not, or not on this machine."""
-
-
-def jobs_folder() -> Path | None:
-    """The folder of the sweep's jobs; None on another machine than that of the sweep."""
-    named = os.environ.get(JOBS_FOLDER)
-    return Path(named) if named and Path(named).is_dir() else None
 
 
 def packed(note: Mapping[str, object]) -> str:

@@ -18,13 +18,12 @@ from contextcliff.settings import PositiveFloat, PositiveInt, settings
 
 
 class OverBudgetError(RunError):
-    """The run would cost more than it may; nothing was sent."""
-
     exit_code = ExitCode.OVER_BUDGET
 
 
 DEFAULT_USD = 2.0
-"""What is spent at most where `budget.usd=auto` leaves the length of the prompts to the window."""
+"""The limit of `budget.usd=auto`, where the window chooses the lengths."""
+_LESS = "nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they take)"
 
 
 @settings
@@ -65,7 +64,6 @@ class Cost:
         return Cost(tokens=self.tokens + other.tokens, usd=sum(known) if known else None)
 
     def times(self, factor: float) -> Cost:
-        """That of so many times as much."""
         return Cost(tokens=round(factor * self.tokens), usd=None if self.usd is None else factor * self.usd)
 
     def within(self, limit_usd: float | None) -> Cost:
@@ -79,13 +77,15 @@ NOTHING = Cost(tokens=0, usd=None)
 
 
 def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
-    """Most tokens that the answers to all of them can take."""
+    """Most tokens that the answers can take together."""
     return sum(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in samples)
 
 
 def paid_for(generations: Iterable[Generation], price: Price) -> float | None:
     """What they cost together in US dollars; None where a price is unknown."""
-    each = [
+    if not price.is_known:
+        return None
+    return fsum(
         price.of(
             prompt_tokens=generation.prompt_tokens,
             cached_tokens=generation.cached_tokens or 0,
@@ -94,8 +94,7 @@ def paid_for(generations: Iterable[Generation], price: Price) -> float | None:
         )
         or 0.0
         for generation in generations
-    ]
-    return fsum(each) if price.is_known else None
+    )
 
 
 class Meter:
@@ -124,7 +123,6 @@ class Meter:
         self._spent_tokens = 0
         self._spent_usd = 0.0
         self._under_way = 0
-        """Samples for which something is set aside."""
         self.ran_out = False
 
     def remaining(self) -> Budget:
@@ -147,14 +145,11 @@ class Meter:
         cost = self.worst(planned) + beside
         if self._budget.tokens is not None and cost.tokens > self._budget.tokens:
             raise OverBudgetError(
-                f"budget.tokens={self._budget.tokens:,}: {what} can take {cost.tokens:,} tokens; nothing was sent: "
-                "raise the budget, or ask for fewer or shorter prompts (action=plan shows what they take)"
+                f"budget.tokens={self._budget.tokens:,}: {what} can take {cost.tokens:,} tokens; {_LESS}"
             )
         if isinstance(self._budget.usd, float) and cost.usd is not None and cost.usd > self._budget.usd:
             raise OverBudgetError(
-                f"budget.usd={self._budget.usd:g}: {what} can cost {dollars(cost.usd, at_most=True)}; "
-                "nothing was sent: raise the budget, or ask for fewer or shorter prompts (action=plan shows what they "
-                "cost)"
+                f"budget.usd={self._budget.usd:g}: {what} can cost {dollars(cost.usd, at_most=True)}; {_LESS}"
             )
 
     def reserve(self, item: PlannedSample) -> bool:
@@ -185,17 +180,11 @@ class Meter:
         return self._deadline_s is not None and self._clock() + after_s >= self._deadline_s
 
     def settle(self, planned: PlannedSample, generation: Generation | None, *, refused: bool = False) -> None:
-        """Put what a sample really took in the place of its worst: nothing where it was `refused` as too long.
-
-        One without an answer keeps its worst else.
-        """
+        """Replace a sample's worst cost by its real one: none if `refused` as too long. Without an answer it stays."""
         self._under_way -= 1
-        worst = self.worst([planned])
-        if generation is None:
-            if refused:
-                self._spent_tokens -= worst.tokens
-                self._spent_usd -= worst.usd or 0.0
+        if generation is None and not refused:
             return
-        usd = paid_for([generation], self._price)
-        self._spent_tokens += generation.prompt_tokens + generation.completion_tokens - worst.tokens
-        self._spent_usd += (usd or 0.0) - (worst.usd or 0.0)
+        worst = self.worst([planned])
+        took = [] if generation is None else [generation]
+        self._spent_tokens += sum(each.prompt_tokens + each.completion_tokens for each in took) - worst.tokens
+        self._spent_usd += (paid_for(took, self._price) or 0.0) - (worst.usd or 0.0)

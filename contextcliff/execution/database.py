@@ -1,9 +1,4 @@
-"""The SQLite file under the store: its tables, how damage to them is noticed and told, and one connection.
-
-The first answer makes it, whole or not at all. Every row has the digest of its other columns, and every run those of
-its samples in order. An older database is brought to today's layout in one transaction; a newer one, or one of
-something else, is left as it is.
-"""
+"""The SQLite file under the store: its tables, digests by which damage is noticed, and its earlier layouts."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,13 +38,12 @@ _INDEXES = (
     "CREATE INDEX faults_of_run ON faults (run_id, sample_id)",
 )
 COLUMNS = {table: tuple(column.split()[0] for column in types.split(", ")) for table, types in _TABLES.items()}
-"""All that a store holds, without the digests of rows."""
+"""Without the digests of rows."""
 NO_SAMPLES = {"samples": 0, "samples_sha256": ""}
-"""What a run says of its samples before it has some."""
 _IN_ORDER = "run_id = ? ORDER BY position"
 _OURS = {"generations": {"key", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
 """Tables and columns that every database of ours has had."""
-_BUSY_MS = 30_000
+_BUSY_S = 30.0
 
 _GOES_ON = "and run the same command again; what was answered is kept"
 _HELD = "another process holds it: wait for its end, or end it,"
@@ -88,8 +82,8 @@ def _damaged(file: Path, cause: str) -> RunError:
     # With its -wal and -shm: beside a new database SQLite would take them for its own.
     aside = file.parent / "damaged"
     moving = f"mkdir {quote(str(aside))} && mv {quote(str(file))}* {quote(str(aside))}"
-    # .dump goes on past what it can't read, and then ends with a ROLLBACK; .recover is not in every build. Without its
-    # version the database is looked through when it is opened, and what is damaged or incomplete is left out.
+    # .dump goes on past what it can't read, and then ends with a ROLLBACK; .recover is not in every build. A database
+    # without a version is looked through when it is opened, and what is damaged is left out.
     dumping = f"sqlite3 {quote(str(aside / file.name))} .dump"
     saving = f"{dumping} | sed 's/^ROLLBACK/COMMIT/;/^PRAGMA user_version/d' | sqlite3 {quote(str(file))}"
     return RunError(
@@ -113,8 +107,7 @@ def rows(connection: sqlite3.Connection, table: str, where: str = "true", *value
 
 
 def insert(connection: sqlite3.Connection, table: str, new: Iterable[Row], *, otherwise: str = "ABORT") -> None:
-    """Insert rows, with their digests, and the time where they have none. `otherwise`, where a key is there: IGNORE it,
-    or REPLACE the row."""
+    """Insert rows with digests, dated now if they have no date. `otherwise`, if the key is there: IGNORE, REPLACE."""
     columns, created_at = COLUMNS[table], datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     dated = ({"created_at": created_at, **row} for row in new)
     values = ([row[column] for column in columns] for row in dated)
@@ -123,7 +116,7 @@ def insert(connection: sqlite3.Connection, table: str, new: Iterable[Row], *, ot
 
 
 def with_samples(run: Row, samples: Iterable[Row]) -> Row:
-    """A run after some more samples: with their number, and the digest of all of them in order."""
+    """A run after some more samples: with the number and the chained digest of all."""
     number, digest = run["samples"], run["samples_sha256"]
     for row in samples:
         number, digest = number + 1, sha256_of(digest, row["key"], row["prompt_sha256"], row["sample"])
@@ -179,10 +172,7 @@ def verify(connection: sqlite3.Connection) -> None:
 
 
 def check(connection: sqlite3.Connection, file: Path) -> int:
-    """The version of a database, 0 for one that is empty or from before versions. Changes nothing.
-
-    Raises `RunError` for one of a later version, and for one that something else made.
-    """
+    """The layout of a database, 0 for an empty one. Raises `RunError` for a newer one, and one of something else."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if tables and not all(columns <= _columns(connection, table) for table, columns in _OURS.items()):
@@ -201,7 +191,7 @@ def check(connection: sqlite3.Connection, file: Path) -> int:
 
 
 def migrate(connection: sqlite3.Connection, file: Path) -> None:
-    """Bring a database that was checked to today's layout, all of it or nothing; another process may be at it too."""
+    """Bring a database to today's layout, all of it or nothing; another process may be at it too."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:  # commits, or rolls back
         if check(connection, file) == VERSION:
@@ -222,24 +212,17 @@ def migrate(connection: sqlite3.Connection, file: Path) -> None:
 
 def _earlier_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
     """The rows of a table as they are written today; what can't be read of one stays as it is."""
-    prompts: dict[str, str] = {}
-    if table == "generations":
-        prompts = dict(connection.execute("SELECT key, prompt_sha256 FROM run_samples"))
+    prompts = dict(connection.execute("SELECT key, prompt_sha256 FROM run_samples")) if table == "generations" else {}
     found = connection.execute(f"SELECT * FROM earlier_{table}")  # noqa: S608 - our own names
     names = [name for name, *_ in found.description]
     for values in found:
         # What `.dump` brought back has lost its version: of a damaged database that is what can be read of it.
         if names[-1] == "row_sha256" and values[-1] != sha256_of(*values[:-1]):
             continue
-        row = {name: _as_text(name, value) for name, value in zip(names, values, strict=True)}
+        row = dict(zip(names, values, strict=True))
+        packed = {name: value for name, value in row.items() if isinstance(value, bytes) and name in _PACKED}
+        row |= {name: _PACKED[name](value) for name, value in packed.items()}
         yield {"prompt_sha256": prompts.get(row.get("key", "")), "at_least": "{}", **NO_SAMPLES, **row}
-
-
-def _as_text(column: str, value: Any) -> Any:
-    """Digests in hex, and JSON; layout 2 had bytes."""
-    if isinstance(value, bytes) and column in ("key", "prompt_sha256"):
-        return value.hex()
-    return _unpacked(value) if isinstance(value, bytes) and column in ("generation", "sample") else value
 
 
 _COMMON = (
@@ -273,6 +256,13 @@ def _unpacked(data: bytes) -> str | bytes:
     return text if inflating.eof else data
 
 
+_PACKED: dict[str, Callable[[bytes], str | bytes]] = {
+    **dict.fromkeys(("key", "prompt_sha256"), bytes.hex),
+    **dict.fromkeys(("generation", "sample"), _unpacked),
+}
+"""What layout 2 had as bytes, and how it is read."""
+
+
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
 
@@ -296,7 +286,7 @@ def opened(file: Path) -> sqlite3.Connection:
 
 def _connected(file: Path) -> sqlite3.Connection:
     # Generations are written in threads of their own; the store gives each its turn.
-    connection = sqlite3.connect(file, timeout=_BUSY_MS / 1000, check_same_thread=False)
+    connection = sqlite3.connect(file, timeout=_BUSY_S, check_same_thread=False)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA cell_size_check = ON")

@@ -11,7 +11,6 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal
@@ -19,18 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, Json, TypeAdapter
 
 from contextcliff.errors import RunError
-from contextcliff.execution.database import (
-    COLUMNS,
-    MOST_BYTES,
-    Row,
-    explained,
-    insert,
-    migrate,
-    opened,
-    rows,
-    seal_runs,
-    verify,
-)
+from contextcliff.execution.database import MOST_BYTES, Row, explained, insert, migrate, opened, rows, seal_runs, verify
 from contextcliff.execution.store import (
     STORE_NAME,
     Store,
@@ -47,23 +35,15 @@ _OF_RUNS = ("run_samples", "run_documents", "faults", "runs")
 _BUSY_S = 30.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Merged:
-    """What a store brought."""
-
-    runs: int
-    new_runs: int
-    generations: int
-    new_generations: int
-    other_answers: int
-    """Answers that both stores have under one key and that differ: the one that was here stays."""
+Merged = dict[Literal["runs", "new_runs", "answers", "new_answers", "other_answers"], int]
+"""What a store brought. Other answers are those that both have under one key and that differ: the one here stays."""
 
 
 def merge_store(store: Store, other: Path) -> Merged:
     """Insert what the store in the folder `other` has and `store` lacks, all of it or nothing.
 
-    Of a run that both have the one with more samples stays: the same command goes on with it, and asks nothing that
-    either has. Raises `RunError` for a store that can't be read, and for a run of one id that is another configuration.
+    Of a run that both have the one with more samples stays. Raises `RunError` for a store that can't be read, and for a
+    run of one id that is another configuration.
     """
     file = other / STORE_NAME
     with TemporaryDirectory(prefix="contextcliff-gather-") as folder:
@@ -92,33 +72,31 @@ def _merged(connection: sqlite3.Connection, file: Path) -> Merged:
         raise RunError(f"{file}: its run {run_id} is another configuration than the one here; leave that store out")
     n_runs, n_both = count("theirs.runs"), count(both)
     other_answers = count(f"{same_key} WHERE t.generation <> m.generation")
-    new_generations, *_ = map(take, _BY_CONTENT)
+    new_answers, *_ = map(take, _BY_CONTENT)
     longer = connection.execute(f"SELECT run_id FROM {both} WHERE t.samples > m.samples").fetchall()  # noqa: S608
     for table in _OF_RUNS:
         connection.executemany(f"DELETE FROM main.{table} WHERE run_id = ?", longer)  # noqa: S608 - our own names
     for table in _OF_RUNS:
         take(table)
     seal_runs(connection)
-    return Merged(
-        runs=n_runs,
-        new_runs=n_runs - n_both,
-        generations=count("theirs.generations"),
-        new_generations=new_generations,
-        other_answers=other_answers,
-    )
+    return {
+        "runs": n_runs,
+        "new_runs": n_runs - n_both,
+        "answers": count("theirs.generations"),
+        "new_answers": new_answers,
+        "other_answers": other_answers,
+    }
 
 
-_RunId = Annotated[str, Field(pattern=r"\A\w[\w.-]{0,254}\Z")]
-"""The name of its folder."""
+_RunId = Annotated[str, Field(pattern=r"\A\w[\w.-]{0,254}\Z")]  # the name of its folder
 _Label = Annotated[str, Field(pattern=r"\A[A-Za-z0-9_.-]{0,64}\Z")]
 _Facts = Annotated[str, AfterValidator(facts_from_json)]
 _Sample = Annotated[str, AfterValidator(sample_from_json)]
 _Generation = Annotated[str, AfterValidator(generation_from_json)]
-_Seconds = Annotated[float, Field(ge=0)]
 _Count = Annotated[int, Field(ge=0)]
 _AtLeast = Json[dict[Literal["answers", "faults", "documents", "embeddings"], _Count]]
 _TYPES: dict[str, Any] = {
-    "runs": tuple[_RunId, str, _Label, _Facts, _Seconds, str, _Count, str, _AtLeast],
+    "runs": tuple[_RunId, str, _Label, _Facts, Annotated[float, Field(ge=0)], str, _Count, str, _AtLeast],
     "run_samples": tuple[str, int, str, str, _Sample],
     "generations": tuple[str, str | None, _Generation, str],
     "documents": Annotated[tuple[str, bytes], AfterValidator(lambda row: document_of(*row))],
@@ -128,7 +106,6 @@ _TYPES: dict[str, Any] = {
 }
 """What a row of each table is, in the order of its columns."""
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False, regex_engine="python-re")
-_ROWS = {table: TypeAdapter[object](types, config=_STRICT) for table, types in _TYPES.items()}
 
 
 def _checked_copy(file: Path, folder: Path) -> Path:
@@ -149,8 +126,8 @@ def _checked_copy(file: Path, folder: Path) -> Path:
             migrate(theirs, file)
             migrate(made, copy)
             with made:
-                for table in COLUMNS:
-                    insert(made, table, _checked(theirs, table))
+                for table, types in _TYPES.items():
+                    insert(made, table, _checked(theirs, table, types))
             verify(made)
     except sqlite3.Error as error:
         raise RunError(f"{file}: {problem} ({error}); {way_out}") from error
@@ -161,16 +138,17 @@ def _checked_copy(file: Path, folder: Path) -> Path:
     return copy
 
 
-def _checked(theirs: sqlite3.Connection, table: str) -> Iterator[Row]:
+def _checked(theirs: sqlite3.Connection, table: str, types: Any) -> Iterator[Row]:
+    of_row = TypeAdapter[object](types, config=_STRICT)
     for row in rows(theirs, table):
-        _ROWS[table].validate_python(tuple(row.values()))
+        of_row.validate_python(tuple(row.values()))
         yield row
 
 
 def _readable(file: Path) -> sqlite3.Connection:
     """A connection that changes nothing."""
-    # Beside a file that nobody has open SQLite makes two others while it reads; where it may not, it takes our word
-    # that nobody writes.
+    # To read, SQLite makes two files beside one that nobody has open; where it may not, it takes our word that nobody
+    # writes.
     is_open = any(file.with_name(f"{file.name}{end}").exists() for end in ("-wal", "-shm"))
     mode = "mode=ro" if is_open or os.access(file.parent, os.W_OK) else "immutable=1"
     return sqlite3.connect(f"{file.resolve().as_uri()}?{mode}", uri=True, timeout=_BUSY_S)

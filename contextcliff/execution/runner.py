@@ -18,7 +18,7 @@ from contextcliff.errors import EngineFault, RunError, tell
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
-from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, OVERFLOW, Generation, Outcome
@@ -45,23 +45,21 @@ class Runner:
     run_id: str
     meter: Meter
     n_sent: int = 0
-    faults: dict[str, Fault] = field(default_factory=dict)
+    faults: dict[str, EngineFault] = field(default_factory=dict)
     """By key, why samples have no answer."""
-    _own_tokenizer: bool = False
-    _refused_before: frozenset[str] = frozenset()
+    _own_tokenizer: bool = field(init=False)
+    _refused_before: frozenset[str] = field(init=False)
     """Samples that an earlier invocation was refused."""
     _health: Health = field(init=False)
     _gate: PrefixGate = field(init=False)
     _under_way: dict[asyncio.Task[Outcome], PlannedSample] = field(default_factory=dict)
 
     async def answers(self, source: Source) -> AsyncIterator[Outcome]:
-        """Yield each sample's outcome as it ends; so many as the engine allows are under way, in the order given.
+        """Yield each sample's outcome as it ends, after its generation is stored and `source` has heard of it.
 
-        A sample goes as soon as `PrefixGate` lets it and the budget has what it can take; with none under way, none
-        that may go is the end. `source` hears of an outcome before it is yielded, and its generation is in the store.
-
-        A fault that no prompt can mend (wrong key, unknown model) and a long row of failures or refusals end the run
-        with `RunError`; one that persists leaves its sample unscored.
+        A sample goes as soon as `PrefixGate` lets it and the budget has what it can take. A fault that persists leaves
+        its sample unscored. Raises `RunError` for one that no prompt can mend (wrong key, unknown model) and for a long
+        row of failures or refusals.
         """
         self._own_tokenizer = has_own_tokenizer(self.store, self.run_id)
         before = dict(self.store.faults(self.run_id))
@@ -113,7 +111,7 @@ class Runner:
         outcome, item = task.result(), self._under_way.pop(task)
         self.meter.settle(item, outcome.generation, refused=outcome.unscored == OVERFLOW)
         if outcome.unscored is not None and outcome.generation is None:
-            self.faults[item.key] = Fault(kind=outcome.unscored, detail=outcome.detail)
+            self.faults[item.key] = EngineFault(outcome.unscored, outcome.detail)
         self._gate.ended(item, outcome)
         return outcome
 
@@ -124,7 +122,7 @@ class Runner:
         except EngineFault as fault:
             if fault.fatal:
                 raise RunError(f"{fault}; {way_out(fault.kind)}; nothing that was stored is lost") from fault
-            return outcome_of(item, None, Fault(kind=fault.kind, detail=fault.detail), own=self._own_tokenizer)
+            return outcome_of(item, None, fault, own=self._own_tokenizer)
         # In a thread: requests under way are served meanwhile. An answer is kept though its task is cancelled.
         write = asyncio.create_task(asyncio.to_thread(self.store.keep, item, generation))
         with suppress(asyncio.CancelledError):
@@ -134,9 +132,8 @@ class Runner:
 
     def _gives_up(self, state: RetryCallState) -> bool:
         """Whether a failed attempt was the last: none is left, or the next one would go out too late."""
-        if state.attempt_number > self.engine.max_retries:
-            return True
-        return not self.meter.may_repeat(after_s=state.upcoming_sleep)
+        is_last = state.attempt_number > self.engine.max_retries
+        return is_last or not self.meter.may_repeat(after_s=state.upcoming_sleep)
 
     async def _attempt(self, item: PlannedSample) -> Generation:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
@@ -145,7 +142,7 @@ class Runner:
         try:
             generation = await self.session.generate(sample, prompt, sampling, lambda _: self._gate.answering(item))
         except EngineFault as fault:
-            self.store.record_fault(self.run_id, sample.sample_id, Fault(kind=fault.kind, detail=fault.detail))
+            self.store.record_fault(self.run_id, sample.sample_id, fault)
             self._gate.failed(item)
             self._health.failed(fault, before=sample.sample_id in self._refused_before)
             raise
@@ -207,7 +204,6 @@ REFUSALS_IN_A_ROW = 25
 """Prompts on one document come together, and a filter refuses them together: a row has to be longer than that."""
 REFUSALS = ("bad_request", CONTENT_FILTER)
 """Kinds that are one prompt's fault unless they come again and again."""
-_TOO_MUCH = "rate_limit"
 
 
 class Health:
@@ -226,20 +222,18 @@ class Health:
 
     @property
     def limit(self) -> int:
-        """Requests that may be in flight now; at least one."""
-        return max(1, int(self._limit))
+        """Requests that may be in flight now."""
+        return int(self._limit)
 
     def answered(self) -> None:
-        """A request brought an answer."""
         self._refusals = 0
         self._alive()
 
     def failed(self, fault: EngineFault, *, before: bool = False) -> None:
-        """A request brought no answer. Raises `RunError` after too many in a row.
+        """Count a failure. Raises `RunError` after too many in a row.
 
-        One that can't be retried was refused, by a server that is there. A prompt that is too long is its own fault
-        however often that comes; so is one that an earlier invocation was refused `before`: a run that ended well with
-        some of them ends well again.
+        What can't be retried was refused, by a server that is there. Prompts that are too long count in no row, nor do
+        those that an earlier invocation was refused `before`: a run that ended well with them ends well again.
         """
         if not fault.retryable:
             self._alive()
@@ -251,7 +245,7 @@ class Health:
                 )
             return
         self._failures += 1
-        if fault.kind == _TOO_MUCH and (self._answers_since_cut > 0 or self._limit == self._most):
+        if fault.kind == "rate_limit" and (self._answers_since_cut > 0 or self._limit == self._most):
             self._limit = max(1.0, self._limit / 2.0)
             self._answers_since_cut = 0
         if self._failures >= FAILURES_IN_A_ROW:
@@ -269,11 +263,10 @@ class Health:
 
 @contextmanager
 def in_turn(output_dir: Path, *coordinates: object, announce: bool) -> Iterator[None]:
-    """Hold the turn for what `coordinates` name in a store; wait while another process holds it.
+    """Hold the turn for what `coordinates` name in a store: two runs of one schedule would pay for every prompt twice.
 
-    Two runs that went through the same schedule side by side would pay for every prompt twice. The lock is the
-    operating system's and ends with its process, however that ends. It lies in the user's cache folder, so that
-    nothing is made in the output folder before there is an answer. Raises `RunError` where that can't be written.
+    The lock is the operating system's and ends with its process. It lies in the user's cache folder: there is no output
+    folder before the first answer. Raises `RunError` where that can't be written.
     """
     name = digest_of(str(output_dir.resolve()), *coordinates)[:32]
     folder = user_cache_path("contextcliff")

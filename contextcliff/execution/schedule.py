@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import Protocol
 
@@ -22,24 +21,19 @@ _REMEMBERED = 64
 def in_prefix_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
     """Sort samples by length, then as the leaves of a prefix tree stand.
 
-    Walking the leaves of a tree in order, whichever way its branches are turned, shares the most with a
-    cache that keeps the last prompt: every inner node is computed once. Lengths ascend, so that a run
-    that is cut short has its short lengths whole. The recipe is compared and not the prompt: equal
-    leading passages are equal text, and of two that begin alike the shorter branches off first. Earlier turns of a
-    conversation come before its last message.
+    Walking the leaves in order, whichever way the branches are turned, shares the most with a cache that keeps the last
+    prompt: every inner node is computed once. Lengths ascend, so that a run that is cut short has its short lengths
+    whole. Recipes are compared and not prompts: of two passages that begin alike the shorter branches off first.
     """
     return tuple(sorted(samples, key=_place))
 
 
 def _place(sample: Sample) -> tuple[int, str, tuple[tuple[int, str, int, int], ...], str]:
-    recipe = sample.recipe
-    return (sample.context_tokens, recipe.system or "", tuple(map(_rank, recipe.pieces())), sample.sample_id)
-
-
-def _rank(piece: Words | Passage) -> tuple[int, str, int, int]:
-    if isinstance(piece, Words):
-        return (0, piece.text, 0, 0)
-    return (1, piece.document_id, piece.start, piece.end)
+    ranks = (
+        (0, piece.text, 0, 0) if isinstance(piece, Words) else (1, piece.document_id, piece.start, piece.end)
+        for piece in sample.recipe.pieces()
+    )
+    return (sample.context_tokens, sample.recipe.system or "", tuple(ranks), sample.sample_id)
 
 
 def shared_tokens(samples: Sequence[Sample]) -> list[int]:
@@ -47,34 +41,21 @@ def shared_tokens(samples: Sequence[Sample]) -> list[int]:
 
     Counted on the recipes: equal leading pieces, and the common beginning of the first that differs.
     """
-    return [0, *(_shared(earlier, later) for earlier, later in pairwise(map(_outline, samples)))][: len(samples)]
+    return [0, *(_shared(earlier, later) for earlier, later in pairwise(map(_Outline, samples)))][: len(samples)]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class _Outline:
     """What of a prompt is compared with others, worked out once."""
 
-    system: str | None
-    pieces: tuple[Words | Passage, ...]
-    characters: int
-    """Of all pieces."""
-    tokens: int
-    own_context: float
-    """Tokens from which on another prompt has the same context: what stands before its first passage is none, and half
-    of a prompt without passages."""
-
-
-def _outline(sample: Sample) -> _Outline:
-    pieces = tuple(sample.recipe.pieces())
-    characters, tokens = sum(map(_length, pieces)), sample.built_tokens
-    leading = sum(_length(piece) for piece in takewhile(lambda piece: isinstance(piece, Words), pieces))
-    return _Outline(
-        system=sample.recipe.system,
-        pieces=pieces,
-        characters=characters,
-        tokens=tokens,
-        own_context=1.0 + tokens * leading / characters if leading < characters else _SAVED_TO_WAIT * tokens,
-    )
+    def __init__(self, sample: Sample) -> None:
+        self.system, self.pieces, self.tokens = sample.recipe.system, tuple(sample.recipe.pieces()), sample.built_tokens
+        self.characters = sum(map(_length, self.pieces))
+        leading = sum(map(_length, takewhile(lambda piece: isinstance(piece, Words), self.pieces)))
+        self.own_context = _SAVED_TO_WAIT * self.tokens
+        """Shared tokens from which on another prompt has the same context: more than what stands before its first
+        passage, or half of a prompt without passages."""
+        if leading < self.characters:
+            self.own_context = 1.0 + self.tokens * leading / self.characters
 
 
 def _shared(earlier: _Outline, later: _Outline) -> int:
@@ -85,21 +66,20 @@ def _shared(earlier: _Outline, later: _Outline) -> int:
     for one, other in zip(earlier.pieces, later.pieces, strict=False):
         common = _common_characters(one, other)
         characters += common
-        if common < _length(one) or common < _length(other):
+        if common < max(_length(one), _length(other)):
             break
     return round(later.tokens * characters / later.characters) if characters else 0
 
 
 def _common_characters(one: Words | Passage, other: Words | Passage) -> int:
+    if one == other:
+        return _length(one)
     if isinstance(one, Words) and isinstance(other, Words):
-        if one.text == other.text:
-            return len(one.text)
-        pairs = zip(one.text, other.text, strict=False)
-        return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one.text), len(other.text)))
-    if isinstance(one, Passage) and isinstance(other, Passage):
-        same_place = (one.document_id, one.start) == (other.document_id, other.start)
-        return min(_length(one), _length(other)) if same_place else 0
-    return 0
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one.text, other.text, strict=False)))
+    if isinstance(one, Words) or isinstance(other, Words):
+        return 0
+    same_place = (one.document_id, one.start) == (other.document_id, other.start)
+    return min(_length(one), _length(other)) if same_place else 0
 
 
 def _length(piece: Words | Passage) -> int:
@@ -110,12 +90,10 @@ class Source(Protocol):
     """Where the samples to send come from."""
 
     def next(self) -> PlannedSample | None:
-        """The next sample; None where there is none, or none until another one has ended."""
-        ...
+        """The next sample; None if there is none, or none until another one has ended."""
 
     def ended(self, outcome: Outcome) -> None:
         """A sample has ended, with an answer or without."""
-        ...
 
 
 class Listed:
@@ -135,13 +113,12 @@ class Listed:
 class PrefixGate:
     """Hands out samples in their order, except that those that share a prefix wait until one request has computed it.
 
-    A sample waits for one under way that has the same prompt until that has ended: its generation may be the same. It
-    waits for the first token of one under way where that at least halves what has to be computed for it: a server that
-    keeps prefixes has then computed what they share. A request that fails is not waited for any more, though it may be
-    sent again; one of those that waited takes its place. With one request at a time the order is the one given.
+    A sample waits for the end of one under way with the same prompt: its generation may be the same. It waits for the
+    first token of one that at least halves what has to be computed for it: a server that keeps prefixes has then
+    computed what they share. Of those that wait for a request that fails one takes its place. With one request at a
+    time the order is the one given.
 
-    With `in_slots`, for a server whose slots each keep the last prompt alone, samples of one context go one after
-    another: its slot is busy until an answer ends, and any other slot would compute the context again.
+    `in_slots`, for a server whose slots each keep one prompt: samples of one context go one after another.
     """
 
     def __init__(self, source: Source, *, in_slots: bool = False) -> None:
@@ -154,13 +131,12 @@ class PrefixGate:
         self._cold: dict[str, _Outline] = {}
         """Those of them without a first token yet."""
         self._warm: deque[_Outline] = deque(maxlen=_REMEMBERED)
-        """Those that were computed last."""
         self._waiting: defaultdict[str, list[PlannedSample]] = defaultdict(list)
 
     def next(self) -> PlannedSample | None:
         """A sample that can go now; None where all that are left wait for another one, or none is left."""
         while (item := self._ready.popleft() if self._ready else self._source.next()) is not None:
-            outline = _outline(item.sample)
+            outline = _Outline(item.sample)
             leader = self._leader_of(item, outline)
             if leader is None:
                 self._under_way[item.sample.sample_id] = item
@@ -175,7 +151,7 @@ class PrefixGate:
         self._ready.appendleft(item)
 
     def answering(self, item: PlannedSample) -> None:
-        """The first token of a sample is back: those that share a part of its prompt may go, unless `in_slots`."""
+        """The first token of a sample is back: those that share a part of its prompt may go."""
         if not self._in_slots:
             self._computed(item)
 
@@ -192,42 +168,32 @@ class PrefixGate:
     def failed(self, item: PlannedSample) -> None:
         """A request for a sample has failed, and may be sent again after a while: none waits for it."""
         self._forget(item)
-        self._release(item)
+        self.changed.set()
+        self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
 
     def ended(self, item: PlannedSample, outcome: Outcome) -> None:
         """A sample has ended, whether with an answer or without: those that waited for it may go."""
         if outcome.generation is not None:  # an engine that does not stream tells of no first token
             self._computed(item)
-        self._forget(item)
-        self._release(item)
+        self.failed(item)
         self._source.ended(outcome)
 
     def _forget(self, item: PlannedSample) -> None:
         self._under_way.pop(item.sample.sample_id, None)
         self._cold.pop(item.sample.sample_id, None)
 
-    def _release(self, item: PlannedSample) -> None:
-        self.changed.set()
-        self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
-
     def _leader_of(self, item: PlannedSample, outline: _Outline) -> str | None:
         """The sample under way that this one has to wait for."""
         for name, other in self._under_way.items():
             if other.prompt_sha256 == item.prompt_sha256:
                 return name
+        shared = {name: _shared(cold, outline) for name, cold in self._cold.items()}
         if self._in_slots:
-            shares = ((_shared(leader, outline), name) for name, leader in self._cold.items())
-            tokens, name = max(shares, default=(0, ""))
+            tokens, name = max(((tokens, name) for name, tokens in shared.items()), default=(0, ""))
             return name if tokens >= outline.own_context else None
         # Most samples share little with those under way: what is computed already is looked up for the others alone.
-        half = _SAVED_TO_WAIT * outline.tokens
-        shared = {name: _shared(cold, outline) for name, cold in self._cold.items()}
-        shared = {name: tokens for name, tokens in shared.items() if tokens >= half}
-        if not shared:
+        if max(shared.values(), default=0) < _SAVED_TO_WAIT * outline.tokens:
             return None
         computed = max((_shared(warm, outline) for warm in self._warm), default=0)
-        to_compute = outline.tokens - computed
-        return next(
-            (name for name, tokens in shared.items() if tokens - computed >= max(1.0, _SAVED_TO_WAIT * to_compute)),
-            None,
-        )
+        least = computed + max(1.0, _SAVED_TO_WAIT * (outline.tokens - computed))
+        return next((name for name, tokens in shared.items() if tokens >= least), None)

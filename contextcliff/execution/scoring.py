@@ -9,7 +9,8 @@ from math import inf
 from types import MappingProxyType
 
 from contextcliff.engines.openai.faults import CONTENT_FILTER, TOOL_CALLS, calls_tools, is_filtered, named_window
-from contextcliff.execution.store import Fault, PlannedSample, Store
+from contextcliff.errors import EngineFault
+from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import (
     NO_TOKENS,
@@ -28,17 +29,11 @@ from contextcliff.tasks.task import ScoringContext, Task
 _OUT_OF_THOUGHT = "thinking_budget"
 _REFUSAL = "refusal"
 
-VectorsOf = Callable[[Sequence[str]], Mapping[str, Sequence[float]]]
-"""From texts to the embeddings of those that have one."""
-
 
 class Scorer:
-    """Scores the answers of one run, each of them once.
+    """Scores the answers of one run, each of them once: to measure prose takes seconds.
 
-    An answer that was scored before (to sum up its length, or in a pilot) is not scored again: reading prose takes
-    seconds. `samples` are all of the run: each is scored against the others' answers, so that mix-ups show as such,
-    and against its document where there is one in `documents`. `vectors_of` gives the embeddings that are kept;
-    None: nothing was embedded.
+    `samples` are all of the run: an answer that belongs to another one shows as a mix-up.
     """
 
     def __init__(
@@ -47,7 +42,7 @@ class Scorer:
         samples: Iterable[Sample],
         documents: Mapping[str, Document] = MappingProxyType({}),
         *,
-        vectors_of: VectorsOf | None = None,
+        vectors_of: Callable[[Sequence[str]], Mapping[str, Sequence[float]]] | None = None,
     ) -> None:
         self._task = task
         self._foreign_answers = frozenset(answer for sample in samples for answer in sample.answers)
@@ -75,7 +70,7 @@ class Scorer:
         )
 
     def texts_to_embed(self, outcome: Outcome) -> tuple[str, ...]:
-        """Texts whose embeddings the score of this outcome uses; none where it has no score."""
+        """The texts whose embeddings this score uses."""
         if outcome.generation is None or outcome.unscored is not None:
             return ()
         read = _read(outcome.sample, outcome.generation)
@@ -90,7 +85,8 @@ class Scorer:
             texts = self._task.texts_to_embed(sample, read, context)
             context = replace(context, vectors=self._vectors_of(texts))
         score = self._task.score(sample, read, context)
-        if _ran_out_thinking(generation):
+        thought = generation.reasoning or generation.reasoning_tokens
+        if thought and generation.finish_reason == "length" and not generation.text.strip():
             score = replace(score, value=0.0, prediction="", failure=_OUT_OF_THOUGHT)
         elif generation.refused and score.failure is not None:
             score = replace(score, failure=_REFUSAL)
@@ -112,15 +108,8 @@ def _window(outcome: Outcome) -> int | None:
     return named_window(outcome.detail) if outcome.unscored == OVERFLOW else None
 
 
-def _ran_out_thinking(generation: Generation) -> bool:
-    """Whether the model used up its tokens before it came to an answer."""
-    thought = generation.reasoning or generation.reasoning_tokens
-    return generation.finish_reason == "length" and bool(thought) and not generation.text.strip()
-
-
-_SHARE_THAT_MUST_ARRIVE = 0.95
-_TEMPLATE_TOKENS = 16
-"""How far our count of a chat template may be off."""
+_LEAST_SHARE, _TEMPLATE_TOKENS = 0.95, 16
+"""Share of a prompt's tokens that must arrive, and how far our count of a chat template may be off."""
 
 
 def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
@@ -130,18 +119,18 @@ def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple
     own = has_own_tokenizer(store, run_id)
     # Of samples with one key only the first is sent: its fault is theirs too.
     of_key = {item.key: last[item.sample.sample_id] for item in planned if item.sample.sample_id in last}
-    answers = (store.generation(item.key, prompt_sha256=item.prompt_sha256) for item in planned)
-    ended = [
-        outcome_of(item, answer, of_key.get(item.key), own=own) for item, answer in zip(planned, answers, strict=True)
-    ]
-    return tuple(replace(outcome, retries=_retries(outcome, attempts)) for outcome in _without_silence(ended))
+    ended = []
+    for item in planned:
+        answer, failed = store.generation(item.key, prompt_sha256=item.prompt_sha256), attempts[item.sample.sample_id]
+        # The last failed attempt was tried again only if an answer came.
+        retries = failed if answer is not None else max(0, failed - 1)
+        ended.append(replace(outcome_of(item, answer, of_key.get(item.key), own=own), retries=retries))
+    return tuple(_without_silence(ended))
 
 
 def _without_silence(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
     """Leave an answer of no token unscored if a shorter prompt was answered: such a model does not end at once."""
-    said = [
-        each.sample.built_tokens for each in outcomes if each.generation is not None and each.generation.text.strip()
-    ]
+    said = [each.sample.built_tokens for each in outcomes if each.text.strip()]
     for outcome in outcomes:
         generation = outcome.generation
         is_silent = outcome.unscored is None and generation is not None and generation.completion_tokens == 0
@@ -156,18 +145,18 @@ def has_own_tokenizer(store: Store, run_id: str) -> bool:
     return run is not None and run.facts.own_tokenizer
 
 
-def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault | None, *, own: bool) -> Outcome:
+def outcome_of(item: PlannedSample, generation: Generation | None, fault: EngineFault | None, *, own: bool) -> Outcome:
     """A sample's outcome. An answer to a cut prompt, one that a filter stopped, or tool calls alone have no score.
 
     `own`: whether the model's own tokenizer counted the prompt. Where another one did, the lengths of the run are
     compared by the server's counts alone (`analysis/server_counts.py`).
     """
-    unscored, detail = None, ""
+    unscored, detail, built = None, "", item.sample.built_tokens
     if generation is None:
         unscored, detail = (NOT_SENT, "") if fault is None else (fault.kind, fault.detail)
-    elif own and is_truncated(generation, built_tokens=item.sample.built_tokens):
-        unscored = TRUNCATED
-        detail = f"the server counted {generation.prompt_tokens:,} of {item.sample.built_tokens:,} tokens"
+    elif own and generation.server_counted and generation.prompt_tokens < _LEAST_SHARE * built - _TEMPLATE_TOKENS:
+        # Some servers cut a long prompt and say nothing.
+        unscored, detail = TRUNCATED, f"the server counted {generation.prompt_tokens:,} of {built:,} tokens"
     elif is_filtered(generation.finish_reason):
         unscored, detail = CONTENT_FILTER, f"the answer ended with finish_reason={generation.finish_reason}"
     elif calls_tools(generation.finish_reason) and not generation.text.strip():
@@ -179,15 +168,3 @@ def outcome_of(item: PlannedSample, generation: Generation | None, fault: Fault 
         unscored=unscored,
         detail=detail,
     )
-
-
-def is_truncated(generation: Generation, *, built_tokens: int) -> bool:
-    """Whether the server read less than it was sent: some cut a long prompt and say nothing."""
-    least = _SHARE_THAT_MUST_ARRIVE * built_tokens - _TEMPLATE_TOKENS
-    return generation.server_counted and generation.prompt_tokens < least
-
-
-def _retries(outcome: Outcome, attempts: Mapping[str, int]) -> int:
-    """Of failed attempts all but the last were tried again; that one too where an answer came after it."""
-    failed = attempts.get(outcome.sample.sample_id, 0)
-    return failed if outcome.generation is not None else max(0, failed - 1)

@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Literal, Self
@@ -28,19 +27,17 @@ JOBS_FOLDER = "CONTEXTCLIFF_JOBS_DIR"
 Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
 """Why a run ended before its end."""
 _CODES: Mapping[int, ExitCode] = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
-_WORDS = {ExitCode.INTERRUPTED: "interrupted", ExitCode.TERMINATED: "terminated"}
 _SAME_SIGNAL_S = 1.0
 """Signals within this time count as one: `timeout` signals its child and then the child's whole group."""
 _POSTED = "signal-"
-_SHOW_CURSOR = "\x1b[?25h"
+_SHOW_CURSOR = b"\x1b[?25h"
 
 
-@dataclass(kw_only=True, slots=True)
 class _State:
     """State of this process: a signal handler can't be given any other."""
 
     received: int | None = None
-    """Number of the signal that came first; None before one came."""
+    """Number of the signal that came first."""
     received_at_s: float = 0.0
     job_in_progress: bool = False
     sweeps: bool = False
@@ -71,32 +68,26 @@ def stop_code() -> ExitCode | None:
 
 def posted_stop_code() -> ExitCode | None:
     """The same for signals to the process that sweeps."""
-    jobs = _jobs()
+    jobs = jobs_folder()
     if jobs is None:
         return None
     return next((code for number, code in _CODES.items() if (jobs / f"{_POSTED}{number}").exists()), None)
-
-
-def stop_word(code: ExitCode) -> str:
-    """`interrupted` or `terminated`."""
-    return _WORDS[code]
 
 
 @contextmanager
 def job_in_progress() -> Iterator[None]:
     """Mark a job as in progress: a signal ends it, and one to the process that sweeps is passed on to this one."""
     handle_signals()
-    jobs = _jobs()
-    listed = None if jobs is None else jobs / str(os.getpid())
+    jobs = jobs_folder()
     _state.job_in_progress = True
     try:
-        if listed is not None:
-            listed.touch()
+        if jobs is not None:
+            (jobs / str(os.getpid())).touch()
         yield
     finally:
         _state.job_in_progress = False
-        if listed is not None:
-            listed.unlink(missing_ok=True)
+        if jobs is not None:
+            (jobs / str(os.getpid())).unlink(missing_ok=True)
 
 
 class Stoppable:
@@ -152,7 +143,7 @@ def _on_signal(number: int, _: FrameType | None) -> None:
 
 def _pass_on(number: int) -> bool:
     """Send the signal to the jobs of a sweep in other processes; returns False where there is none."""
-    jobs = _jobs() if _state.sweeps else None
+    jobs = jobs_folder() if _state.sweeps else None
     if jobs is None:
         return False
     (jobs / f"{_POSTED}{number}").touch()  # before the processes are listed, so that a job that starts now sees it
@@ -165,12 +156,12 @@ def _pass_on(number: int) -> bool:
 
 def _end_at_once(code: ExitCode) -> None:
     if sys.stderr.isatty():  # a progress bar hides the cursor
-        os.write(2, _SHOW_CURSOR.encode())
-    os.write(2, f"error: {stop_word(code)} twice, ended at once; what was answered is kept\n".encode())
+        os.write(2, _SHOW_CURSOR)
+    os.write(2, f"error: {code.name.lower()} twice, ended at once; what was answered is kept\n".encode())
     os._exit(code)
 
 
-def _jobs() -> Path | None:
+def jobs_folder() -> Path | None:
     """The folder of `JOBS_FOLDER`; None without the variable, and on a machine that does not have the folder."""
     named = os.environ.get(JOBS_FOLDER)
     return Path(named) if named and Path(named).is_dir() else None

@@ -1,8 +1,7 @@
-"""`state.db`: every generation at once and for good, found again by what was asked of whom.
+"""`state.db`: every generation at once and for good, by a key of what was asked of whom.
 
-SQLite in WAL mode with full synchronisation: a generation that `keep` has returned from survives the
-process and the power. The key is a digest of engine, weights, policy, sampling, seed, label and
-prompt, so that the same question to the same model is never paid twice, whichever run asks it.
+SQLite in WAL mode with full synchronisation: a generation that `keep` has returned from survives the process and the
+power. The same question to the same model is never paid twice, whichever run asks it.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields
-from itertools import chain
 from math import isfinite
 from pathlib import Path
 from threading import RLock
@@ -25,7 +23,7 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json
 
 from contextcliff.datasets.local_files import MAX_BYTES
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution.database import (
     NO_SAMPLES,
     Row,
@@ -60,10 +58,9 @@ class Respondent:
     label: str
 
     def key(self, sample: Sample, prompt_sha256: str, *, served: str | None = None) -> str:
-        """The store's key of this respondent's answer to a prompt; `served` is the model's name as a server reports it.
+        """The store's key of this respondent's answer; `served` is the model's name as a server reports it.
 
-        The seed is part of it only where tokens are drawn at random: a greedy answer to the same
-        prompt is the same answer. A repeat is asked anew.
+        The seed enters only where tokens are drawn: a greedy answer to the same prompt is the same.
         """
         samplers = asdict(self.sampling.for_answer(sample.answer_tokens))
         given = samplers.pop("seed")
@@ -92,20 +89,12 @@ class PlannedSample:
     key: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fault:
-    """A failed attempt."""
-
-    kind: str
-    detail: str
-
-
 class Store:
-    """What is kept of the runs of one folder. Reading where there is no database gives nothing; `keep` makes it.
+    """What is kept of the runs of one folder. `keep` makes the database; without one, reading gives nothing.
 
-    What else is written before that waits in memory and goes in with it: a run that never got an answer leaves nothing
-    behind. Every failure is a `RunError` with the way out. Threads may share a store: what they write while one of them
-    waits for the disk goes in with the next transaction.
+    What else is written before that waits in memory: a run that never got an answer leaves nothing behind. Threads may
+    share a store: what they write while one of them waits for the disk goes in with the next transaction. Every failure
+    is a `RunError` with the way out.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -152,10 +141,7 @@ class Store:
         self._write(lambda connection: insert(connection, "generations", [row], otherwise="IGNORE"), creates=True)
 
     def begin(self, run: StoredRun, planned: Sequence[PlannedSample], documents: Iterable[Document] = ()) -> None:
-        """Record a run, its schedule and the documents that scoring reads.
-
-        A run that is begun again keeps its wall time.
-        """
+        """Record a run, its schedule and the documents that scoring reads. Begun again, it keeps its wall time."""
         run_id, texts = run.run_id, {each.document_id: _document.dump_json(each) for each in documents}
         digests = {name: hashlib.sha256(text).hexdigest() for name, text in texts.items()}
         facts = json.dumps(facts_to_strings(run.facts))
@@ -213,23 +199,25 @@ class Store:
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
         """Keep embeddings, in single precision. Raises `RunError` for numbers that are not finite."""
-        packed = {key: array("f", vector) for key, vector in vectors.items()}
-        if not all(map(isfinite, chain.from_iterable(packed.values()))):
-            raise RunError("an embedding has a number that is not finite: it is not stored")
-        new = [{"key": key, "vector": vector.tobytes()} for key, vector in packed.items()]
+        packed = {key: array("f", vector).tobytes() for key, vector in vectors.items()}
+        try:
+            for data in packed.values():
+                vector_of(data)
+        except ValueError as error:
+            raise RunError(f"{error}: it is not stored") from error
+        new = [{"key": key, "vector": data} for key, data in packed.items()]
         self._write(lambda connection: insert(connection, "embeddings", new, otherwise="IGNORE"))
 
     def run(self, run_id: str) -> StoredRun | None:
-        """A run by its id."""
         return next(iter(self._runs("run_id = ?", run_id)), None)
 
     def same_run(self, fingerprint: str, *, label: str) -> StoredRun | None:
-        """The latest run of a configuration, whatever its options were called then."""
+        """The latest run of a configuration, however its options were called."""
         latest = "fingerprint = ? AND label = ? ORDER BY created_at DESC LIMIT 1"
         return next(iter(self._runs(latest, fingerprint, label)), None)
 
     def refuse_taken_label(self, label: str, *, fingerprint: str) -> None:
-        """Raise `ConfigError` where a label names other configurations only. Merged stores may have one for several."""
+        """Raise `ConfigError` if a label names other configurations only. Merged stores may have one for several."""
         named = self._runs("label = ?", label) if label else []
         if named and fingerprint not in {run.fingerprint for run in named}:
             raise ConfigError(
@@ -238,7 +226,7 @@ class Store:
             )
 
     def models(self) -> tuple[str, ...]:
-        """The models of all stored runs, each once."""
+        """The models of all stored runs."""
         return tuple(sorted({run.facts.model for run in self._runs("true")} - {""}))
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
@@ -263,10 +251,7 @@ class Store:
         return found
 
     def rates(self, *, model: str, engine: str) -> tuple[float | None, float | None]:
-        """Tokens a second of a model on an engine, over all its stored runs: computed of prompts, and of answers.
-
-        None if unknown.
-        """
+        """Tokens a second of a model's prompts (those computed) and answers on an engine, over its stored runs."""
         of_model = "json_extract(facts, '$.model') = ? AND json_extract(facts, '$.engine') = ?"
         where = f"key IN (SELECT key FROM runs JOIN run_samples USING (run_id) WHERE {of_model})"  # noqa: S608 - ours
         with self._reading() as connection:
@@ -280,16 +265,16 @@ class Store:
         completed = sum(each.completion_tokens for each in generations)
         return computed / prefill_ms * 1000, completed / decode_ms * 1000
 
-    def record_fault(self, run_id: str, sample_id: str, fault: Fault) -> None:
+    def record_fault(self, run_id: str, sample_id: str, fault: EngineFault) -> None:
         """Keep a failed attempt at a sample."""
-        row = {"run_id": run_id, "sample_id": sample_id, **asdict(fault)}
+        row = {"run_id": run_id, "sample_id": sample_id, "kind": fault.kind, "detail": fault.detail}
         self._write(lambda connection: insert(connection, "faults", [row]))
 
-    def faults(self, run_id: str) -> list[tuple[str, Fault]]:
+    def faults(self, run_id: str) -> list[tuple[str, EngineFault]]:
         """The failed attempts of a run, retried ones included, each with the id of its sample: the last one last."""
         with self._reading() as connection:
             found = rows(connection, "faults", "run_id = ? ORDER BY created_at, rowid", run_id)
-            return [(row["sample_id"], Fault(kind=row["kind"], detail=row["detail"])) for row in found]
+            return [(row["sample_id"], EngineFault(row["kind"], row["detail"])) for row in found]
 
     def _runs(self, where: str, *values: object) -> list[StoredRun]:
         names = ("run_id", "fingerprint", "label", "wall_s")
@@ -344,23 +329,21 @@ class Store:
 
 
 _facts = TypeAdapter(RunFacts)
-_strings = TypeAdapter(dict[str, str])
-_object = TypeAdapter(dict[str, object])
+_strings, _object = TypeAdapter(dict[str, str]), TypeAdapter(dict[str, object])
 _sample = TypeAdapter(Sample)
 _generation = TypeAdapter(Generation)
 generation_from_json = _generation.validate_json
 _document = TypeAdapter(Document)
 _LINES = ("notes", "server")
 _OBJECTS = ("audit", "search", "replay", "cache", "positions", "control_tokens")
-_BINS, _BINNING = "analysis.bins", "analysis.binning"
+_DRAWN = ("analysis.bins", "analysis.binning")
 
 
 def facts_to_strings(facts: RunFacts) -> dict[str, str]:
     """Numbers as digits, lines joined, records as JSON; what is None or False is left out. `manifest.json` has them."""
     values = {name: value for name, value in asdict(facts).items() if value is not None and value is not False}
     values["window"] = values.pop("context_window", "")
-    drawn = values.pop("drawn", {})
-    values |= {f"analysis.{name}": value for name, value in drawn.items()}
+    values |= dict(zip(_DRAWN, values.pop("drawn", ()), strict=False))
     values |= {name: "\n".join(values[name]) for name in _LINES}
     values |= {name: _json(values[name]) for name in _OBJECTS if name in values}
     return {name: "true" if value is True else str(value) for name, value in values.items()}
@@ -376,8 +359,8 @@ def facts_from_json(text: str) -> RunFacts:
     values["judge_served"] = strings.get("judge_served") or None
     if "window" in strings:
         values["context_window"] = strings["window"] or None
-    if _BINNING in strings:
-        values["drawn"] = {"bins": strings.get(_BINS), "binning": strings[_BINNING]}
+    if strings.keys() >= {*_DRAWN}:
+        values["drawn"] = [strings[name] for name in _DRAWN]
     return _facts.validate_python(values)
 
 
@@ -388,7 +371,7 @@ def sample_to_json(sample: Sample) -> str:
 
 
 def sample_from_json(text: str) -> Sample:
-    """Read it back. Raises `ValueError` for JSON that is no sample."""
+    """Read it back. Raises `ValueError`."""
     values = _object.validate_json(text)
     reference = {field.name: values.pop(field.name) for field in fields(Reference) if field.name in values}
     return _sample.validate_python({**values, "reference": reference})
@@ -415,7 +398,7 @@ def document_of(sha256: str, document: bytes) -> Document:
 
 
 def vector_of(data: bytes) -> tuple[float, ...]:
-    """The numbers of an embedding. Raises `ValueError` for bytes that are none."""
+    """The numbers of an embedding. Raises `ValueError`."""
     vector = tuple(array("f", data))
     if not all(map(isfinite, vector)):
         raise ValueError("a number of an embedding is not finite")

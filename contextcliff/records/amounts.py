@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.records.note import Note
 from contextcliff.records.search_record import ThirdName
 
 Unit = Literal["samples", "questions", "distinct samples"]
-"""What one piece of evidence is: a sample, a question that is put several times, or one of several equal draws."""
+"""What one piece of evidence is: samples may repeat a question, or be equal draws."""
 SharedBy = Literal["texts", "contexts"]
-"""What samples have in common where they share something: whole texts, or contexts cut from one text."""
+"""What samples have in common: whole texts, or contexts cut from one text."""
 Noun = Unit | SharedBy | Literal["answers", "prompts"]
 
 Quantity = Literal["score", "healthy"]
-"""What the lengths are tested on: the score of each sample, or whether each round of writing is healthy."""
+"""What the lengths are tested on."""
 QUANTITIES: dict[Quantity, Note] = {"score": Note("score"), "healthy": Note("healthy share")}
 THIRDS_OF_DEPTH: dict[ThirdName, Note] = {
     "first": Note("first third"),
     "middle": Note("middle third"),
     "last": Note("last third"),
 }
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SampleCount:
-    """So many pieces of evidence, and in how many texts they lie; `n_shared` is 0 where each has its own."""
-
-    n: int
-    unit: Unit
-    n_shared: int = 0
-    shared_by: SharedBy = "texts"
 
 
 def threshold_figure(value: float) -> str:
@@ -68,13 +57,18 @@ def span(low: float, high: float, style: str) -> str:
     return first if first == last else f"{first}–{last}"
 
 
-def counted(count: SampleCount, *, scored: bool = False, each_length: bool = False) -> Note:
-    """`20 samples a length in 8 texts`; Japanese says that it is a length's in the sentence around it."""
-    noun = Note("scored {noun}", noun=Note(count.unit)) if scored else Note(count.unit)
-    shared = Note(" in {n:{noun}}", n=count.n_shared, noun=Note(count.shared_by)) if count.n_shared else ""
+def counted(
+    n: int, unit: Unit, n_shared: int, shared_by: SharedBy, *, scored: bool = False, each_length: bool = False
+) -> Note:
+    """`20 samples a length in 8 texts`; Japanese says that it is a length's in the sentence around it.
+
+    `n_shared` is 0 where each sample has a text of its own.
+    """
+    noun = Note("scored {noun}", noun=Note(unit)) if scored else Note(unit)
+    shared = Note(" in {n:{noun}}", n=n_shared, noun=Note(shared_by)) if n_shared else ""
     if each_length:
-        return Note("{n:{noun}} a length{shared}", n=count.n, noun=noun, shared=shared)
-    return Note("{n:{noun}}{shared}", n=count.n, noun=noun, shared=shared)
+        return Note("{n:{noun}} a length{shared}", n=n, noun=noun, shared=shared)
+    return Note("{n:{noun}}{shared}", n=n, noun=noun, shared=shared)
 
 
 def are_unscored(n: int, total: int) -> Note:

@@ -14,19 +14,18 @@ CandidateVerdict = Literal["worse", "better", "not_worse", "unknown"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoredPair:
-    """One sample as both runs answered it; its outcomes are scores, 0 to 1, or whether a round is healthy."""
+    """One sample as both runs answered it; outcomes are of the matching's `quantity`."""
 
     sample_id: str
     context_tokens: int
-    """The length asked for."""
     baseline: float | None
     candidate: float | None
     cluster: str = ""
-    """The text that it shares with other samples; empty: none."""
+    """The text that it shares with other samples."""
     item: str = ""
-    """The question that it repeats; empty: the sample is its own."""
+    """The question that it repeats."""
     block: int | None = None
-    """Its block of a search, from 0; None in a design of a fixed number of samples."""
+    """Its block of a search, from 0."""
     baseline_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
     """What else was measured of the baseline's answer, by name."""
     candidate_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
@@ -55,7 +54,6 @@ class Matching:
     block_size: int = 0
     """Samples of a whole block of the search."""
     quantity: Quantity = "score"
-    """What the outcomes of its pairs are: what the caps of the runs are tested on."""
 
     @property
     def scored(self) -> tuple[ScoredPair, ...]:
@@ -63,7 +61,6 @@ class Matching:
 
     @property
     def n_unscored(self) -> int:
-        """Pairs of which a score is missing."""
         return len(self.pairs) - len(self.scored)
 
 

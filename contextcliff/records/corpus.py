@@ -32,10 +32,10 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """A question on one document as its dataset has it.
+    """A question on one document as its dataset has it, with accepted answers, the best first.
 
-    `answers` are accepted phrasings, the best first. `kind` says how an answer is compared: `short` (a phrase),
-    `choice` (one of `choices`, by letter; `answers` holds the right one's text) or `summary` (a longer text).
+    `kind` says how an answer is compared: `short` (a phrase), `choice` (one of `choices`, by letter; `answers` holds
+    the right one's text) or `summary` (a longer text).
     """
 
     question_id: str
@@ -45,7 +45,6 @@ class Question:
     kind: str = "short"
     choices: tuple[str, ...] = ()
     evidence: tuple[Span, ...] = ()
-    """Where in the document the answer's evidence stands; empty where the dataset doesn't tell."""
     level: int = 1
     """1: one piece of evidence; 2: several from different places."""
     metadata: Mapping[str, str | int | float] = field(default_factory=dict, hash=False)
@@ -53,10 +52,7 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Corpus:
-    """What a dataset gives: texts, questions on them (none for a haystack), and what was left out, a sentence each.
-
-    `drawn` holds the question ids of each length bin, where the dataset is an earlier run's draw.
-    """
+    """What a dataset gives: texts, questions on them (none for a haystack), and what was left out, a sentence each."""
 
     documents: tuple[Document, ...]
     questions: tuple[Question, ...] = ()
@@ -64,6 +60,7 @@ class Corpus:
     filler: tuple[Document, ...] = ()
     """Generated prose for the lengths that the documents are too short for."""
     drawn: tuple[tuple[str, ...], ...] = ()
+    """The question ids of each length bin of an earlier run's draw."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

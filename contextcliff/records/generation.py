@@ -27,8 +27,8 @@ TRUNCATED = "truncated"
 class Generation:
     """What the model said, and what the server says that it cost.
 
-    `prompt_tokens` is the server's own count; `cached_tokens` is the part that its prefix cache
-    saved. `ttft_ms` is the time to the first token of text, `latency_ms` to the end of the stream.
+    `cached_tokens` is the part of the prompt that a prefix cache saved. `ttft_ms` is the time to the first token of
+    text, `latency_ms` to the end of the stream.
     """
 
     text: str
@@ -40,18 +40,18 @@ class Generation:
     latency_ms: float
     reasoning: str = ""
     reasoning_tokens: int | None = None
-    """The part of `completion_tokens` that went before the answer, where the server reports it."""
+    """The part of `completion_tokens` that went before the answer."""
     served_model: str = ""
     server_counted: bool = True
-    """False where the server reports no usage: `prompt_tokens` is then the built length."""
+    """Else `prompt_tokens` is the built length."""
     streamed: bool = True
-    """False where the answer came in one piece: `ttft_ms` is then the time of the whole of it."""
+    """Else `ttft_ms` is the time of the whole answer."""
     written_tokens: int | None = None
-    """The part of `prompt_tokens` that the provider wrote to its cache; None if it does not say."""
+    """The part of `prompt_tokens` that the provider wrote to its cache."""
     refused: bool = False
     """Whether the server sent the text as a refusal."""
     attention_entropy: tuple[float, ...] = ()
-    """By layer, how evenly the prompt's last tokens spread their attention, 0–1; empty where it was not measured."""
+    """By layer, how evenly the prompt's last tokens spread their attention, 0–1."""
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
 
@@ -59,11 +59,8 @@ class Generation:
 class Outcome:
     """How one sample ended: a generation, or the reason why there is none.
 
-    `unscored` names a fault that is not the model's: `overflow`, `truncated`, `oom`, `bad_request`, `content_filter`, a
-    transport kind (`connect`, `timeout`, `rate_limit`, `server_error`, `broken_stream` …) or `not_sent` where the
-    run stopped before the sample's turn. Either `generation` or `unscored` is set; both are where the answer was
-    paid for and answers another prompt than the one that was sent (`truncated`), was stopped by the provider's
-    filter (`content_filter`), is tool calls without a text (`tool_calls`), or nothing at all (`no_tokens`).
+    `unscored` names a fault that is not the model's: `overflow`, `oom`, `bad_request`, `timeout` … or `not_sent`. Both
+    are set where an answer was paid for and can't be scored: `truncated`, `content_filter`, `tool_calls`, `no_tokens`.
     """
 
     sample: Sample
@@ -76,7 +73,6 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """The answer; empty where there is none."""
         return "" if self.generation is None else self.generation.text
 
 
@@ -98,7 +94,7 @@ def read_characters(sample: Sample) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoredSample:
-    """One line of `samples.jsonl`. `score` is None where the sample is unscored, `failure` then says why."""
+    """One line of `samples.jsonl`. Without a score `failure` says why."""
 
     sample: Sample
     prompt_sha256: str
@@ -108,16 +104,14 @@ class ScoredSample:
     generation: Generation | None
     details: Mapping[str, float] = field(default_factory=dict, hash=False)
     graded: bool = False
-    """Whether even a good answer scores below 1, as `Traits.graded` says."""
+    """As `Traits.graded` says."""
     document: Document | None = field(default=None, compare=False, repr=False)
-    """The whole document that it was scored against, where the task reads documents."""
+    """Where the task reads documents."""
     judge_rating: int | None = None
-    """A judge's 1-10, where one was asked."""
+    """A judge's 1-10."""
     retries: int = 0
-    """Failed attempts after which it was tried again."""
     window_tokens: int | None = None
     """The context window that the server named as it refused the prompt, or to which it cut it; None if unknown."""
-
     server_offset_tokens: int = 0
     """What the server adds to every prompt."""
 

@@ -15,58 +15,43 @@ from contextcliff.records.search_record import Replay, SearchPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DrawnBins:
-    """How documents of natural length were put into bins when the questions were drawn."""
-
-    bins: int
-    binning: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class RunFacts:
-    """The facts of one run, as the store keeps them. `engine` is the kind of engine that answered."""
+    """The facts of one run, as the store keeps them; those of early versions lack some."""
 
     model: str
     """The name that was configured, else the one that the server gave."""
     engine: str
     context_window: int | None
-    """Tokens; None where the server tells none."""
     tokenizer: str
     dataset: str
     """Titles of the texts that prompts are cut from; of a question set its name and size."""
     texts: str = ""
     """The first of those titles, or the size of the question set."""
     task_option: str | None = None
-    """The option of `conf/task/` by which it was asked; None in runs of early versions, as for the dataset."""
+    """The option of `conf/task/`."""
     dataset_option: str | None = None
-    drawn: DrawnBins | None = None
-    """None where the lengths are designed."""
+    drawn: tuple[int, str] | None = None
+    """`analysis.bins` and `analysis.binning` as the questions were drawn; None where the lengths are designed."""
     notes: tuple[str, ...] = ()
-    """What a reader has to know of how the samples were made, a sentence each."""
+    """How the samples were made, a sentence each."""
     audit: LengthAudit | None = None
-    """How long the documents are, where they have their natural length."""
     server: tuple[str, ...] = ()
     """What a server said of itself, a line each."""
     api: str = ""
     """`chat` or `completions`, of a server."""
     judge: str | None = None
-    """The model that rated the answers; None: no judge was asked."""
     judge_served: str | None = None
     """What the judge's server called that model."""
     embedder: str | None = None
-    """What embedded the texts that scores use; None: nothing did."""
     search: SearchPlan | None = None
-    """What the search of the cap could ask; None where the number of samples was fixed."""
+    """None where the number of samples was fixed."""
     replay: Replay | None = None
-    """What it asks beside that to stay paired with another run; None: nothing."""
     cache: CacheFacts | None = None
-    """The KV cache; None in runs of early versions."""
     positions: Positions | None = None
-    """The positions that the model was trained on; None where nothing is known of them."""
     own_tokenizer: bool = False
-    """Whether the model's own tokenizer counted the prompts; False also in runs of early versions."""
+    """Whether the model's own tokenizer counted the prompts."""
     control_tokens: Mapping[str, int] | None = field(default=None, hash=False)
-    """How often each control token of the model stands in the texts; None: none does."""
+    """How often each control token of the model stands in the texts."""
     keeps_control_tokens: bool = False
     """Whether they were sent as such, and not written as text."""
 

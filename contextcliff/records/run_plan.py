@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanBin:
-    """The samples of one length in a plan, or those to expect of a search.
-
-    `kv_gib` is None where the model's metadata is not at hand.
-    """
+    """The samples of one length in a plan, or those to expect of a search."""
 
     context_tokens: int
     samples: int
     kv_gib: float | None
     clears: Mapping[str, float] | None = None
-    """For a true score (`0.98`), the chance that the length is shown above the threshold.
-
-    None for the baseline of a search, and where no exact chance is known: for a fixed number of samples that share
-    texts, that are compared with a baseline, or whose scores are fractions.
-    """
+    """For a true score (`0.98`), the chance that the length is shown above the threshold; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,10 +60,8 @@ class JudgePlan:
 class Plan:
     """`plan.json`: what a run would send beyond what is stored; of a search, what is to be expected (`search.score`).
 
-    `cached_prompt_tokens` is the part of `prompt_tokens` that a prefix cache can save in the order of sending;
-    `completion_tokens` is the most that answers may take. `usd` is the judge's as well; its tokens stand in `judge`
-    alone. `usd`, `wall_s` and `download_gib` are None where there is no price, no rate and nothing to download (or its
-    size is not known).
+    `cached_prompt_tokens` is what a prefix cache can save in the order of sending; `completion_tokens` is the most that
+    answers may take. `usd` is the judge's as well; its tokens stand in `judge` alone.
     """
 
     run_id: str
@@ -95,20 +87,19 @@ class Plan:
     judge: JudgePlan | None = None
     """Of a search, the requests to expect."""
     least: RunSize | None = None
-    """The run of a model without a mistake; None where the number of samples is fixed."""
+    """The run of a model without a mistake; None, as the next one, where the number of samples is fixed."""
     most: RunSize | None = None
-    """As many samples as each length may take; None where the number of samples is fixed."""
+    """As many samples as each length may take."""
     memory_gib: float | None = None
-    """What weights and KV cache may take together; None where neither `model.memory_gib` nor a device tells."""
+    """What weights and KV cache may take together; None if unknown."""
     memory_cap_tokens: int | None = None
-    """The longest context whose cache fits in it beside the weights; None where that is not known."""
+    """The longest context whose cache fits in it beside the weights; None if unknown."""
     search: SearchCourse | None = None
-    """None where the number of samples is fixed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlanTotal:
-    """What the jobs of a sweep would send together. `usd` and `wall_s` are None where one of them is not known."""
+    """What the jobs of a sweep would send together; None if one of them is unknown."""
 
     jobs: int
     samples: int
@@ -121,13 +112,6 @@ class PlanTotal:
     wall_s: float | None
 
     def __add__(self, other: PlanTotal) -> PlanTotal:
-        return PlanTotal(
-            jobs=self.jobs + other.jobs,
-            samples=self.samples + other.samples,
-            stored=self.stored + other.stored,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            cached_prompt_tokens=self.cached_prompt_tokens + other.cached_prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            usd=None if self.usd is None or other.usd is None else self.usd + other.usd,
-            wall_s=None if self.wall_s is None or other.wall_s is None else self.wall_s + other.wall_s,
-        )
+        pairs = {each.name: (getattr(self, each.name), getattr(other, each.name)) for each in fields(self)}
+        both: dict[str, Any] = {name: None if None in pair else sum(pair) for name, pair in pairs.items()}
+        return PlanTotal(**both)

@@ -42,8 +42,7 @@ class Turn:
 class Recipe:
     """How to build one prompt: an optional system message, earlier turns, and the pieces of the last user message.
 
-    A sample holds a recipe and not a text, so that ten thousand samples of a long document cost no
-    more memory than the document; the prompt exists only while it is sent.
+    Ten thousand samples of a long document take no more memory than the document; a prompt exists while it is sent.
     """
 
     user: Pieces
@@ -68,7 +67,7 @@ class SentTurn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """A prompt as it is sent: user and assistant in turn, and a user message at the end."""
+    """A prompt as it is sent."""
 
     user: str
     system: str | None = None
@@ -105,13 +104,12 @@ class Reference:
     """What an answer is compared with beside the accepted answers, as far as the task has it."""
 
     kind: str = "short"
-    """How the answer is compared, as `Question.kind` says."""
+    """As `Question.kind` says."""
     choices: tuple[str, ...] = ()
     evidence: tuple[Span, ...] = ()
-    """Where in the document the evidence stands, or in the prompt where there is none; of a continuation the author's
-    own next words."""
+    """In the document, or in the prompt where there is none; of a continuation the author's own next words."""
     distractors: tuple[str, ...] = ()
-    """Values of the same form that stand in the same context and are wrong."""
+    """Wrong values of the same form in the same context."""
     reply: str = ""
     """A right answer in the form that is asked for; empty: any of `Sample.answers`."""
 
@@ -120,9 +118,8 @@ class Reference:
 class Sample:
     """One question at one place and length: everything but the model that will answer it.
 
-    `sample_id` and the prompt depend only on what is asked and how the tokenizer slices, so that
-    runs of other models and KV policies pair with this one. `seed` comes from the coordinates
-    (task, length, depth, trial, document): adding a length changes no other sample.
+    `sample_id` and the prompt depend only on what is asked and how the tokenizer slices, so that runs of other models
+    and KV policies pair with this one. `seed` comes from the coordinates: adding a length changes no other sample.
     """
 
     sample_id: str
@@ -137,29 +134,28 @@ class Sample:
     document_id: str
     question: str
     answers: tuple[str, ...]
-    """Accepted answers; empty where nothing is right or wrong (continuation)."""
     recipe: Recipe
     seed: int
     reference: Reference = Reference()
     cluster: str = ""
     """What it shares with other samples of its length (a haystack, a packed context); empty: nothing."""
     metadata: Mapping[str, str | int | float] = field(default_factory=dict, hash=False)
-    """What scores can be read against beside length: `evidence_distance_tokens`, `hops`, `topic` …"""
+    """Facets of scores: `evidence_distance_tokens`, `hops`, `topic` …"""
     item: str = ""
-    """Names the question where several samples repeat it: repeats are no further evidence. Empty: the sample itself."""
+    """The question, where several samples repeat it: repeats are no further evidence."""
     repeat: int = 0
     bin: int | None = None
     """The length bin that it was drawn for, where documents have their natural length."""
     answer_tokens: int | None = None
-    """Tokens that this answer may take; None: what `sampling.max_tokens` says."""
+    """None: what `sampling.max_tokens` says."""
     control: str | None = None
-    """`ceiling` (the evidence alone) or `floor` (the text without it); None: no control."""
+    """`ceiling` (the evidence alone) or `floor` (the text without it)."""
     controls: tuple[str, ...] = ()
     """`sample_id`s of the controls of this sample."""
     pilot: bool = False
     """Whether it only says which other samples are worth sending."""
     block: int | None = None
-    """The block of a search that it belongs to, from 0; None: its length has a fixed number of samples."""
+    """Its block of a search, from 0."""
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     @property

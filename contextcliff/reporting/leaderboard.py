@@ -339,9 +339,9 @@ def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequen
 
 def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
     """For each task the last of these runs beside all comparable ones of the experiment: `runs-TASK.png`."""
-    beside = stored_reports(experiment)
+    beside, _ = stored_reports(experiment)
     last = {(row.task, row.folder.removeprefix(row.run_id)): row.folder for row in rows if row.folder}
-    by_folder = {one.folder.name: one.report for one in beside.found}
+    by_folder = {one.folder.name: one.report for one in beside}
     for (_, suffix), folder in last.items():
         if folder in by_folder:
-            draw_curves(by_folder[folder], folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
+            draw_curves(by_folder[folder], folder=experiment, dpi=dpi, beside=beside, suffix=suffix)

@@ -32,14 +32,6 @@ class StoredReport:
     report: Report
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StoredReports:
-    """What the folders of an experiment hold, the oldest first, and why what can't be read is passed over, by file."""
-
-    found: tuple[StoredReport, ...]
-    passed_over: Mapping[Path, str]
-
-
 def read_report(file: Path) -> Report:
     """A run's `report.json`. Raises `UnreadableReport`."""
     try:
@@ -70,8 +62,8 @@ def read_run(folder: Path, *, key: str) -> Report:
         raise ConfigError(f"{key}={folder / REPORT_NAME}: {error}, or leave it out") from error
 
 
-def stored_reports(experiment: Path) -> StoredReports:
-    """Every report of an experiment's folder."""
+def stored_reports(experiment: Path) -> tuple[tuple[StoredReport, ...], Mapping[Path, str]]:
+    """Every report of an experiment's folder, the oldest first, and why what can't be read is passed over, by file."""
     readable: list[StoredReport] = []
     passed_over: dict[Path, str] = {}
     for file in sorted(experiment.glob(f"*/{REPORT_NAME}")):
@@ -80,7 +72,7 @@ def stored_reports(experiment: Path) -> StoredReports:
         except UnreadableReport as error:
             passed_over[file] = str(error)
     readable.sort(key=lambda stored: (stored.report.run.created_at, stored.report.run.run_id))
-    return StoredReports(found=tuple(readable), passed_over=passed_over)
+    return tuple(readable), passed_over
 
 
 def told_passed_over(passed_over: Mapping[Path, str]) -> str:

@@ -50,14 +50,6 @@ class Cluster:
     unscored: int = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EffectiveSample:
-    """The number of independent 0/1 scores that clustered ones are worth, `right` of `n`; both can be fractions."""
-
-    right: float
-    n: float
-
-
 def are_clustered(shared: Iterable[Sequence[float | None]]) -> bool:
     """Whether scores, one sequence for each shared text, are treated as clusters; None is a sample without a score.
 
@@ -127,10 +119,13 @@ def pooled_design_effect(lengths: Iterable[tuple[Cluster, ...]]) -> float:
 
 
 @lru_cache(maxsize=4096)
-def effective_sample(clusters: tuple[Cluster, ...], confidence: float) -> EffectiveSample:
-    """The effective size of at least two clusters without unscored samples, for a one-sided bound at `confidence`."""
+def effective_sample(clusters: tuple[Cluster, ...], confidence: float) -> tuple[float, float]:
+    """As how many independent 0/1 scores, right and in all, at least two clusters count for a one-sided bound.
+
+    The clusters are without unscored samples; both numbers can be fractions.
+    """
     size = _effective_size(sum(c.scored for c in clusters), len(clusters), design_effect_of(clusters), confidence)
-    return EffectiveSample(right=mean_of_clusters(clusters) * size, n=size)
+    return mean_of_clusters(clusters) * size, size
 
 
 def _effective_size(n: int, k: int, design_effect: float, confidence: float) -> float:
@@ -161,27 +156,26 @@ class Evidence:
         """One-sided lower bound at `confidence` of the mean."""
         if not self.clusters:
             return intervals.lower_bound(self.scores, confidence)
-        size = self.effective_sample(confidence)
-        return intervals.clopper_pearson_low(size.right, size.n, confidence)
+        return intervals.clopper_pearson_low(*self.effective_sample(confidence), confidence)
 
     def upper(self, confidence: float) -> float:
         """One-sided upper bound at `confidence` of the mean."""
         if not self.clusters:
             return intervals.upper_bound(self.scores, confidence)
-        size = self.effective_sample(confidence)
-        return 1.0 - intervals.clopper_pearson_low(size.n - size.right, size.n, confidence)
+        right, n = self.effective_sample(confidence)
+        return 1.0 - intervals.clopper_pearson_low(n - right, n, confidence)
 
     def shown(self, confidence: float) -> tuple[float, float]:
         """The two-sided interval at `confidence` that is shown beside the mean."""
         if not self.clusters:
             return intervals.shown_interval(self.scores, confidence, binary=self.binary)
-        size = self.effective_sample(0.5 * (1.0 + confidence))
-        return intervals.wilson_of_share(mean_of_clusters(self.clusters), size.n, confidence)
+        _, n = self.effective_sample(0.5 * (1.0 + confidence))
+        return intervals.wilson_of_share(mean_of_clusters(self.clusters), n, confidence)
 
-    def effective_sample(self, confidence: float) -> EffectiveSample:
-        """The effective number of 0/1 scores for a one-sided statement at `confidence`."""
+    def effective_sample(self, confidence: float) -> tuple[float, float]:
+        """The effective number of 0/1 scores, right and in all, for a one-sided statement at `confidence`."""
         if not self.clusters:
-            return EffectiveSample(right=math.fsum(self.scores), n=len(self.scores))
+            return math.fsum(self.scores), len(self.scores)
         return effective_sample(self.clusters, confidence)
 
     def samples_worth(self, needed: int | None, confidence: float, *, most: int) -> int | None:
@@ -198,7 +192,7 @@ def p_at_most_share(here: Evidence, baseline: Evidence, share: float, confidence
     """
     if here.clusters or baseline.clusters:
         own, base = here.effective_sample(confidence), baseline.effective_sample(confidence)
-        return melding.binary_p_at_most_share(own.right, own.n, base.right, base.n, share)
+        return melding.binary_p_at_most_share(*own, *base, share)
     return melding.p_at_most_share(here.scores, baseline.scores, share, binary=here.binary)
 
 
@@ -206,7 +200,7 @@ def p_at_least_share(here: Evidence, baseline: Evidence, share: float, confidenc
     """One-sided p-value of "the mean `here` is at least `share` × the baseline's"; compare it as above."""
     if here.clusters or baseline.clusters:
         own, base = here.effective_sample(confidence), baseline.effective_sample(confidence)
-        return melding.binary_p_at_least_share(own.right, own.n, base.right, base.n, share)
+        return melding.binary_p_at_least_share(*own, *base, share)
     return melding.p_at_least_share(here.scores, baseline.scores, share, binary=here.binary)
 
 

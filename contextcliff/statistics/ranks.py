@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, combinations
 
@@ -146,18 +145,11 @@ _TIE = 1e-9
 _Labels = NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OrderedTrend:
-    """The p-value; `exact`: it counts all arrangements, not a sample of them."""
+def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: int) -> tuple[float, bool] | None:
+    """The p-value of "the values do not rise from group to group"; `two_sided`: "they neither rise nor fall".
 
-    p_value: float
-    exact: bool
-
-
-def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: int) -> OrderedTrend | None:
-    """Test "the values do not rise from group to group"; `two_sided`: "they neither rise nor fall".
-
-    None where fewer than two groups have values, or all values are equal: there is only one arrangement.
+    And whether it counts all arrangements, not a sample of them. None where there is only one arrangement: fewer than
+    two groups have values, or all values are equal.
     """
     groups = [group for group in groups if len(group)]
     pooled = [value for group in groups for value in group]
@@ -170,7 +162,7 @@ def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: i
     if max(ties) == 1 and is_counted(sizes):
         chances = chances_of_rises(sizes)
         up, down = float(chances[round(rises) :].sum()), float(chances[: round(rises) + 1].sum())
-        return OrderedTrend(p_value=min(1.0, 2.0 * min(up, down) if two_sided else up), exact=True)
+        return min(1.0, 2.0 * min(up, down) if two_sided else up), True
     labels = np.repeat(np.arange(len(sizes)), sizes)[np.argsort(ranks, kind="stable")]
     shuffled = _shuffled_rises(labels, ties, seed)
     if two_sided:
@@ -178,7 +170,7 @@ def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: i
         extreme = np.abs(shuffled - 0.5 * pairs) >= abs(rises - 0.5 * pairs) - _TIE
     else:
         extreme = shuffled >= rises - _TIE
-    return OrderedTrend(p_value=(1 + int(extreme.sum())) / (1 + PERMUTATIONS), exact=False)
+    return (1 + int(extreme.sum())) / (1 + PERMUTATIONS), False
 
 
 def is_counted(sizes: tuple[int, ...]) -> bool:

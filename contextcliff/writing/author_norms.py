@@ -18,18 +18,17 @@ from contextcliff.writing.measures.words import PromptIndex, primary, words_of
 
 MOST_WINDOWS = 64
 _FEWEST_DISJOINT = 8
-"""With fewer disjoint windows they overlap by half: they are dependent, but three windows give no usable spread."""
+"""Overlapping windows are dependent, but three windows give no usable spread."""
 _BEFORE = 50_000
 """Characters before a window that count as its prompt."""
 _TOLERANCE = 0.25
 """Largest difference from the asked length, as a share of it: windows end where sentences do."""
 SHORTEST = 200
-"""Characters of the shortest windows; shorter texts are compared with these too."""
+"""Characters of the shortest windows."""
 FEWEST_WINDOWS = 4
 """Fewest windows that a standard deviation is computed of."""
 _CROWDED = 8
-"""Where a text holds few windows, neighbours start this fraction of a window apart: one eighth."""
-
+"""Parts of a window by which neighbours are apart where a text holds few."""
 
 Spans = tuple[tuple[int, int], ...]
 """Stretches of a text by character offset, ascending; each begins and ends with a sentence."""
@@ -51,8 +50,8 @@ Norms = Mapping[str, Norm]
 def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Spans:
     """Up to `most` stretches of about `characters` characters, evenly over `text`, between the sentences at `starts`.
 
-    They are disjoint. Where fewer than 8 fit, each overlaps the next by about half, and by more where even then there
-    are fewer than 4. A stretch that would be more than a quarter longer or shorter is left out.
+    They are disjoint. Where fewer than 8 fit, each overlaps the next by about half, and by more where that gives fewer
+    than 4.
     """
     disjoint = disjoint_windows(text, characters=characters, starts=starts, most=most)
     if disjoint:
@@ -81,8 +80,7 @@ def author_windows(text: str, *, language: str, characters: int, most: int = MOS
 def norms_for(text: str, language: str, word_list: WordList, characters: int) -> Norms:
     """The norms of an author's `text` for texts of `characters` characters (at least 200).
 
-    They are measured at lengths a factor of √2 apart and interpolated linearly in the logarithm of the length, so that
-    samples of many lengths take few passes over the text.
+    Measured at lengths a factor of √2 apart and interpolated, so that many lengths take few passes over the text.
     """
     step = step_of(characters)
     low = math.floor(step)
@@ -96,7 +94,6 @@ def step_of(characters: int) -> float:
 
 
 def norms_of(windows_measures: Sequence[Mapping[str, float]]) -> Norms:
-    """The norms of windows, given the measures of each."""
     norms: dict[str, Norm] = {}
     for name in BY_NAME:
         values = [window[name] for window in windows_measures if name in window]
@@ -127,10 +124,7 @@ def z_scores(values: Mapping[str, float], norms: Norms) -> dict[str, float]:
 
 @lru_cache(maxsize=16)
 def author_z(text: str, language: str, word_list: WordList, characters: int) -> Mapping[str, tuple[float, ...]]:
-    """z-scores of the author's own disjoint windows of `characters` characters, by measure.
-
-    Texts are tested against them. Empty where fewer than eight windows are disjoint: overlapping ones are dependent.
-    """
+    """z-scores of the author's disjoint windows of a length, by measure; empty where fewer than eight fit."""
     spans = disjoint_windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language))
     measured = _measured_windows(text, language, word_list, spans)
     norms = norms_of(measured)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from contextcliff.writing.context_tester import (
 )
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
-from contextcliff.writing.measures.readability import WordList, dale_chall
+from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.paired import (
     difference_blocks,
     difference_data,
@@ -49,31 +49,26 @@ UNSET = "None"
 _OURS = "ContextCliff's rules"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WrittenRun:
-    """A run of a comparison that has prose."""
-
-    run: ComparedRun
-    writing: Writing
-
-    @property
-    def by_other_rules(self) -> bool:
-        """Whether another tool measured it."""
-        return bool(self.run.tool) and not self.run.remeasured
+Written = Mapping[str, tuple[ComparedRun, Writing]]
+"""The runs of a comparison that have prose, by name."""
 
 
-def sides(runs: Sequence[WrittenRun]) -> tuple[WritingSide, ...]:
+def _by_other_rules(run: ComparedRun) -> bool:
+    return bool(run.tool) and not run.remeasured
+
+
+def sides(runs: Written) -> tuple[WritingSide, ...]:
     """The runs as a contest takes them: each with the rules that its measures depend on."""
-    word_lists = _word_lists(runs)
+    word_lists = _word_lists(run for run, _ in runs.values())
     return tuple(
         WritingSide(
-            name=one.run.name,
-            writing=one.writing,
-            rules=f"{one.run.tool}'s rules" if one.by_other_rules else _OURS,
-            word_list=word_lists.get(one.run.parameters.get(WORD_LIST, ""), ""),
-            least_length=one.run.parameters.get(LEAST_LENGTH, ""),
+            name=name,
+            writing=writing,
+            rules=f"{run.tool}'s rules" if _by_other_rules(run) else _OURS,
+            word_list=word_lists.get(run.parameters.get(WORD_LIST, ""), ""),
+            least_length=run.parameters.get(LEAST_LENGTH, ""),
         )
-        for one in runs
+        for name, (run, writing) in runs.items()
     )
 
 
@@ -82,10 +77,10 @@ def word_list_name(setting: str) -> str:
     return "the Dale-Chall list" if setting == UNSET else file_name(setting)
 
 
-def _word_lists(runs: Sequence[WrittenRun]) -> Mapping[str, str]:
+def _word_lists(runs: Iterable[ComparedRun]) -> Mapping[str, str]:
     """What each configured list is called; different files of one name have a number too."""
     names: dict[str, str] = {}
-    settings = (one.run.parameters.get(WORD_LIST) for one in runs)
+    settings = (run.parameters.get(WORD_LIST) for run in runs)
     for setting in dict.fromkeys(setting for setting in settings if setting is not None):
         name, number = word_list_name(setting), 1
         while (unique := name if number == 1 else f"{name} ({number})") in names.values():
@@ -94,24 +89,11 @@ def _word_lists(runs: Sequence[WrittenRun]) -> Mapping[str, str]:
     return names
 
 
-def _familiar_words(request: ReadingRequest) -> tuple[WordList, str]:
-    """By which words texts are measured anew, and how they were configured (`task.word_list`)."""
-    if isinstance(request.task, Continuation):
-        return request.task.familiar(), request.parameters.get(WORD_LIST, UNSET)
-    return dale_chall(), UNSET
-
-
 def _parameters(stored: ImportedRun) -> dict[str, str]:
     rounds = list(map(len, stored.tiers.values()))
-    named: Mapping[str, str] = {
-        "model": stored.model,
-        "engine": TOOL,
-        "text": stored.text,
-        "label": stored.label,
-        "rounds": " to ".join(dict.fromkeys((str(min(rounds)), str(max(rounds))))),
-        "run": stored.run_id,
-    }
-    return {**{key: value for key, value in named.items() if value}, **stored.parameters}
+    shown = " to ".join(dict.fromkeys((str(min(rounds)), str(max(rounds)))))
+    named = {"model": stored.model, "engine": TOOL, "text": stored.text, "label": stored.label, "rounds": shown}
+    return {**{key: value for key, value in named.items() if value}, "run": stored.run_id, **stored.parameters}
 
 
 _SHARED = {
@@ -125,19 +107,15 @@ _SHARED = {
 """Settings that make a measure another one, where runs differ in them."""
 
 
-def writing_notes(
-    runs: Sequence[ComparedRun], written: Sequence[WrittenRun], contests: Sequence[WritingContest]
-) -> Iterator[str]:
-    """A sentence a note. `written` are at least two of `runs`."""
-    having = [one.run for one in written]
-    without = [run.name for run in runs if run not in having]
+def _notes(runs: Sequence[ComparedRun], written: Written, contests: Sequence[WritingContest]) -> Iterator[str]:
+    without = [run.name for run in runs if run.name not in written]
     if without:
         yield f"left out of the writing part, since nothing of theirs was written: {', '.join(without)}"
     yield from _texts(written)
     for key, sentence in _SHARED.items():
-        if len({one.run.parameters[key] for one in written if key in one.run.parameters}) > 1:
+        if len({run.parameters[key] for run, _ in written.values() if key in run.parameters}) > 1:
             yield sentence
-    yield from imported_notes(written)
+    yield from _imported_notes(written)
     intervals = sum(contest.ci_low is not None for contest in contests)
     if intervals:
         yield (
@@ -146,15 +124,14 @@ def writing_notes(
         )
 
 
-def imported_notes(written: Sequence[WrittenRun]) -> Iterator[str]:
+def _imported_notes(written: Written) -> Iterator[str]:
     """What is to be known of the runs of another tool, be it one alone."""
-    mixed = len({one.run.tool if one.by_other_rules else "" for one in written}) > 1
-    for one in written:
-        run = one.run
+    mixed = len({run.tool if _by_other_rules(run) else "" for run, _ in written.values()}) > 1
+    for run, writing in written.values():
         if not run.tool:
             continue
-        yield from (f"{run.name}: {warning}" for warning in one.writing.warnings)
-        if one.by_other_rules and mixed:
+        yield from (f"{run.name}: {warning}" for warning in writing.warnings)
+        if _by_other_rules(run) and mixed:
             kept = "action.remeasure=true measures its texts by ours" if run.keeps_texts else "its texts were not kept"
             yield (
                 f"{run.name} was measured by {run.tool}, whose words, sentences and familiar words are other than ours "
@@ -168,12 +145,11 @@ def imported_notes(written: Sequence[WrittenRun]) -> Iterator[str]:
             )
 
 
-def _texts(written: Sequence[WrittenRun]) -> Iterator[str]:
-    ours = [one.writing for one in written if not one.run.tool]
-    texts = list(dict.fromkeys(one.writing.document_id for one in written))
+def _texts(written: Written) -> Iterator[str]:
+    texts = list(dict.fromkeys(writing.document_id for _, writing in written.values()))
     if len(texts) > 1:
         yield f"the runs go on with different texts ({', '.join(texts)}): a difference may be the texts'"
-    elif len({writing.continuation_point for writing in ours}) > 1:
+    elif len({writing.continuation_point for run, writing in written.values() if not run.tool}) > 1:
         yield (
             "the runs go on from different points of the text: a difference may be the place's; runs with the same "
             "text, tokenizer, longest context and task.max_tokens share theirs"
@@ -202,7 +178,9 @@ class WritingComparison(ComparisonPart):
         parameters = _parameters(stored)
         is_measured_again = request.remeasure and stored.keeps_texts
         if is_measured_again:
-            words, parameters[WORD_LIST] = _familiar_words(request)
+            words, parameters[WORD_LIST] = dale_chall(), UNSET
+            if isinstance(request.task, Continuation):
+                words, parameters[WORD_LIST] = request.task.familiar(), request.parameters.get(WORD_LIST, UNSET)
             stored = remeasured(stored, word_list=words)
         return ComparedRun(
             name=stored.run_id,
@@ -222,17 +200,17 @@ class WritingComparison(ComparisonPart):
     def compare(
         self, runs: Sequence[ComparedRun], *, decided: Sequence[DecidedRun] = (), confidence: float
     ) -> PartResult:
-        having = [
-            WrittenRun(run=run, writing=writing)
+        having = {
+            run.name: (run, writing)
             for run in runs
             if isinstance(writing := run.findings.get(self.key), Writing) and writing.tiers
-        ]
+        }
         result = PartResult(
             title="Writing",
-            notes=tuple(imported_notes(having)),
-            data_of_runs={one.run.name: {"writing_verdict": str(one.writing.verdict)} for one in having},
+            notes=tuple(_imported_notes(having)),
+            data_of_runs={name: {"writing_verdict": str(writing.verdict)} for name, (_, writing) in having.items()},
             columns=tuple(column for name in _NAMES for column in (name, f"{name}_std", f"{name}_n")),
-            cells={(one.run.name, tier.context_tokens): _cells(tier) for one in having for tier in one.writing.tiers},
+            cells={(name, tier.context_tokens): _cells(tier) for name, (_, of) in having.items() for tier in of.tiers},
         )
         if len(having) < 2:
             return result
@@ -244,21 +222,20 @@ class WritingComparison(ComparisonPart):
         pairwise = measure_differences(by_name[base.name], pairs, confidence=confidence) if base.name in by_name else {}
         return replace(
             result,
-            notes=(*differences_notes(pairwise, confidence=confidence), *writing_notes(runs, having, contests)),
+            notes=(*differences_notes(pairwise, confidence=confidence), *_notes(runs, having, contests)),
             lines=(
                 *(differences_sentence(name, base.name, rows) for name, rows in pairwise.items()),
                 *_lines(contests),
             ),
             blocks=(*difference_blocks(pairwise, baseline=base.name), *_blocks(having, compared, contests)),
             data={
-                "measures": [_data(contest) for contest in contests],
+                "measures": [
+                    {**asdict(one), "reason": str(one.reason or ""), "sentence": contest_sentence(one)}
+                    for one in contests
+                ],
                 "measure_differences": difference_data(pairwise),
             },
         )
-
-
-def _data(contest: WritingContest) -> dict[str, object]:
-    return {**asdict(contest), "reason": str(contest.reason or ""), "sentence": contest_sentence(contest)}
 
 
 def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
@@ -267,16 +244,14 @@ def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
     return (*shown, f"{rest} further measures without a winner: comparison.md") if shown and rest else tuple(shown)
 
 
-def _blocks(
-    runs: Sequence[WrittenRun], compared: Sequence[WritingSide], contests: Sequence[WritingContest]
-) -> tuple[Block, ...]:
+def _blocks(runs: Written, compared: Sequence[WritingSide], contests: Sequence[WritingContest]) -> tuple[Block, ...]:
     if not contests:
         return ()
     table = columns(
-        runs,
-        ("run", lambda one: one.run.name),
-        ("verdict", lambda one: str(one.writing.verdict)),
-        ("texts to read", lambda one: f"{one.run.folder}/writing.html" if one.run.report else phrases.MISSING),
+        [*runs.values()],
+        ("run", lambda one: one[0].name),
+        ("verdict", lambda one: str(one[1].verdict)),
+        ("texts to read", lambda one: f"{one[0].folder}/writing.html" if one[0].report else phrases.MISSING),
         words=("run", "verdict", "texts to read"),
     )
     every = partial(measures_figure, compared, measures=[contest.measure for contest in contests])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import LINES, SMALL, drawable, heading, lengths_on_x, or_nan, width_of
+from contextcliff.findings.drawing import LINES, SMALL, lengths_on_x, or_nan
 from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
@@ -14,6 +15,7 @@ from contextcliff.writing.panels import (
     GREEN,
     PANEL_WIDTH,
     core_measures,
+    dress,
     grid,
     nothing_here,
     panel_title,
@@ -24,47 +26,36 @@ from contextcliff.writing.phrases import better, title
 from contextcliff.writing.prose_findings import Writing
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
 _SMALL_UNDER = 0.55
-"""Inches under a panel for tilted x labels without the axis' name."""
 _MOST_DOTTED = 3
 """Runs of different texts whose originals are drawn beside them; more would hide the runs."""
-_LONGEST_NAME = 70
 
 
 def core_figure(runs: Sequence[WritingSide]) -> Figure:
     """Context-Tester's four core measures, a line a run. `runs` are at least one."""
     embedded = next((run.writing for run in runs if core_measures(run.writing) == CORE), runs[0].writing)
-    figure, page, panels = grid(4, columns=2, legend=False)
+    figure, page, panels = grid(4, columns=2)
     for axes, measure in zip(panels, core_measures(embedded), strict=True):
         _panel(axes, runs, measure, inches=PANEL_WIDTH)
-    _dress(
-        page,
-        panels,
-        title=f"Writing by context length: {len(runs)} runs",
-        subtitle=f"{_subtitle(runs)}{stand_in(embedded)}",
-    )
+    name, about = f"Writing by context length: {len(runs)} runs", f"{_subtitle(runs)}{stand_in(embedded)}"
+    dress(page, panels, title=name, subtitle=about)
     return figure
 
 
 def measures_figure(runs: Sequence[WritingSide], *, measures: Sequence[str]) -> Figure:
     """A small panel for each of these measures and composites, by name."""
     figure, page, panels = grid(
-        len(measures), columns=4, width=_SMALL_WIDTH, heights=(_SMALL_HEIGHT,), under=_SMALL_UNDER, legend=False
+        len(measures), columns=4, width=_SMALL_WIDTH, heights=(_SMALL_HEIGHT,), under=_SMALL_UNDER
     )
     for axes, measure in zip(panels, measures, strict=True):
         _panel(axes, runs, measure, inches=_SMALL_WIDTH, small=True)
-    _dress(
-        page,
-        panels,
-        title=f"Every measure by context length: {len(runs)} runs",
-        subtitle=_subtitle(runs),
-    )
+    name = f"Every measure by context length: {len(runs)} runs"
+    dress(page, panels, title=name, subtitle=_subtitle(runs))
     return figure
 
 
@@ -127,17 +118,14 @@ def _originals(axes: Axes, runs: Sequence[WritingSide], measure: str) -> None:
     import matplotlib as mpl
 
     palette = mpl.colormaps["tab10"]
+    each = [_original(run.writing, measure) for run in runs]
     if _one_place(runs):
-        originals: dict[int, list[float]] = {}
-        for run in runs:
-            for tokens, value in _original(run.writing, measure).items():
-                originals.setdefault(tokens, []).append(value)
-        means = {tokens: sum(values) / len(values) for tokens, values in sorted(originals.items())}
+        lengths = sorted({tokens for own in each for tokens in own})
+        means = [fmean(own[tokens] for own in each if tokens in own) for tokens in lengths]
         label = "the original's next words" if means else None
-        axes.plot(list(means), list(means.values()), "--", color=GREEN, linewidth=1.3, label=label)
+        axes.plot(lengths, means, "--", color=GREEN, linewidth=1.3, label=label)
     elif len(runs) <= _MOST_DOTTED:
-        for place, run in enumerate(runs):
-            own = _original(run.writing, measure)
+        for place, own in enumerate(each):
             axes.plot(list(own), list(own.values()), ":", linewidth=1.1, color=palette(place), alpha=0.8, label=None)
 
 
@@ -150,27 +138,3 @@ def _one_place(runs: Sequence[WritingSide]) -> bool:
 def _original(writing: Writing, measure: str) -> dict[int, float]:
     values = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
     return {tokens: value for tokens, value in values if value is not None}
-
-
-def _dress(page: Axes, panels: Sequence[Axes], *, title: str, subtitle: str) -> None:
-    """The heading over all panels, and one legend under them."""
-    handles: dict[str, Artist] = {}
-    for panel in panels:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(_short(drawable(label)), handle)
-    inches = page.figure.get_figwidth()  # type: ignore[union-attr]
-    widest = max((width_of(name) for name in handles), default=1.0)
-    page.legend(
-        list(handles.values()), list(handles), loc="upper left", bbox_to_anchor=(0.0, 0.0), borderaxespad=0.0,
-        ncols=max(1, min(len(handles), int(inches / (widest + 0.7)))), frameon=False, fontsize=SMALL,
-        handlelength=2.4, columnspacing=1.6,
-    )  # fmt: skip
-    heading(page, title=title, subtitle=subtitle, inches=inches, above=4)
-
-
-def _short(name: str) -> str:
-    """A name cut in its middle: the ends tell runs apart."""
-    half = (_LONGEST_NAME - 3) // 2
-    # Two dollar signs would enclose a formula.
-    text = name if len(name) <= _LONGEST_NAME else f"{name[:half]}...{name[-half:]}"
-    return text.replace("$", r"\$")

@@ -11,7 +11,7 @@ That these two were picked as the extremes of several runs, and that many measur
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -26,11 +26,10 @@ from contextcliff.writing.prose_findings import Scale, Writing
 
 COMPOSITES = (COMPOSITE, CLASSIC_COMPOSITE)
 WORSE_UP = {**dict.fromkeys(COMPOSITES, 1), **{measure.name: int(measure.worse) for measure in MEASURES}}
-"""Both composites and every measure, with the direction that is worse: 1 up, -1 down, 0 neither."""
+"""The direction that is worse: 1 up, -1 down, 0 neither."""
 _BY_WORD_LIST = frozenset({*COMPOSITES, *(measure.name for measure in MEASURES if measure.by_word_list)})
 _BY_LEAST_LENGTH = frozenset({COMPOSITE, *(measure.name for measure in MEASURES if not measure.of_text)})
 _BY_LENGTH = frozenset({CLASSIC_COMPOSITE, *(measure.name for measure in MEASURES if measure.by_length)})
-"""What is smaller or larger in a longer text by the same hand, before it is made a z-score."""
 RAW_ALWAYS = frozenset(measure.name for measure in MEASURES if not measure.of_text)
 """The author's text is complete: it has no standard deviation of what is missing."""
 _AS_LONG = 0.1
@@ -39,32 +38,29 @@ _AS_LONG = 0.1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingSide:
-    """A run in the comparison, and by what it was measured; empty: not known, or not asked for."""
+    """A run in the comparison, and whose rules it was measured by; empty: not known, or not asked for."""
 
     name: str
     writing: Writing
     rules: str
-    """Whose words and sentences."""
     word_list: str = ""
-    """Whose words are familiar."""
     least_length: str = ""
-    """The share of an answer under which text counts as missing (`task.min_tokens_fraction`)."""
+    """`task.min_tokens_fraction`."""
 
 
 def different_rules(measure: str, sides: Sequence[WritingSide]) -> Note | None:
     """In which rules for a measure the sides differ; None where they don't."""
     if len({side.rules for side in sides}) > 1:
-        return _different([(side.rules,) for side in sides])
-    parts = [_parts(measure, side.writing) for side in sides]
-    every = list(dict.fromkeys(part for own in parts for part in own))
-    rules = [(*_rules(measure, side), _lacking(own, every)) for side, own in zip(sides, parts, strict=True)]
+        rules: list[tuple[str, ...]] = [(side.rules,) for side in sides]
+    else:
+        parts = [_parts(measure, side.writing) for side in sides]
+        every = list(dict.fromkeys(part for own in parts for part in own))
+        rules = [(*_rules(measure, side), _lacking(own, every)) for side, own in zip(sides, parts, strict=True)]
     differing = [values for values in zip(*rules, strict=True) if len(set(values)) > 1]
-    return _different(list(zip(*differing, strict=True))) if differing else None
-
-
-def _different(rules: Sequence[tuple[str, ...]]) -> Note:
-    """Those of each run that some other run has otherwise."""
-    return Note("measured by different rules ({rules})", rules="; ".join(map(", ".join, dict.fromkeys(rules))))
+    if not differing:
+        return None
+    told = dict.fromkeys(zip(*differing, strict=True))
+    return Note("measured by different rules ({rules})", rules="; ".join(map(", ".join, told)))
 
 
 def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
@@ -82,7 +78,6 @@ def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence
 
 
 def _rules(measure: str, side: WritingSide) -> tuple[str, ...]:
-    """By what a figure was taken, in the same places for all sides."""
     embeddings, rules = side.writing.embeddings, []
     if measure in _BY_WORD_LIST:
         rules.append(f"familiar words by {side.word_list or 'an unknown list'}")
@@ -96,7 +91,7 @@ def _rules(measure: str, side: WritingSide) -> tuple[str, ...]:
 
 
 def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
-    """What goes into a run's composite at any length; of other measures nothing."""
+    """What goes into a run's composite; of other measures nothing."""
     if measure == CLASSIC_COMPOSITE:
         return tuple(
             BY_NAME[name].title.lower()
@@ -111,7 +106,7 @@ def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
 
 
 def _lacking(parts: Sequence[str], every: Sequence[str]) -> str:
-    """Which parts a composite is without. One without any is that of a run that wrote nothing, the worst there is."""
+    # A composite without any part is that of a run that wrote nothing, the worst there is.
     lacking = [part for part in every if part not in parts] if parts else []
     return f"without {', '.join(lacking)}" if lacking else "with every part"
 
@@ -133,16 +128,11 @@ class WritingRange:
     high: float
     high_tokens: int
     common_mean: float | None
-    """None where no length is common to the runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingContest:
-    """One measure over the runs that have it.
-
-    `winner` is set where the interval of the difference lies above 0: of the best to the next best, never negative, in
-    the measure's unit (`raw`) or in standard deviations of the author's windows as long as the answers (`z`).
-    """
+    """One measure over the runs that have it. `winner` is set if the interval of the best's lead lies above 0."""
 
     measure: str
     worse: int
@@ -160,34 +150,23 @@ class WritingContest:
     confidence: float
     winner: str | None = None
     reason: Note | None = None
-    """Why there is no winner; None where there is one."""
+    """Why there is no winner."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Point:
-    mean: float
-    std: float | None
-    n: int
-
-
-_Points = Mapping[int, _Point]
+_Points = Mapping[int, tuple[float, float | None, int]]
+"""Length to mean, standard deviation and rounds."""
 
 
 def compare_writing(sides: Sequence[WritingSide], *, confidence: float) -> tuple[WritingContest, ...]:
     """Both composites and every measure that some run has, in the order of tables."""
-    contests = []
-    for measure in WORSE_UP:
-        points = {side.name: _points(side.writing, measure, "raw") for side in sides}
-        if any(points.values()):
-            contests.append(_contest(measure, sides, points, confidence))
-    return tuple(contests)
+    contests = (_contest(measure, sides, confidence) for measure in WORSE_UP)
+    return tuple(contest for contest in contests if contest.ranges)
 
 
-def _contest(
-    measure: str, sides: Sequence[WritingSide], points: Mapping[str, _Points], confidence: float
-) -> WritingContest:
+def _contest(measure: str, sides: Sequence[WritingSide], confidence: float) -> WritingContest:
+    points = {side.name: _points(side.writing, measure, "raw") for side in sides}
     having = [side for side in sides if points[side.name]]
-    common = sorted(set.intersection(*(set(points[side.name]) for side in having)))
+    common = sorted(set.intersection(*(set(points[side.name]) for side in having))) if having else []
     compared = {side.name: _points(side.writing, measure, "z") for side in having}
     scale: Scale = "z"
     if not common or measure in RAW_ALWAYS or not all(set(common) <= set(by_length) for by_length in compared.values()):
@@ -216,29 +195,28 @@ def _points(writing: Writing, measure: str, scale: Scale) -> _Points:
         level = level_of(tier, measure)
         mean, std = (level.z, level.z_std) if scale == "z" else (level.mean, level.std)
         if mean is not None:
-            points[tier.context_tokens] = _Point(mean=mean, std=std, n=level.n)
+            points[tier.context_tokens] = mean, std, level.n
     return points
 
 
 def _range(run: str, points: _Points, common: Sequence[int]) -> WritingRange:
-    low = min(points, key=lambda tokens: (points[tokens].mean, tokens))
-    high = max(points, key=lambda tokens: (points[tokens].mean, -tokens))
+    low = min(points, key=lambda tokens: (points[tokens][0], tokens))
+    high = max(points, key=lambda tokens: (points[tokens][0], -tokens))
     return WritingRange(
         run=run,
-        low=points[low].mean,
+        low=points[low][0],
         low_tokens=low,
-        high=points[high].mean,
+        high=points[high][0],
         high_tokens=high,
         common_mean=_mean(points, common) if common else None,
     )
 
 
 def _mean(points: _Points, common: Sequence[int]) -> float:
-    return mean_of([points[tokens].mean for tokens in common])
+    return mean_of([points[tokens][0] for tokens in common])
 
 
 def _obstacle(measure: str, having: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
-    """Why nobody can win, whatever the figures are."""
     if not WORSE_UP[measure]:
         return Note("neither way is better")
     if len(having) < 2:
@@ -257,7 +235,7 @@ def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> Writin
     pairs = [points[run][tokens] for run in (best, second) for tokens in common]
     if not difference:
         reason = Note("the best two have the same mean")
-    elif any(point.n < 2 or point.std is None for point in pairs):
+    elif any(n < 2 or std is None for _, std, n in pairs):
         reason = Note("there are too few rounds to tell")
     elif (half := _half_width(pairs, len(common), contest.confidence)) is None:
         reason = Note("the rounds do not vary, so nothing says how far the means are to be trusted")
@@ -267,18 +245,15 @@ def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> Writin
     return replace(contest, best=best, next_best=second, difference=difference, ci_low=low, ci_high=high, reason=reason)
 
 
-def _half_width(points: Sequence[_Point], lengths: int, confidence: float) -> float | None:
+def _half_width(points: Iterable[tuple[float, float | None, int]], lengths: int, confidence: float) -> float | None:
     """Of Welch's interval for the difference of two means over so many lengths; None without any variance."""
-    parts = [((point.std or 0.0) ** 2 / point.n / lengths**2, point.n - 1) for point in points]
+    parts = [((std or 0.0) ** 2 / n / lengths**2, n - 1) for _, std, n in points]
     variance = math.fsum(part for part, _ in parts)
     if not variance > 0 or not math.isfinite(variance):
         return None
     # By shares: the square of a tiny variance underflows.
     freedom = 1.0 / math.fsum((part / variance) ** 2 / degrees for part, degrees in parts)
     return t_quantile(0.5 * (1.0 + confidence), freedom) * math.sqrt(variance)
-
-
-_Z_DIGITS = 2
 
 
 def contest_sentence(contest: WritingContest) -> str:
@@ -299,9 +274,8 @@ def contest_sentence(contest: WritingContest) -> str:
 
 
 def _by(contest: WritingContest, digits: int) -> str:
-    """By how much, with the interval, and over how many lengths."""
     difference, low, high = (value or 0.0 for value in (contest.difference, contest.ci_low, contest.ci_high))
-    digits = _telling(_Z_DIGITS if contest.scale == "z" else digits, (difference, low))
+    digits = _telling(2 if contest.scale == "z" else digits, (difference, low))
     unit = " in the author's sd, at equal length," if contest.scale == "z" else ""
     return (
         f"by {difference:.{digits}f} ({100 * contest.confidence:g}% CI {low:.{digits}f} to {high:.{digits}f}){unit} "
@@ -317,7 +291,7 @@ def _from_to(low: float, high: float, digits: int) -> str:
 
 
 def _telling(digits: int, values: Sequence[float]) -> int:
-    """As many decimals more as it takes for what is not 0 not to read as 0."""
+    """More decimals, until what is not 0 does not read as 0."""
     while digits < 6 and any(value and not round(abs(value), digits) for value in values):
         digits += 1
     return digits

@@ -1,9 +1,8 @@
 """Reads results of Context-Tester, another tool for continuation runs, and computes what this project's runs have.
 
 A result folder has `context_N_results.json` and `metadata.json`; a `_detailed` CSV file of either generation has a row
-a round. Averages alone are refused, and nothing is tested. The tool has its own rules (for words, sentences and
-familiar words), so its figures are on other scales than ours of the same name; where it stored the texts, they can be
-measured by our rules. The tool: github.com/jabberjabberjabber/Context-Tester.
+a round. Its figures follow other rules for words and sentences than ours; stored texts can be measured by ours. The
+tool: github.com/jabberjabberjabber/Context-Tester.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,55 +96,51 @@ def is_context_tester(path: Path) -> bool:
 
 def read_context_tester(path: Path, *, key: str) -> ImportedRun:
     """The run at a path. Raises `ConfigError`, which begins with `key`, where there is none."""
+    place = f"{key}={path}"
     try:
-        return _of_folder(path, key=key) if path.is_dir() else _of_table(path, key=key)
+        told, rows, original = _of_folder(path, place=place) if path.is_dir() else _of_table(path, key=key, place=place)
     except OSError as error:
         raise ConfigError(f"{key}={error.filename or path}: can't be read ({error.strerror})") from error
-
-
-def _of_folder(folder: Path, *, key: str) -> ImportedRun:
-    files = sorted(folder.glob(_RESULTS))
-    if not files:
-        raise ConfigError(f"{key}={folder}: holds no context_N_results.json; {_REMEDY}")
-    tiers: dict[int, list[ImportedRound]] = {}
-    for file in files:
-        place = f"{key}={file}"
-        tokens, rounds = _tier_of_file(_object(file, place=place), place=place)
-        if tokens in tiers:
-            raise ConfigError(f"{place}: {_LENGTH} is {tokens:,}, as in another file of the folder; keep one of them")
-        tiers[tokens] = rounds
-    metadata = folder / "metadata.json"
-    place = f"{key}={metadata}"
-    values = _object(metadata, place=place) if metadata.is_file() else {}
-    experiment = _inner(values, "experiment_metadata")
-    name = _one_line(folder.resolve().name) or TOOL
+    tiers: defaultdict[int, list[ImportedRound]] = defaultdict(list)
+    for at, tokens, row in rows:
+        text = row.get("continuation_text")
+        values = _measures(row, place=at)
+        tiers[tokens].append(ImportedRound(values=values, text=text.strip() if isinstance(text, str) else ""))
+    name = _one_line(path.resolve().name if path.is_dir() else path.stem) or TOOL
+    settings = ((ours, told.get(theirs)) for theirs, ours in _PARAMETERS.items())
     return ImportedRun(
         run_id=name,
-        model=_one_line(experiment.get("model_name")) or name,
-        text=_one_line(experiment.get("source_text_name")),
-        label=_one_line(experiment.get("model_id")),
-        parameters=_parameters({**experiment, **_inner(experiment, "generation_params")}),
+        model=_one_line(told.get("model_name")) or name,
+        text=_one_line(told.get("text_name")),
+        label=_one_line(told.get("model_id")),
+        parameters={ours: _one_line(value) for ours, value in settings if value is not None and value != ""},
         tiers=dict(sorted(tiers.items())),
-        original=_measures(_inner(values, "ground_truth_analysis"), place=place),
+        original=_measures(original, place=place),
     )
 
 
-def _tier_of_file(results: Row, *, place: str) -> tuple[int, list[ImportedRound]]:
-    """A context length and its rounds."""
-    if _LENGTH not in results:
-        raise ConfigError(f"{place}: has no {_LENGTH}, so it is not a file of Context-Tester's; {_REMEDY}")
-    tokens = _context_tokens(results, place=place)
-    stored = results.get("individual_rounds") or []
-    if not isinstance(stored, list):
-        raise ConfigError(f"{place}: individual_rounds is not a list; {_REMEDY}")
-    rounds = []
-    for position, values in enumerate(stored, start=1):
-        if not isinstance(values, dict):
-            raise ConfigError(f"{place}: round {position} is not an object; {_REMEDY}")
-        rounds.append(_round(values, place=f"{place}: round {position}"))
-    if not rounds:
-        raise ConfigError(f"{place}: holds no rounds; leave this file out")
-    return tokens, rounds
+Rows = list[tuple[str, int, Row]]
+"""Each round with the place where it stands, and its context length."""
+
+
+def _of_folder(folder: Path, *, place: str) -> tuple[Row, Rows, Row]:
+    """What is told of the run, its rounds, and the measures of the author's own next words."""
+    files = sorted(folder.glob(_RESULTS))
+    if not files:
+        raise ConfigError(f"{place}: holds no context_N_results.json; {_REMEDY}")
+    rows: Rows = []
+    for file in files:
+        at = f"{place}/{file.name}"
+        results = _object(file, place=at)
+        tokens, rounds = _context_tokens(results, place=at), results.get("individual_rounds")
+        if not isinstance(rounds, list) or not rounds or not all(isinstance(row, dict) for row in rounds):
+            raise ConfigError(f"{at}: individual_rounds holds no rounds; leave this file out")
+        rows += [(f"{at}: round {number}", tokens, row) for number, row in enumerate(rounds, start=1)]
+    metadata = folder / "metadata.json"
+    values = _object(metadata, place=f"{place}/{metadata.name}") if metadata.is_file() else {}
+    told = _inner(values, "experiment_metadata")
+    told = {**told, "text_name": told.get("source_text_name"), **_inner(told, "generation_params")}
+    return told, rows, _inner(values, "ground_truth_analysis")
 
 
 def _object(file: Path, *, place: str) -> Row:
@@ -160,80 +155,55 @@ def _object(file: Path, *, place: str) -> Row:
 
 
 def _inner(values: Row, name: str) -> Row:
-    """The object under a name; empty where there is none."""
     inner = values.get(name)
     return inner if isinstance(inner, dict) else {}
 
 
-def _of_table(path: Path, *, key: str) -> ImportedRun:
-    file = checked_file(str(path), key=key, suffixes=(_TABLE,))
-    place = f"{key}={path}"
-    rows = _rows(file, place=place)
+def _of_table(path: Path, *, key: str, place: str) -> tuple[Row, Rows, Row]:
+    table = _table(checked_file(str(path), key=key, suffixes=(_TABLE,)), place=place)
     for column in ("model_name", "text_name", "model_id"):
-        values = {row.get(column, "") for row in rows}
+        values = {row.get(column, "") for row in table}
         if len(values) > 1:
             some = ", ".join(sorted(map(_one_line, values))[:3])
             raise ConfigError(
                 f"{place}: holds rows of several runs ({column}: {some}); give each run a file of its own"
             )
-    groups: defaultdict[int, list[tuple[str, Mapping[str, str]]]] = defaultdict(list)
-    for position, row in enumerate(rows, start=1):
-        at = f"{place}: row {position}"
-        groups[_context_tokens(row, place=at)].append((at, row))
-    first, name = rows[0], _one_line(file.stem)
-    return ImportedRun(
-        run_id=name,
-        model=_one_line(first.get("model_name")) or name,
-        text=_one_line(first.get("text_name")),
-        label=_one_line(first.get("model_id")),
-        parameters=_parameters(first),
-        tiers={tokens: _tier_of_rows(tokens, group, place=place) for tokens, group in sorted(groups.items())},
-        original={},
-    )
+    places = [f"{place}: row {number}" for number in range(1, len(table) + 1)]
+    rows = [(at, _context_tokens(row, place=at), row) for at, row in zip(places, table, strict=True)]
+    rounds = Counter((tokens, row.get("round_number")) for _, tokens, row in rows)
+    lengths = Counter(tokens for _, tokens, _ in rows)
+    for at, tokens, row in rows:
+        averaged = _number(row, "num_rounds", place=at) or 1
+        if lengths[tokens] == 1 and averaged > 1:
+            raise ConfigError(
+                f"{at}: holds the averages of {int(averaged):,} rounds; give the table with a row per round "
+                "(_detailed), or the result folder"
+            )
+        number = row.get("round_number")
+        if number and rounds[tokens, number] > 1:
+            raise ConfigError(
+                f"{place}: has several rows of one round at {tokens:,} tokens, as if of several runs; give each run a "
+                "file of its own"
+            )
+    return table[0], [*rows], {}
 
 
-def _rows(file: Path, *, place: str) -> Sequence[Mapping[str, str]]:
+def _table(file: Path, *, place: str) -> list[dict[str, str]]:
     # A model's text can hold invalid bytes; the numbers are plain ASCII.
     with file.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         table = csv.DictReader(stream, restval="", strict=True)
         try:
-            columns = list(table.fieldnames or ())
+            columns = table.fieldnames or ()
             if _LENGTH not in columns:
                 raise ConfigError(f"{place}: has no column {_LENGTH}; {_TABLE_REMEDY}")
             if "num_distinct" in columns or "sample_id" in columns:
                 raise ConfigError(f"{place}: is a table of a run of this project; give the run's folder in its place")
-            repeated = next((name for name in columns if columns.count(name) > 1), None)
-            if repeated is not None:
-                raise ConfigError(f"{place}: has two columns {_one_line(repeated)}; {_TABLE_REMEDY}")
             rows = [{name: cell for name, cell in row.items() if name is not None} for row in table]
         except csv.Error as error:
             raise ConfigError(f"{place}: is not a CSV table ({error}); {_TABLE_REMEDY}") from error
     if not rows:
         raise ConfigError(f"{place}: has no row below its header; {_TABLE_REMEDY}")
     return rows
-
-
-def _tier_of_rows(tokens: int, rows: Sequence[tuple[str, Mapping[str, str]]], *, place: str) -> list[ImportedRound]:
-    """The rounds of a context length, from its rows with their places."""
-    at, first = rows[0]
-    averaged = _number(first, "num_rounds", place=at) or 1
-    if len(rows) == 1 and averaged > 1:
-        raise ConfigError(
-            f"{at}: holds the averages of {int(averaged):,} rounds; give the table with a row per round (_detailed), "
-            "or the result folder"
-        )
-    numbers = [row.get("round_number", "") for _, row in rows]
-    if len(set(numbers)) < len(numbers) and any(numbers):
-        raise ConfigError(
-            f"{place}: has several rows of one round at {tokens:,} tokens, as if of several runs; give each run a "
-            "file of its own"
-        )
-    return [_round(row, place=at) for at, row in rows]
-
-
-def _round(row: Row, *, place: str) -> ImportedRound:
-    text = row.get("continuation_text")
-    return ImportedRound(values=_measures(row, place=place), text=text.strip() if isinstance(text, str) else "")
 
 
 def _measures(row: Row, *, place: str) -> dict[str, float]:
@@ -265,11 +235,6 @@ def _context_tokens(row: Row, *, place: str) -> int:
             "this file out"
         )
     return int(tokens)
-
-
-def _parameters(values: Row) -> dict[str, str]:
-    found = ((ours, values.get(theirs)) for theirs, ours in _PARAMETERS.items())
-    return {ours: _one_line(value) for ours, value in found if value is not None and value != ""}
 
 
 def _one_line(value: object, *, longest: int = _LONGEST_NAME) -> str:
@@ -312,8 +277,7 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
 def remeasured(run: ImportedRun, *, word_list: WordList) -> ImportedRun:
     """The run with its texts, which have all to be kept, measured by our rules, as English.
 
-    Coherence stays as it was stored. The author's own text is never stored, so its figures, which are by the other
-    rules, are dropped.
+    Coherence stays as it was stored. The author's text is never stored: its figures by the other rules are dropped.
     """
 
     def again(one: ImportedRound) -> ImportedRound:

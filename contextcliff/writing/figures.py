@@ -37,6 +37,7 @@ from contextcliff.writing.panels import (
     PANEL_HEIGHT,
     PANEL_WIDTH,
     core_measures,
+    dress,
     grid,
     nothing_here,
     panel_title,
@@ -47,7 +48,6 @@ from contextcliff.writing.phrases import title, way
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTest
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -62,13 +62,11 @@ def core_figure(report: Report, writing: Writing) -> Figure:
     for axes, measure in zip(panels, core_measures(writing), strict=True):
         _measure_panel(axes, writing, measure)
         _settle(axes)
-    _shared_legend(page, panels)
-    _page_heading(page, report, writing, title="Writing by length")
+    dress(page, panels, title=f"Writing by length: {report.run.model}", subtitle=_about(report, writing))
     return figure
 
 
 def _measure_panel(axes: Axes, writing: Writing, measure: str) -> None:
-    """The original's line, the author's band, and the means, each with its bootstrap interval."""
     worse, known = way(measure), BY_NAME.get(measure)
     axis = _panel(axes, writing, f"{title(measure)} ({worse})" if worse else title(measure))
     axes.set_ylabel(known.unit if known else "", fontsize=9)
@@ -89,6 +87,16 @@ def _measure_panel(axes: Axes, writing: Writing, measure: str) -> None:
     _interval_lines(axes, writing, levels, colour=BLUE, label=label)
 
 
+def _about(report: Report, writing: Writing) -> str:
+    """What was continued, and how often."""
+    run, rounds = report.run, sorted({tier.n_rounds for tier in writing.tiers})
+    counted = " to ".join(f"{count:,}" for count in dict.fromkeys((*rounds[:1], *rounds[-1:]))) or "no"
+    return (
+        f"{writing.document_id} from character {writing.continuation_point:,} on, {counted} rounds a length,"
+        f" KV policy {run.kv_policy}{f', RoPE {run.rope}' if run.rope else ''}{stand_in(writing)}"
+    )
+
+
 def _widened(values: Sequence[float]) -> list[float]:
     return [values[0], *values, values[-1]] if values else [math.nan, math.nan]
 
@@ -102,7 +110,6 @@ def _interval_lines(
     label: str,
     style: str = "o-",
 ) -> None:
-    """Means joined by a line, gaps where there is none, with the ends of their intervals."""
     tokens, means = _tokens(writing), [or_nan(level.mean) for level in levels]
     lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
     axes.vlines(tokens, lows, highs, color=colour, linewidth=5, alpha=0.3)
@@ -114,7 +121,6 @@ def _tokens(writing: Writing) -> list[int]:
 
 
 def _panel(axes: Axes, writing: Writing, heading: str) -> LengthAxis:
-    """Make x the axis of a panel's context lengths, under its title."""
     lengths = _tokens(writing)
     axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=_AXIS[shown_as(writing)])
     axes.xaxis.labelpad = 3
@@ -124,34 +130,9 @@ def _panel(axes: Axes, writing: Writing, heading: str) -> LengthAxis:
 
 
 def _settle(axes: Axes) -> None:
-    """Keep the ticks of y that lie on the axis: ticks beyond its ends are not drawn, but take space."""
+    # Ticks beyond the ends of the axis are not drawn, but take space.
     low, high = axes.get_ylim()
     axes.set_yticks([tick for tick in axes.get_yticks() if low <= tick <= high])
-
-
-def _shared_legend(page: Axes, panels: Sequence[Axes]) -> None:
-    """One legend under all panels, each name once."""
-    handles: dict[str, Artist] = {}
-    for panel in panels:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    if handles:
-        page.legend(
-            list(handles.values()), list(handles), loc="lower left", bbox_to_anchor=(0.0, 0.0), borderaxespad=0.0,
-            ncols=5, frameon=False, fontsize=SMALL, handlelength=1.8, columnspacing=1.6,
-        )  # fmt: skip
-
-
-def _page_heading(page: Axes, report: Report, writing: Writing, *, title: str) -> None:
-    """The figure's title with the model's name, over all panels, and what was continued and how often."""
-    run, rounds = report.run, sorted({tier.n_rounds for tier in writing.tiers})
-    counted = " to ".join(f"{count:,}" for count in dict.fromkeys((*rounds[:1], *rounds[-1:]))) or "no"
-    about = (
-        f"{writing.document_id} from character {writing.continuation_point:,} on, {counted} rounds a length,"
-        f" KV policy {run.kv_policy}{f', RoPE {run.rope}' if run.rope else ''}{stand_in(writing)}"
-    )
-    inches = page.figure.get_figwidth()  # type: ignore[union-attr]
-    heading(page, title=f"{title}: {run.model}", subtitle=about, inches=inches, above=4)
 
 
 _UNDER = 1.4
@@ -174,12 +155,12 @@ def dashboard_figure(report: Report, writing: Writing) -> Figure:
     writing = as_shown(writing)
     tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
     heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
-    figure, page, panels = grid(4, columns=2, heights=heights, under=_UNDER, legend=False)
+    figure, page, panels = grid(4, columns=2, heights=heights, under=_UNDER)
     _composites(panels[0], writing)
     _variation(panels[1], writing)
     _effects(panels[2], writing, height=heights[1])
     _tests(panels[3], writing, tested)
-    _page_heading(page, report, writing, title="Degradation of the writing")
+    dress(page, (), title=f"Degradation of the writing: {report.run.model}", subtitle=_about(report, writing))
     return figure
 
 
@@ -205,8 +186,7 @@ def _variation(axes: Axes, writing: Writing) -> None:
         values = [level_of(tier, measure).cv for tier in writing.tiers]
         known = [value for value in values if value is not None]
         if known:
-            highest = max(highest, *known)
-            tokens = _tokens(writing)
+            highest, tokens = max(highest, *known), _tokens(writing)
             axes.plot(tokens, list(map(or_nan, values)), style, markersize=4, linewidth=1.4, label=title(measure))
     if not axes.lines:
         nothing_here(axes, "fewer than two rounds, or not measured")

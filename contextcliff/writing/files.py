@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 
 from contextcliff.records.generation import ScoredSample
@@ -45,7 +46,6 @@ def original_text(writing: Writing, *, scored: Sequence[ScoredSample]) -> str | 
 
 
 def words_of_longest(scored: Sequence[ScoredSample]) -> int:
-    """How many words the longest round has."""
     return max((len(item.generation.text.split()) for item in scored if item.generation is not None), default=0)
 
 
@@ -55,7 +55,7 @@ _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
 def _allowed(answer_tokens: int | None) -> Row:
-    """The most tokens of a round: a small window allows fewer than the configuration."""
+    # A small window allows fewer tokens than the configuration.
     return {} if answer_tokens is None else {"max_tokens": answer_tokens}
 
 
@@ -65,12 +65,10 @@ def in_order(scored: Sequence[ScoredSample]) -> list[ScoredSample]:
 
 
 def round_number(item: ScoredSample) -> int:
-    """Which round it is, counted from 1."""
     return item.sample.trial + 1
 
 
 def outcome(item: ScoredSample) -> str:
-    """`complete`, or what went wrong."""
     return item.failure or COMPLETE
 
 
@@ -88,15 +86,11 @@ def _run(report: Report, writing: Writing, *, parameters: Mapping[str, str]) -> 
 
 
 def _number(text: str | None) -> Cell:
-    """A configured value as a number where it is one; None where it is null."""
-    if text is None or text == "None":
-        return None
+    """A configured value as a number where it is one."""
     for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+        with suppress(ValueError):
+            return kind(text or "")
+    return None if text == "None" else text
 
 
 def _tier(tier: WritingTier, health: Mapping[int, HealthLevel]) -> Row:
@@ -125,30 +119,34 @@ def _figures(name: str, level: CompositeLevel | MeasureLevel, figures: Sequence[
 
 
 def _round(item: ScoredSample) -> Row:
-    sample, generation, details = item.sample, item.generation, item.details
     return {
-        "context_length": sample.context_tokens,
+        "context_length": item.sample.context_tokens,
         "round_number": round_number(item),
-        "sample_id": sample.sample_id,
-        "seed": sample.seed,
+        **_ended(item),
+        **{key: item.details.get(key) for prefix in ("", *_PREFIXES) for key in (prefix + m.name for m in MEASURES)},
+    }
+
+
+def _ended(item: ScoredSample) -> Row:
+    generation = item.generation
+    return {
+        "sample_id": item.sample.sample_id,
+        "seed": item.sample.seed,
         "outcome": outcome(item),
         "failure": item.failure,
         "finish_reason": generation.finish_reason if generation else None,
         "prompt_tokens": generation.prompt_tokens if generation else None,
         "completion_tokens": generation.completion_tokens if generation else None,
         "score": item.score,
-        **{name: details.get(name) for name in _OF_ROUND},
-        **{key: details.get(key) for prefix in ("", *_PREFIXES) for key in (prefix + m.name for m in MEASURES)},
+        **{name: item.details.get(name) for name in _OF_ROUND},
     }
 
 
 def writing_files(
     report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
 ) -> dict[str, str]:
-    """Texts of files by name.
+    """Texts of files by name: of each length, of all lengths and of all rounds, Context-Tester's columns first.
 
-    `context_N_results.json` a length, `writing.csv` (a row a length, Context-Tester's columns first),
-    `writing_detailed.csv` (a row a round, unscored ones too), `degradation_analysis.json` and `generations.txt`.
     `parameters` is the flattened configuration. Raises `ValueError` where a number is not finite.
     """
     run = _run(report, writing, parameters=parameters)
@@ -178,31 +176,20 @@ def _head(report: Report) -> dict[str, object]:
 
 
 def _results_of_round(item: ScoredSample) -> dict[str, object]:
-    sample, generation, details = item.sample, item.generation, item.details
+    of = {"raw": "", **{prefix.rstrip("."): prefix for prefix in _PREFIXES}}
     return {
-        "sample_id": sample.sample_id,
+        **_ended(item),
         "round": round_number(item),
-        "seed": sample.seed,
-        "item": sample.item,
-        "outcome": outcome(item),
-        "finish_reason": generation.finish_reason if generation else None,
-        "score": item.score,
-        **{name: details.get(name) for name in _OF_ROUND},
-        "prompt_tokens": generation.prompt_tokens if generation else None,
-        "completion_tokens": generation.completion_tokens if generation else None,
+        "item": item.sample.item,
         "measures": {
-            measure.name: {
-                "raw": details.get(measure.name),
-                **{prefix.rstrip("."): details.get(prefix + measure.name) for prefix in _PREFIXES},
-            }
+            measure.name: {name: item.details.get(prefix + measure.name) for name, prefix in of.items()}
             for measure in MEASURES
         },
-        "text": generation.text if generation else None,
+        "text": item.generation.text if item.generation else None,
     }
 
 
 def _analysis(report: Report, writing: Writing) -> dict[str, object]:
-    """What the rounds say together; what stands in `context_N_results.json` alone is left there."""
     return {
         **_head(report),
         "document_id": writing.document_id,
@@ -246,7 +233,7 @@ _WIDTH = 100
 
 
 def generations_text(report: Report, writing: Writing, *, scored: Sequence[ScoredSample]) -> str:
-    """The whole of `generations.txt`: a header line before each text, control characters as escapes."""
+    """`generations.txt`: a header before each text, control characters as escapes."""
     of = {tier.context_tokens: tier.n_rounds + tier.n_unscored for tier in writing.tiers}
     blocks = [
         _header(f"{report.run.model}, {report.run.dataset}: {writing.document_id}, run {report.run.run_id}"),
@@ -262,7 +249,6 @@ def _header(text: str) -> str:
 
 
 def _original(writing: Writing, *, scored: Sequence[ScoredSample]) -> Iterator[str]:
-    """The author's own next words, as many as the longest round wrote."""
     text = original_text(writing, scored=scored)
     title = f"THE ORIGINAL FROM CHARACTER {writing.continuation_point:,} ON"
     if text is None:

@@ -1,14 +1,8 @@
 """From scored rounds to levels: what is said of the prose at each context length.
 
-At temperature 0, or where `sampling.seed` is set, all rounds of a length give one text, or nearly so. Rounds with the
-same `Sample.item` are one draw: an item, as in every other task. Its measures are means over its rounds, and n counts
-draws.
-
-Rounds are asked for by context length, which holds the answer too, and runs are compared by it. The safe cap is a
-prompt, so sentences, tables and figures of a run name measured prompts.
-
-Outliers among the rounds of a length (J. W. Tukey, "Exploratory Data Analysis", 1977) are flagged and never left out: a
-flag says which texts are worth reading.
+Rounds with the same `Sample.item` (temperature 0, or a `sampling.seed`) are one draw: an item, as in every other task.
+Its measures are means over its rounds, and n counts draws. Rounds are asked for and compared by context length, which
+holds the answer too; sentences, tables and figures of a run name measured prompts, as the safe cap does.
 """
 
 from __future__ import annotations
@@ -18,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -46,9 +40,11 @@ from contextcliff.writing.prose_findings import (
     Health,
     HealthLevel,
     MeasureLevel,
+    NeighbourStep,
     OutlierRound,
     Scale,
     Writing,
+    WritingTest,
     WritingTier,
 )
 from contextcliff.writing.task.continuation_scoring import fault_of
@@ -56,7 +52,7 @@ from contextcliff.writing.task.continuation_scoring import fault_of
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnTier:
-    """One context length: its draws, each with a score, and the rounds that were not answered."""
+    """One context length: its scored draws, and the rounds without an answer."""
 
     context_tokens: int
     draws: tuple[Item, ...]
@@ -64,7 +60,6 @@ class DrawnTier:
 
     @property
     def rounds(self) -> tuple[ScoredSample, ...]:
-        """The answered rounds of all draws."""
         return tuple(scored for draw in self.draws for scored in draw.samples)
 
     def values(self, key: str) -> tuple[float, ...]:
@@ -72,13 +67,12 @@ class DrawnTier:
         return tuple(draw.details[key] for draw in self.draws if key in draw.details)
 
     def mean(self, key: str) -> float | None:
-        """Mean of a detail over the draws that have it; None where no draw has it."""
         values = self.values(key)
         return mean_of(values) if values else None
 
 
 def drawn_tiers(scored: Iterable[ScoredSample]) -> tuple[DrawnTier, ...]:
-    """The draws of every length, shortest first; the order of the samples does not matter."""
+    """The draws of every length, shortest first."""
     by_length: defaultdict[int, list[ScoredSample]] = defaultdict(list)
     for sample in sorted(scored, key=lambda s: (s.sample.trial, s.sample.sample_id)):
         by_length[sample.sample.context_tokens].append(sample)
@@ -130,13 +124,12 @@ def has_every_z(measure: Measure, tier: DrawnTier) -> bool:
 
 _CONVERGED_WITHIN = 0.1
 """Of the original's value: Context-Tester's limit."""
-
 _ROUNDING = 1e-12
 _Interval = tuple[float | None, float | None]
 
 
 def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float) -> WritingTier:
-    """One length; `measured` are the measures that some round of the run has, in their order."""
+    """One length; `measured` are the measures that some round of the run has."""
     intervals = _intervals(tier, (*measured, COMPOSITE, CLASSIC_COMPOSITE), confidence)
     rounds = (*tier.rounds, *tier.unscored)
     return WritingTier(
@@ -156,7 +149,6 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
 
 
 def measured_names(tiers: Iterable[DrawnTier]) -> tuple[str, ...]:
-    """The measures that some round has."""
     measured = {key for tier in tiers for draw in tier.draws for key in draw.details}
     return tuple(measure.name for measure in MEASURES if measure.name in measured)
 
@@ -190,10 +182,8 @@ def _composite(tier: DrawnTier, key: str, intervals: Mapping[str, _Interval]) ->
 
 
 def variation(mean: float | None, std: float | None) -> float | None:
-    """Coefficient of variation; None where it can't be said."""
-    if not mean or std is None:
-        return None
-    coefficient = std / abs(mean)
+    """Coefficient of variation."""
+    coefficient = std / abs(mean) if mean and std is not None else math.inf
     return coefficient if math.isfinite(coefficient) else None
 
 
@@ -220,42 +210,33 @@ FLAGGED_BY = (
     "avg_sentence_length",
 )
 """The measures that flag rounds: Context-Tester's five, in its order."""
-
 FEWEST = 4
 """Fewest draws with usable quartiles."""
-
 _REACH = 1.5
+"""Interquartile ranges beyond the quartiles (J. W. Tukey, "Exploratory Data Analysis", 1977)."""
 
 
 def outlier_rounds(tier: DrawnTier) -> tuple[OutlierRound, ...]:
-    """The rounds of every draw that is an outlier in some measure, with these measures."""
-    measures_by_draw: defaultdict[int, list[str]] = defaultdict(list)
-    for name in FLAGGED_BY:
-        measured = [(place, draw.details[name]) for place, draw in enumerate(tier.draws) if name in draw.details]
-        outside = _outside([value for _, value in measured])
-        for (place, _), is_outside in zip(measured, outside, strict=True):
-            if is_outside:
-                measures_by_draw[place].append(name)
-    return tuple(
-        OutlierRound(
-            sample_id=scored.sample.sample_id, trial=scored.sample.trial, measures=tuple(measures_by_draw[place])
-        )
-        for place in sorted(measures_by_draw)
-        for scored in tier.draws[place].samples
-    )
+    """Rounds far from the others in some measures. They are kept: a flag says which texts are worth reading."""
+    fences = {name: _fences(values) for name in FLAGGED_BY if len(values := tier.values(name)) >= FEWEST}
+    found = []
+    for draw in tier.draws:
+        details = draw.details
+        outside = tuple(name for name, (low, high) in fences.items() if not low <= details.get(name, low) <= high)
+        for scored in draw.samples if outside else ():
+            sample = scored.sample
+            found.append(OutlierRound(sample_id=sample.sample_id, trial=sample.trial, measures=outside))
+    return tuple(found)
 
 
-def _outside(values: Sequence[float]) -> list[bool]:
-    if len(values) < FEWEST:
-        return [False] * len(values)
-    low, high = (float(quartile) for quartile in np.quantile(values, [0.25, 0.75]))
+def _fences(values: Sequence[float]) -> tuple[float, float]:
+    low, high = map(float, np.quantile(values, [0.25, 0.75]))
     reach = _REACH * (high - low) + _ROUNDING * max(abs(low), abs(high))
-    return [value < low - reach or value > high + reach for value in values]
+    return low - reach, high + reach
 
 
 def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
-    """The health of the lengths of the walk, shortest first, on which `cap` rests; None where it rests on another
-    quantity, or where nothing was scored."""
+    """The health of the walk behind `cap`, by length; None if that rests on another quantity or nothing is scored."""
     if cap.quantity != "healthy" or not any(result.scores for result in results):
         return None
     levels = tuple(map(_level, results))
@@ -291,14 +272,15 @@ def _level(result: LengthResult) -> HealthLevel:
 
 
 def _fault(draw: Item) -> str | None:
-    """What is wrong with a draw: with the first of its rounds in which something is."""
     faults = (fault_of(scored.details, scored.failure) for scored in draw.samples if scored.score is not None)
     return next((fault for fault in faults if fault is not None), None)
 
 
+_AtLength = TypeVar("_AtLength", WritingTier, WritingTest, NeighbourStep, HealthLevel)
+
+
 def shown_as(writing: Writing) -> Literal["prompt", "context"]:
-    """Lengths are shown as measured prompts; as context lengths, which were asked for, where a tier has no prompt of
-    its own (another tool's run, or an earlier version's)."""
+    """Lengths are shown as measured prompts; as asked where a tier has none (another tool's, an earlier version's)."""
     prompts = {tier.prompt_tokens for tier in writing.tiers} - {None}
     return "prompt" if len(prompts) == len(writing.tiers) else "context"
 
@@ -314,19 +296,14 @@ def shown_lengths(writing: Writing) -> Mapping[int, int]:
 
 def as_shown(writing: Writing) -> Writing:
     """The same by the shown lengths, for sentences, tables and figures. What is shown already stays as it is."""
-    lengths = shown_lengths(writing)
+    lengths, health = shown_lengths(writing), writing.health
 
-    def told(level: HealthLevel) -> HealthLevel:
-        return replace(level, context_tokens=lengths.get(level.context_tokens, level.context_tokens))
+    def told(some: Iterable[_AtLength]) -> tuple[_AtLength, ...]:
+        return tuple(replace(one, context_tokens=lengths.get(one.context_tokens, one.context_tokens)) for one in some)
 
-    health = writing.health
     if health is not None:
-        at = None if health.at is None else told(health.at)
-        health = replace(health, at=at, levels=tuple(map(told, health.levels)))
+        at = None if health.at is None else told([health.at])[0]
+        health = replace(health, at=at, levels=told(health.levels))
     return replace(
-        writing,
-        tiers=tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in writing.tiers),
-        tests=tuple(replace(t, context_tokens=lengths.get(t.context_tokens, t.context_tokens)) for t in writing.tests),
-        steps=tuple(replace(s, context_tokens=lengths.get(s.context_tokens, s.context_tokens)) for s in writing.steps),
-        health=health,
+        writing, tiers=told(writing.tiers), tests=told(writing.tests), steps=told(writing.steps), health=health
     )

@@ -51,7 +51,6 @@ def _html(blocks: Sequence[Block]) -> object:
 
 
 def _lengths(writing: Writing, scored: Sequence[ScoredSample], *, limit: int) -> Iterator[Mapping[str, object]]:
-    """The texts of each context length, by the length asked for and the one that stands in tables and figures."""
     rounds, shown = in_order(scored), shown_lengths(writing)
     for tokens in dict.fromkeys(item.sample.context_tokens for item in rounds):
         found = [item for item in rounds if item.sample.context_tokens == tokens]
@@ -63,7 +62,6 @@ def _lengths(writing: Writing, scored: Sequence[ScoredSample], *, limit: int) ->
 
 
 def _round(item: ScoredSample, *, of: int, limit: int) -> Mapping[str, object]:
-    """One text of the model, and what was measured of it; the text is empty where the server gave none."""
     generation, said = item.generation, outcome(item)
     ended = [f"{generation.completion_tokens:,} tokens, ended by {generation.finish_reason}"] if generation else []
     return {

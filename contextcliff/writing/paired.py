@@ -33,13 +33,11 @@ class MeasureDifference:
 
     measure: str
     worse: int
-    """The direction that is worse: 1 up, -1 down, 0 neither, and nothing is tested."""
+    """1 up, -1 down, 0 neither, and nothing is tested."""
     scale: Scale
-    """`raw`: the measure's unit; `z`: the standard deviation of windows of the author's text of that length."""
     baseline_mean: float
     candidate_mean: float
     difference: float
-    """The candidate's mean minus the baseline's."""
     low: float | None
     high: float | None
     """Each end holds by itself; None where so few units rule out nothing, or where no unit differs."""
@@ -54,7 +52,7 @@ class MeasureDifference:
     """For all tested measures of all candidates (Holm)."""
     p_better_corrected: float | None
     shown: Literal["worse", "better"] | None
-    """What is shown at the confidence, after the correction."""
+    """At the confidence, after the correction."""
     reason: Note | None
     """Why it isn't tested, though one way is worse."""
 
@@ -65,11 +63,8 @@ Differences = Mapping[str, Sequence[MeasureDifference]]
 
 def measure_differences(
     baseline: WritingSide, candidates: Iterable[tuple[WritingSide, Sequence[ScoredPair]]], *, confidence: float
-) -> Mapping[str, Sequence[MeasureDifference]]:
-    """Both composites and every measure that some pair has, by candidate, in the order of tables.
-
-    `candidates` come with their pairs with the baseline.
-    """
+) -> Differences:
+    """Both composites and every measure that some pair of a candidate with the baseline has, in the order of tables."""
     known: dict[str, list[MeasureDifference]] = {}
     for candidate, pairs in candidates:
         found = (_difference(measure, baseline, candidate, pairs, confidence=confidence) for measure in WORSE_UP)
@@ -112,8 +107,11 @@ def _difference(
     )
     units = units_of(shares, unit_names(pairs))
     low, high = (None if end is None else end * largest for end in shift_interval(units, confidence))
-    worse = WORSE_UP[measure]
-    reason = _obstacle(measure, (baseline, candidate), having, scale) if worse else None
+    worse, reason, sides = WORSE_UP[measure], None, (baseline, candidate)
+    if worse:
+        reason = different_rules(measure, sides)
+    if worse and reason is None and scale == "raw":
+        reason = unequal_lengths(measure, sides, sorted({pair.context_tokens for pair in having}))
     tested = units.mirrored() if worse > 0 else units
     is_tested = worse != 0 and reason is None
     return MeasureDifference(
@@ -141,19 +139,10 @@ def _with_figures(pairs: Iterable[ScoredPair], key: str) -> list[ScoredPair]:
     return [pair for pair in pairs if key in pair.baseline_figures and key in pair.candidate_figures]
 
 
-def _obstacle(measure: str, sides: Sequence[WritingSide], having: Sequence[ScoredPair], scale: Scale) -> Note | None:
-    """Why the figures of two runs can't be held against each other."""
-    rules = different_rules(measure, sides)
-    if rules is not None or scale == "z":
-        return rules
-    return unequal_lengths(measure, sides, sorted({pair.context_tokens for pair in having}))
-
-
 _BETTER = {1: "lower", -1: "higher", 0: "neither"}
 
 
 def differences_sentence(candidate: str, baseline: str, rows: Sequence[MeasureDifference]) -> str:
-    """What is shown of the measures of one candidate."""
     tested = [one for one in rows if one.p_worse is not None]
     shown = [
         Note("{way} in {measures}", way=way, measures=[_sized(one) for one in some])
@@ -257,7 +246,7 @@ def _interval(one: MeasureDifference) -> str:
 
 
 def _number(value: float, one: MeasureDifference, *, sign: str = "-") -> str:
-    """A figure with the decimals that tell something, and 0 without a sign; `sign` is `+` where others have one."""
+    """A figure with the decimals that tell something, and 0 without a sign."""
     digits = 2 if one.scale == "z" else digits_of(max(abs(one.baseline_mean), abs(one.candidate_mean)))
     text = f"{value:{sign}.{digits}f}"
     return text[1:] if text[0] in "+-" and not text.strip("+-0.") else text

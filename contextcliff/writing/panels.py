@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from contextcliff.findings.drawing import SMALL, blank, drawable
+from contextcliff.findings.drawing import SMALL, blank, drawable, heading, width_of
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.phrases import title
 from contextcliff.writing.prose_findings import Writing
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -23,7 +24,7 @@ _LEFT, _BETWEEN = 0.75, 0.95
 """Room for the labels of a y axis: of the first column, and between the columns."""
 _OVER, _UNDER = 0.35, 0.8
 """Room for a panel's title, and for its x axis with labels that stand at 45 degrees."""
-_LEGEND = 0.3
+_LONGEST_NAME = 70
 
 
 def core_measures(writing: Writing) -> tuple[str, ...]:
@@ -54,17 +55,15 @@ def grid(
     width: float = PANEL_WIDTH,
     heights: Sequence[float] = (PANEL_HEIGHT,),
     under: float = _UNDER,
-    legend: bool = True,
 ) -> tuple[Figure, Axes, list[Axes]]:
     """A figure, its whole page without axes, and `count` panels from the upper left.
 
-    `width` is a panel's in inches, `heights` are those of the rows, or of all, and `under` is the room for a panel's x
-    axis; with `legend` there is room for one under them all.
+    In inches: a panel's `width`, the `heights` of the rows, or of all, and the room `under` a panel for its x axis.
     """
     rows = -(-count // columns)
     high = list(heights) * rows if len(heights) == 1 else heights
     across = _LEFT + columns * width + (columns - 1) * _BETWEEN
-    down = sum(high) + rows * (_OVER + under) + (_LEGEND if legend else 0.0)
+    down = sum(high) + rows * (_OVER + under)
     figure, page = blank(width=across, height=down)
     page.set_axis_off()
     panels: list[Axes] = []
@@ -78,19 +77,39 @@ def grid(
     return figure, page, panels
 
 
+def dress(page: Axes, panels: Iterable[Axes], *, title: str, subtitle: str) -> None:
+    """The heading over all panels, and one legend under these, each name once."""
+    handles: dict[str, Artist] = {}
+    for panel in panels:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(_short(drawable(label)), handle)
+    inches = page.figure.get_figwidth()  # type: ignore[union-attr]
+    if handles:
+        page.legend(
+            list(handles.values()), list(handles), loc="upper left", bbox_to_anchor=(0.0, 0.0), borderaxespad=0.0,
+            ncols=max(1, min(len(handles), int(inches / (max(map(width_of, handles)) + 0.7)))), frameon=False,
+            fontsize=SMALL, handlelength=2.4, columnspacing=1.6,
+        )  # fmt: skip
+    heading(page, title=title, subtitle=subtitle, inches=inches, above=4)
+
+
+def _short(name: str) -> str:
+    """A name cut in its middle: the ends tell runs apart."""
+    half = (_LONGEST_NAME - 3) // 2
+    # Two dollar signs would enclose a formula.
+    return (name if len(name) <= _LONGEST_NAME else f"{name[:half]}...{name[-half:]}").replace("$", r"\$")
+
+
 def panel_title(axes: Axes, text: str) -> None:
-    """A title at the panel's upper left."""
     axes.set_title(drawable(text), loc="left", fontsize=10, fontweight="bold", pad=6, parse_math=False)
 
 
 def nothing_here(axes: Axes, text: str = "not measured") -> None:
-    """Words in the middle of a panel that has nothing to show."""
     axes.set_yticks([])
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=10, color="0.45")
 
 
 def quiet_axes(axes: Axes) -> None:
-    """Small figures and a light grid."""
     axes.tick_params(axis="y", labelsize=SMALL)
     axes.grid(axis="y", color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)

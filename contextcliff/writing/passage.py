@@ -34,19 +34,21 @@ def judge_prose(
     document: str,
     language: str,
     word_list: WordList,
-    shortfall: float | None = None,
+    shortfall: float,
 ) -> dict[str, float]:
     """The details of one continuation's score, by the keys that `measures` names.
 
-    `prompt` is the author's text before the continuation point, `reference` the author's own next words, as many as
-    `text` has, `document` all of the author's text. `shortfall` is the share of the least length that `text` lacks
-    (None: no least length is set). Measures that cannot be taken are absent. A text that is too short to be measured
-    has no z-scores, and the worst composite; where the author's windows are too few there is no composite.
+    `reference` are the author's own next words, as many as `text` has, `shortfall` is the share of the least length
+    that `text` lacks. What cannot be measured is absent. A text too short to be measured has the worst composite; where
+    the author's windows are too few there is none.
     """
     values = measure_prose(text, language=language, word_list=word_list, prompt=prompt, reference=reference)
     original = measure_prose(reference, language=language, word_list=word_list, prompt=prompt)
     details = {**values, **_prefixed(ORIGINAL, original)}
-    missing = {} if shortfall is None else _missing(shortfall)
+    figures = {"": shortfall, Z: shortfall / BY_NAME[_SHORTFALL].floor}
+    missing = {
+        key + _SHORTFALL: figures.get(key, 0.0) for key in ("", ORIGINAL, AUTHOR_MEAN, AUTHOR_STD, Z, ORIGINAL_Z)
+    }
     if values.keys() <= SIZES:
         return {**details, **missing, COMPOSITE: _WORST}
     norms = norms_for(document, language, word_list, len(text.strip()))
@@ -58,9 +60,8 @@ def with_coherence(
 ) -> dict[str, float]:
     """The details with the measures of sentence embeddings added, and the composites computed again.
 
-    `vectors` are the sentences of the continuation, `reference_vectors` those of the original, `window_vectors` those
-    of each of the author's windows (`author_norms.author_windows`), whose coherence is the norm. Each array has shape
-    (sentences, dimensions).
+    `reference_vectors` are the sentences of the original, `window_vectors` those of each of the author's windows, whose
+    coherence is the norm. Each array has shape (sentences, dimensions).
     """
     values, original = coherence(vectors), coherence(reference_vectors)
     norms = norms_of([coherence(window) for window in window_vectors])
@@ -74,18 +75,6 @@ def with_coherence(
             **_against(values, original, norms),
         }
     )
-
-
-def _missing(shortfall: float) -> dict[str, float]:
-    """The details of a shortfall; the author's text has none."""
-    return {
-        _SHORTFALL: shortfall,
-        f"{ORIGINAL}{_SHORTFALL}": 0.0,
-        f"{AUTHOR_MEAN}{_SHORTFALL}": 0.0,
-        f"{AUTHOR_STD}{_SHORTFALL}": 0.0,
-        f"{Z}{_SHORTFALL}": shortfall / BY_NAME[_SHORTFALL].floor,
-        f"{ORIGINAL_Z}{_SHORTFALL}": 0.0,
-    }
 
 
 def _against(values: Mapping[str, float], original: Mapping[str, float], norms: Norms) -> dict[str, float]:
@@ -114,24 +103,18 @@ def _prefixed(prefix: str, values: Mapping[str, float]) -> dict[str, float]:
     return {f"{prefix}{name}": value for name, value in values.items()}
 
 
-_FREE = 1.0
-"""Standard deviations toward worse up to which a measure adds nothing: the author's own windows vary as much."""
-_FULL = 6.0
-"""Standard deviations toward worse from which on a measure adds its whole part."""
+_FREE, _FULL = 1.0, 6.0
+"""Standard deviations toward worse up to which a measure adds nothing, and from which on it adds its whole part."""
 _MOST = 10.0
 """Largest z-score that counts in the distance: larger ones depend on the measure's floor more than on the text."""
 
 
 def calibrated(z: Mapping[str, float]) -> float | None:
-    """The composite by the author's own windows, from z-scores by measure.
+    """The composite by the author's own windows, from z-scores by measure; None where no family is measured.
 
     A measure's part goes from 0 at one standard deviation toward worse to 1 at six, a family's part is the mean of its
     measures', and the composite is 100 times the root mean square of the families' parts. So families count alike,
-    however many measures they have, and one bad family shows among good ones. Only what is measured enters. None where
-    no family is measured.
-
-    Windows of *Little Women* of 900 to 9,000 characters average 2 and reach 15. One of its paragraphs in a loop gets
-    43, one sentence in a loop 76, a page that stands in the prompt 41.
+    however many measures they have, and one bad family shows among good ones.
     """
     parts = parts_of(z)
     return composed(list(parts.values())) if parts else None
@@ -153,11 +136,9 @@ def composed(parts: Sequence[float]) -> float:
 
 
 def classic(values: Mapping[str, float]) -> float | None:
-    """Context-Tester's composite, from the measures themselves.
+    """Context-Tester's composite, the mean of four parts from best to worst; None where no part is measured.
 
-    25 points each for a type-token ratio under 0.6 down to 0.3, a cloze score over 15 up to 40, an adjacent coherence
-    under 0.7 down to 0.3 and a bigram repetition of up to 0.3. A part that is not measured is left out, and the
-    others count for more; Context-Tester takes missing embeddings for a coherence of 0. None where no part is measured.
+    A part that is not measured is left out; Context-Tester takes missing embeddings for a coherence of 0.
     """
     parts = [
         (values.get("vocabulary_diversity"), 0.6, 0.3),

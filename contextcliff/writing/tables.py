@@ -82,7 +82,6 @@ def blocks(report: Report, writing: Writing) -> Iterator[Block]:
 
 
 def _list(heading: str, lines: Iterable[str]) -> Iterator[Block]:
-    """Lines under their heading; nothing where there is none."""
     listed = tuple(Line(text=line) for line in lines)
     if listed:
         yield Heading(text=heading)
@@ -90,7 +89,6 @@ def _list(heading: str, lines: Iterable[str]) -> Iterator[Block]:
 
 
 def _tier_table(writing: Writing) -> Table:
-    """The measures of prose by length."""
 
     def mean(measure: str, digits: int) -> Callable[[WritingTier], str]:
         return lambda tier: _decimals(level_of(tier, measure).mean, digits)
@@ -113,7 +111,7 @@ def _tier_table(writing: Writing) -> Table:
             ("composite", lambda tier: _decimals(tier.composite.mean, 1)),
             ("interval", lambda tier: _interval(tier.composite)),
             ("classic composite", lambda tier: _decimals(tier.composite_classic.mean, 1)),
-            ("rounds", _rounds),
+            ("rounds", lambda tier: f"{tier.n_rounds:,}{_of_planned(tier)}"),
             ("draws", lambda tier: phrases.whole(tier.n_distinct)),
             ("outcomes", lambda tier: phrases.tally(dict(tier.outcomes)) or phrases.MISSING),
             words=("outcomes",),
@@ -121,10 +119,8 @@ def _tier_table(writing: Writing) -> Table:
     )
 
 
-def _rounds(tier: WritingTier) -> str:
-    """Rounds that were answered, of those that were planned where some were not."""
-    planned = tier.n_rounds + tier.n_unscored
-    return f"{tier.n_rounds:,}" if not tier.n_unscored else f"{tier.n_rounds:,} of {planned:,}"
+def _of_planned(tier: WritingTier) -> str:
+    return f" of {tier.n_rounds + tier.n_unscored:,}" if tier.n_unscored else ""
 
 
 def _interval(level: CompositeLevel) -> str:
@@ -163,7 +159,6 @@ def _p(p_value: float | None) -> str:
 
 
 def _measure_rows(writing: Writing) -> list[tuple[str, ...]]:
-    """Every measure that has a figure: its mean at each length, and the original's."""
     rows = []
     for name in (level.name for level in (writing.tiers[0].measures if writing.tiers else ())):
         levels = [level_of(tier, name) for tier in writing.tiers]
@@ -182,7 +177,6 @@ def _beside(levels: Sequence[MeasureLevel]) -> tuple[str, str]:
 
 
 def _summary(writing: Writing) -> Iterator[tuple[str, str]]:
-    """What would settle the cap, outcomes and embeddings, as pairs of a name and a sentence."""
     if writing.settling_rounds is not None:
         yield "To settle the cap", f"about {writing.settling_rounds:,} rounds a length, in a new run"
     outcomes = [
@@ -201,32 +195,24 @@ def _ended(tier: WritingTier) -> str:
 
 
 def _degraded_lines(tests: Sequence[WritingTest]) -> Iterator[str]:
-    """Every measure that a test found worse, at which length and by how much."""
-    for test in tests:
-        if test.degraded:
-            yield (
-                f"at {phrases.whole(test.context_tokens)}: {title(test.measure)} worse than"
-                f" {_AGAINST.get(test.against, test.against)} {_by(test)}"
-                f" (corrected {phrases.p_value(test.p_holm)}; effect {test.effect:.2f}, {test.size})"
-            )
-
-
-def _by(test: WritingTest) -> str:
-    if test.shift > 0:
-        return f"by {shift(test.measure, test.shift, test.scale)}"
-    # Ranks were tested: a single round far off can turn the means.
-    return "in most rounds, though not on average"
+    for test in (test for test in tests if test.degraded):
+        # Ranks were tested: a single round far off can turn the means.
+        by = "in most rounds, though not on average"
+        if test.shift > 0:
+            by = f"by {shift(test.measure, test.shift, test.scale)}"
+        yield (
+            f"at {phrases.whole(test.context_tokens)}: {title(test.measure)} worse than {_AGAINST[test.against]} {by}"
+            f" (corrected {phrases.p_value(test.p_holm)}; effect {test.effect:.2f}, {test.size})"
+        )
 
 
 def _step_lines(writing: Writing) -> Iterator[str]:
-    """Steps between neighbouring lengths beyond Context-Tester's limits."""
     for step in writing.steps:
         went = "rose" if step.change > 0 else "fell"
         yield f"at {phrases.whole(step.context_tokens)}: {title(step.measure)} {went} {value(abs(step.change))}"
 
 
 def _outlier_lines(writing: Writing) -> Iterator[str]:
-    """Rounds far from the others of their length, and in what."""
     for tier in writing.tiers:
         for outlier in tier.outliers:
             measures = ", ".join(map(title, outlier.measures))
@@ -249,9 +235,7 @@ def health_table(writing: Writing) -> tuple[Block, ...]:
     if shown_as(writing) == "prompt":
         lengths = shown_lengths(writing)
         shown.append(column("measured", (phrases.whole(lengths.get(level.context_tokens)) for level in levels)))
-    shown += [
-        column("rounds", (phrases.whole(level.n) for level in levels)),
-    ]
+    shown.append(column("rounds", (phrases.whole(level.n) for level in levels)))
     if any(level.n_unscored for level in levels):
         shown.append(column("un-\nscored", (phrases.whole(level.n_unscored) for level in levels)))
     shown += [

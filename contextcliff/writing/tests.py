@@ -17,8 +17,6 @@ from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z,
 from contextcliff.writing.prose_findings import Against, NeighbourStep, Scale, Size, WritingTest, WritingTrend
 
 FEWEST_WINDOWS = 8
-"""Fewest windows of the author's text that a measure is tested against."""
-
 _TESTED = tuple(measure for measure in MEASURES if measure.worse)
 
 
@@ -38,10 +36,7 @@ def against_shortest(tiers: Sequence[DrawnTier], *, confidence: float) -> tuple[
 def against_author(
     tiers: Sequence[DrawnTier], windows: Mapping[str, Sequence[float]], *, confidence: float
 ) -> tuple[WritingTest, ...]:
-    """Every length against the author's windows, which are given as z-scores by measure.
-
-    A measure is left out where it has fewer than eight windows, or some draw has no z-score.
-    """
+    """Every length against the author's windows, which are z-scores by measure: eight or more, and one of each draw."""
     tests = []
     for tier in tiers:
         for measure in _TESTED:
@@ -109,16 +104,16 @@ def writing_trends(tiers: Sequence[DrawnTier]) -> tuple[WritingTrend, ...]:
             continue
         values = worsening(measure, having)
         seed = seed_of("writing trend", measure.name, *(sorted(group) for group in values))
-        test = ordered_trend(values, two_sided=not measure.worse, seed=seed)
+        p_value, exact = ordered_trend(values, two_sided=not measure.worse, seed=seed) or (None, False)
         trends.append(
             WritingTrend(
                 measure=measure.name,
                 scale=scale_of(measure, having),
                 start=mean_of(having[0].values(measure.name)),
                 end=mean_of(having[-1].values(measure.name)),
-                p_value=None if test is None else test.p_value,
+                p_value=p_value,
                 p_holm=None,
-                exact=test is not None and test.exact,
+                exact=exact,
             )
         )
     family = {t.measure: t.p_value for t in trends if BY_NAME[t.measure].worse and t.p_value is not None}

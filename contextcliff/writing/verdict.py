@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from contextcliff.analysis.lengths import Item
 from contextcliff.findings.phrases import percent
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -27,34 +26,18 @@ from contextcliff.writing.prose_findings import Against, Health, Writing, Writin
 from contextcliff.writing.tests import against_author, against_shortest, neighbour_steps, writing_trends
 
 _OF_TEXT = tuple(measure.name for measure in MEASURES if measure.worse and measure.of_text)
-"""What can get worse in a text: how much of it is missing is known of an empty answer too."""
+"""How much of a text is missing is known of an empty answer too."""
 _SHOWN = 3
 """Measures of a degradation that are named; the rest is counted."""
 _SHOWN_AUTHOR = 2
-"""The same of what is worse than the author's, over all lengths."""
 
 
-def power_warnings(tiers: Sequence[DrawnTier], writing: Writing) -> tuple[Note, ...]:
-    """Each thing that the rounds can't show, whatever the texts are."""
-    return (
-        *_same_draws(tiers),
-        *_rounds_without_text(tiers),
-        *_out_of_reach(writing, "shortest"),
-        *_out_of_reach(writing, "author"),
-    )
-
-
-def rounds_without_measures(tier: DrawnTier) -> int:
-    """Rounds that were answered with nothing that can get worse: no text, or next to none."""
-    return sum(len(draw.samples) for draw in tier.draws if _is_without_text(draw))
-
-
-def _is_without_text(draw: Item) -> bool:
-    return not any(name in draw.details for name in _OF_TEXT)
+def rounds_without_text(tier: DrawnTier) -> list[ScoredSample]:
+    """Rounds that were answered with no text that can be measured, or next to none."""
+    return [one for draw in tier.draws if draw.details.keys().isdisjoint(_OF_TEXT) for one in draw.samples]
 
 
 def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
-    """Rounds of a length that are one draw, all of them or some."""
     repeated = [tier for tier in tiers if len(tier.rounds) > len(tier.draws)]
     if not repeated:
         return
@@ -72,16 +55,14 @@ def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
 
 def _rounds_without_text(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
     for tier in tiers:
-        missing = rounds_without_measures(tier)
+        missing = rounds_without_text(tier)
         if missing:
-            tags = counted(
-                scored.failure or "" for draw in tier.draws if _is_without_text(draw) for scored in draw.samples
-            )
+            tags = counted(scored.failure or "" for scored in missing)
             yield Note(
                 "at {tokens:,} tokens {rounds:,} of {of_rounds:,} answered rounds gave no text to measure ({kinds}):"
                 " the tests of the prose leave them out, the score does not",
                 tokens=tier.context_tokens,
-                rounds=missing,
+                rounds=len(missing),
                 of_rounds=len(tier.rounds),
                 kinds=[Note("{tag} {n}", tag=tag or Note("no reason given"), n=n) for tag, n in tags.items()],
             )
@@ -119,7 +100,6 @@ def _out_of_reach(writing: Writing, against: Against) -> Iterator[Note]:
 
 
 def _at(lengths: Sequence[int]) -> Note | str:
-    """Empty where a sentence holds at all lengths."""
     return Note("at {lengths:and} tokens ", lengths=_listed(lengths)) if lengths else ""
 
 
@@ -156,7 +136,6 @@ def verdict_of(tiers: Sequence[DrawnTier], writing: Writing) -> Note:
 
 
 def _degraded(degraded: Sequence[WritingTest]) -> Note:
-    """The shortest length with its clearest measures, and the other lengths by their tokens."""
     lengths = sorted({test.context_tokens for test in degraded})
     first = sorted((test for test in degraded if test.context_tokens == lengths[0]), key=_clearest)
     more = len(first) - _SHOWN
@@ -178,7 +157,6 @@ def _degraded(degraded: Sequence[WritingTest]) -> Note:
 
 
 def _health(health: Health, settling_rounds: int | None) -> Note:
-    """How the walk over healthy rounds ended, and how many rounds a length would settle it."""
     share = (
         Note("{share} of the shortest length's healthy share", share=percent(health.threshold))
         if health.relative
@@ -209,7 +187,6 @@ def _health(health: Health, settling_rounds: int | None) -> Note:
 
 
 def _worse_than_author(degraded: Sequence[WritingTest]) -> Note | str:
-    """All lengths, and the clearest measures of any; empty where nothing is worse."""
     if not degraded:
         return ""
     measures = list(dict.fromkeys(test.measure for test in sorted(degraded, key=_clearest)))
@@ -226,16 +203,16 @@ def _clearest(test: WritingTest) -> tuple[float, float]:
 
 
 def _without_text(tiers: Sequence[DrawnTier]) -> Note | str:
-    """The length with the largest share of rounds without text, where it is larger than the shortest's; else empty."""
+    """The length with the largest share of rounds without text, if it is larger than the shortest's."""
     answered = [tier for tier in tiers if tier.rounds]
-    shares = [rounds_without_measures(tier) / len(tier.rounds) for tier in answered]
+    shares = [len(rounds_without_text(tier)) / len(tier.rounds) for tier in answered]
     if not shares or max(shares) <= shares[0]:
         return ""
     tier = answered[shares.index(max(shares))]
     return Note(
         "; at {tokens:,} tokens {rounds:,} of {of_rounds:,} rounds gave no text to measure",
         tokens=tier.context_tokens,
-        rounds=rounds_without_measures(tier),
+        rounds=len(rounds_without_text(tier)),
         of_rounds=len(tier.rounds),
     )
 
@@ -253,10 +230,8 @@ def writing_of(
 ) -> Writing:
     """What is said of the prose at every length.
 
-    `scored` are all planned rounds in any order; controls count in nothing. `author` holds the z-scores of disjoint
-    windows of the author's text, by measure. `health` and `settling_rounds` are those of the walk that gave the safe
-    cap; the rank tests are a diagnosis beside it. Sentences name measured prompts, as the cap's do; figures stand by
-    the context lengths that were asked for, by which runs are compared.
+    `scored` are all planned rounds, `author` the z-scores of disjoint windows of the author's text by measure. `health`
+    and `settling_rounds` are those of the walk that gave the safe cap; the rank tests are a diagnosis beside it.
     """
     tiers = drawn_tiers(item for item in scored if item.sample.is_ordinary)
     measured = measured_names(tiers)
@@ -280,4 +255,8 @@ def writing_of(
     )
     shown, lengths = as_shown(found), shown_lengths(found)
     told = tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in tiers)
-    return replace(found, verdict=verdict_of(told, shown), warnings=power_warnings(told, shown))
+    warnings = (
+        *_same_draws(told), *_rounds_without_text(told), *_out_of_reach(shown, "shortest"),
+        *_out_of_reach(shown, "author"),
+    )  # fmt: skip
+    return replace(found, verdict=verdict_of(told, shown), warnings=warnings)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.action import Invocation
-from contextcliff.errors import RunError
-from contextcliff.execution.store import Fault, Store
+from contextcliff.errors import EngineFault, RunError
+from contextcliff.execution.store import Store
 from tests.compositions import built
 
 QUIET = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.console=none")
@@ -47,7 +47,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         run_id = invocation.identify().run_id
         with Store(folder) as store:
             for item in store.schedule(run_id)[:4]:
-                store.record_fault(run_id, item.sample.sample_id, Fault(kind="timeout", detail="late"))
+                store.record_fault(run_id, item.sample.sample_id, EngineFault("timeout", "late"))
             store.add_wall_time(run_id, 0.0)
     return folder / "state.db"
 

@@ -27,7 +27,7 @@ from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import ApiKey, async_client, client
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault, RunError
-from contextcliff.execution.store import Fault, Store
+from contextcliff.execution.store import Store
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt
 from tests.execution.planned_samples import planned
@@ -266,7 +266,7 @@ def test_every_answer_is_kept_or_is_an_error_of_one_line(
         str(error).encode()
         return
     except EngineFault as fault:
-        store.record_fault("r", "s", Fault(kind=fault.kind, detail=fault.detail))
+        store.record_fault("r", "s", fault)
         return
     if generation is None:
         return

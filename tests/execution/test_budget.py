@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
 
 from contextcliff.execution.budget import Budget, Meter, OverBudgetError, paid_for
-from contextcliff.execution.schedule import in_prefix_order, shared_tokens
 from contextcliff.execution.store import PlannedSample
 from contextcliff.models.model import Price, PriceTier
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from tests.tasks.needles import build, niah, prompt, said
+from tests.tasks.needles import build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 0.5, 1.0], trials=2))
 PLANNED = [PlannedSample(sample=sample, prompt_sha256=str(i), key=str(i)) for i, sample in enumerate(SAMPLES)]
@@ -91,15 +89,3 @@ def test_each_answer_is_paid_for_by_its_own_tier_and_what_its_prompt_wrote_to_th
     read, written = replace(costing(300), cached_tokens=100, written_tokens=0), replace(costing(200), written_tokens=50)
     assert paid_for([read, written, costing(200)], price) == 3 * 200 + (150 + 2 * 50) + 2 * 200
     assert meter(price, usd=1e4).worst(PLANNED[:1]).usd == 3 * PLANNED[0].sample.built_tokens + 10
-
-
-def test_what_a_cache_saves_is_what_neighbours_share() -> None:
-    ordered = in_prefix_order(SAMPLES)
-    by_text = 0.0
-    for earlier, later in pairwise(ordered):
-        one, other = prompt(earlier).user, prompt(later).user
-        common = next(
-            (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-        )
-        by_text += later.built_tokens * common / len(other)
-    assert sum(shared_tokens(ordered)) == pytest.approx(by_text, rel=0.05)

@@ -121,12 +121,6 @@ def failing(kind: str, *, at: Callable[[Sample, int], bool] = lambda *_: True, *
     return Scripted(behaviour)
 
 
-def test_every_sample_is_answered_and_kept_before_it_is_handed_on(tmp_path: Path) -> None:
-    outcomes = execute(Scripted(right), tmp_path)
-    assert {outcome.sample for outcome in outcomes} == {item.sample for item in PLANNED}
-    assert all(scored.score == 1.0 for scored in score_outcomes(TASK, outcomes))
-
-
 @pytest.mark.parametrize("busy", ["disk", "loop"])
 def test_answers_that_are_there_when_the_run_is_cancelled_are_kept_and_paid(busy: str, tmp_path: Path) -> None:
     disk_is_busy, disk_is_ready = threading.Event(), threading.Event()
@@ -195,14 +189,6 @@ def test_a_fault_that_persists_leaves_its_sample_unscored_and_lowers_no_mean(tmp
     assert Counter((item.score, item.failure) for item in scored) == {(1.0, None): 11, (None, "timeout"): 1}
 
 
-def test_an_overflow_is_neither_retried_nor_a_wrong_answer(tmp_path: Path) -> None:
-    session = failing("overflow")
-    scored = score_outcomes(TASK, execute(session, tmp_path))
-    assert set(session.attempts.values()) == {1}
-    assert {(item.score, item.failure) for item in scored} == {(None, "overflow")}
-    assert not (tmp_path / "state.db").exists()
-
-
 def test_a_fatal_fault_stops_the_run_after_no_more_requests_than_are_under_way(tmp_path: Path) -> None:
     session = failing("unauthorized", fatal=True)
     with pytest.raises(RunError, match="unauthorized: as told"):
@@ -221,16 +207,6 @@ def test_a_failed_request_is_not_repeated_when_the_minutes_are_over(tmp_path: Pa
     outcomes = execute(Scripted(busy), tmp_path, concurrency=1, max_retries=10, meter=meter)
     assert asked_at_s == [0.0, 50.0, 100.0]
     assert [outcome.unscored for outcome in outcomes] == ["rate_limit"]
-    assert meter.ran_out
-
-
-def test_nothing_more_is_sent_when_a_server_asks_for_more_patience_than_there_are_minutes(tmp_path: Path) -> None:
-    def busy(*_: object) -> Generation:
-        raise EngineFault("rate_limit", "slow down", retryable=True, retry_after_s=300.0)
-
-    meter, session = Meter(Budget(minutes=2), Price(), sampling=Sampling()), Scripted(busy)
-    outcomes = execute(session, tmp_path, concurrency=2, max_retries=10, meter=meter)
-    assert sum(session.attempts.values()) == len(outcomes) == 2
     assert meter.ran_out
 
 

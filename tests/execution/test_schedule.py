@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from os.path import commonprefix
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.execution.schedule import Listed, PrefixGate, in_prefix_order
 from contextcliff.execution.store import PlannedSample
-from contextcliff.records.sample import Passage, Recipe, Sample, Turn, Words
+from contextcliff.records.sample import Passage, Recipe, Sample, Words
 from tests.execution.planned_samples import answered, lost, planned
 from tests.tasks.needles import build, niah, prompt
 
@@ -24,47 +23,12 @@ def shared_characters(samples: tuple[Sample, ...] | list[Sample]) -> int:
     return sum(len(commonprefix([prompt(a).user, prompt(b).user])) for a, b in pairwise(samples))
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.randoms(use_true_random=False))
-def test_the_order_does_not_depend_on_the_order_given(rng: Random) -> None:
-    shuffled = list(SAMPLES)
-    rng.shuffle(shuffled)
-    assert in_prefix_order(shuffled) == in_prefix_order(SAMPLES)
-
-
-def test_short_lengths_come_first_and_nothing_is_lost() -> None:
-    ordered = in_prefix_order(SAMPLES)
-    assert [sample.context_tokens for sample in ordered] == [300] * 15 + [900] * 15
-    assert set(ordered) == set(SAMPLES)
-
-
 def test_neighbours_share_as_much_as_in_the_order_of_the_prompts_themselves() -> None:
     for length in (300, 900):
         ordered = [sample for sample in in_prefix_order(SAMPLES) if sample.context_tokens == length]
         by_text = sorted(ordered, key=lambda sample: prompt(sample).user)
         # The needles of one place begin alike; their cities sort the same way in both orders.
         assert shared_characters(ordered) == shared_characters(by_text)
-
-
-BIRDS = tuple(
-    Turn(user=(Words(text="Name a bird."),), assistant=(Words(text=f"{bird} and its long song."),))
-    for bird in ("Wren", "Owl", "Crow", "Lark", "Kite")
-)
-
-
-def conversation(name: str, *birds: int, question: str = "Which?") -> Sample:
-    recipe = Recipe(turns=tuple(BIRDS[bird] for bird in birds), user=(Words(text=question),))
-    return replace(SAMPLES[0], sample_id=name, recipe=recipe, built_tokens=100)
-
-
-def test_conversations_that_begin_alike_are_neighbours() -> None:
-    samples = [
-        conversation("a", 0, 1, 2), conversation("b", 3, 1, 2), conversation("c", 0, 1, 4),
-        conversation("d", 3, 1, 4), conversation("e", 0, 1, 2, question="What was first?"),
-    ]  # fmt: skip
-    ordered = "".join(sample.sample_id for sample in in_prefix_order(samples))
-    assert {*ordered[:3]} == {*"ace"} or {*ordered[2:]} == {*"ace"}
-    assert "ae" in ordered or "ea" in ordered
 
 
 LONG = "a" * 80
@@ -115,11 +79,6 @@ def test_those_that_share_a_prefix_go_together_when_its_first_token_or_its_end_i
     assert handed_out(leading) == "y z"
 
 
-def test_less_than_half_of_a_prompt_is_not_waited_for() -> None:
-    leading = gate(planned("one", "a" * 40 + "b" * 60), planned("two", "a" * 40 + "c" * 60))
-    assert handed_out(leading) == "one two"
-
-
 def test_a_prefix_is_waited_for_where_that_halves_what_is_left_to_compute() -> None:
     root = planned("root", "a" * 50 + "b" * 50)
     little, more = planned("little", "a" * 60 + "c" * 40), planned("more", "a" * 60 + "d" * 40)
@@ -142,15 +101,6 @@ def test_another_leads_where_the_first_fails_and_is_tried_again() -> None:
     assert handed_out(leading) == "z"
     leading.ended(items[0], lost(items[0]))
     assert handed_out(leading) == ""
-
-
-def test_what_is_put_back_comes_first_again() -> None:
-    items = equal("abc")
-    leading = gate(*items)
-    item = leading.next()
-    assert item is items[0]
-    leading.put_back(item)
-    assert handed_out(leading) == "a0 b1 c2"
 
 
 PROMPTS = st.lists(st.text(alphabet="ab", min_size=1, max_size=6), max_size=12)
@@ -181,16 +131,6 @@ def test_every_sample_goes_once_whatever_becomes_of_those_before_it(
             under_way.remove(item)
             leading.ended(item, answered(item) if event == "answered" else lost(item))
     assert sorted(order, key=int) == [str(place) for place in range(len(items))]
-
-
-@given(PROMPTS)
-def test_one_at_a_time_go_in_the_order_given(prompts: list[str]) -> None:
-    items = [planned(str(place), prompt) for place, prompt in enumerate(prompts)]
-    leading, order = gate(*items), []
-    while (item := leading.next()) is not None:
-        order.append(item)
-        leading.ended(item, answered(item))
-    assert order == items
 
 
 def test_in_slots_samples_of_one_context_go_one_after_another_and_those_of_others_beside_them() -> None:

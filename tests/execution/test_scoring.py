@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,10 +13,9 @@ from contextcliff.records.generation import Generation, Outcome, Score
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits
 from tests.execution.planned_samples import planned, score_outcomes
-from tests.tasks.needles import TEXT, build, niah, said
+from tests.tasks.needles import build, niah, said
 
 SAMPLES = build(niah(lengths=[300], depths=[0.0, 1.0], trials=2))
-DOCUMENTS = {TEXT.document_id: TEXT}
 
 
 @dataclass(frozen=True)
@@ -40,10 +38,6 @@ class Watching(Task):
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         self.seen.append((sample.sample_id, context))
         return Score(value=0.5, prediction=generation.text, failure=None)
-
-
-class Reading(Watching):
-    traits = Traits(graded=True, embeds_texts=True, reads_documents=True)
 
 
 def outcomes(*answers: str | None) -> list[Outcome]:
@@ -82,37 +76,6 @@ def test_an_answer_that_was_scored_is_not_scored_again() -> None:
     first = [scorer.score(outcome) for outcome in answered]
     assert [scorer.score(outcome) for outcome in answered] == first
     assert len(task.seen) == 2
-
-
-def test_what_has_no_answer_is_unscored_and_never_shown_to_the_task() -> None:
-    task = Watching()
-    (scored,) = score_outcomes(task, outcomes(None))
-    assert (scored.score, scored.failure, task.seen) == (None, "timeout", [])
-    assert Scorer(task, SAMPLES).texts_to_embed(*outcomes(None)) == ()
-
-
-def test_each_is_scored_against_the_answers_of_all_samples() -> None:
-    task = Watching()
-    Scorer(task, SAMPLES).score(*outcomes("one"))
-    assert task.seen[0][1].foreign_answers == {answer for sample in SAMPLES for answer in sample.answers}
-
-
-def test_documents_go_to_tasks_that_read_them() -> None:
-    reading, other = Reading(), Watching()
-    (read,), (not_read,) = (score_outcomes(task, outcomes("one"), DOCUMENTS) for task in (reading, other))
-    assert (reading.seen[0][1].document, other.seen[0][1].document) == (TEXT, None)
-    assert (read.document, not_read.document) == (TEXT, None)
-    assert read.graded
-
-
-def test_vectors_are_those_of_the_texts_that_the_task_names() -> None:
-    def vectors_of(texts: Sequence[str]) -> Mapping[str, Sequence[float]]:
-        return {text: (float(len(text)),) for text in texts}
-
-    task = Watching()
-    Scorer(task, SAMPLES, vectors_of=vectors_of).score(*outcomes("three"))
-    Scorer(task, SAMPLES).score(*outcomes("three"))
-    assert [context.vectors for _, context in task.seen] == [{"three": (5.0,)}, None]
 
 
 @pytest.mark.parametrize(

@@ -104,20 +104,6 @@ def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in
     assert len(asked) == 300
 
 
-def test_a_server_that_dies_opens_the_breaker_and_the_same_command_goes_on(tmp_path: Path, tokenizer: str) -> None:
-    overrides = ("task.lengths=[200]", "task.trials=10", TEN_DEPTHS, "engine.max_retries=8")
-    with serving(FakeServer(models=WINDOW, fault=lambda number: "500" if number > 20 else None)) as server:
-        done = contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS)
-        assert done.returncode == 1
-        assert done.stderr.startswith("error: 25 requests failed in a row, the last with server_error:")
-        assert done.stderr.count("\n") == 1
-        assert kept(tmp_path / "outputs" / "state.db") == 20
-        server.fault = lambda _: None
-        assert contextcliff_process(*command(server, tokenizer, *overrides), cwd=tmp_path, env=NO_KEYS).returncode == 0
-    (report,) = reports(tmp_path)
-    assert (report["counts"]["reused"], report["counts"]["completed"]) == (20, 100)
-
-
 MIB = 2**20
 PEAK = """
 import resource, subprocess, sys

@@ -16,10 +16,10 @@ from unittest import mock
 
 import pytest
 
-from contextcliff.errors import ConfigError, RunError
+from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution import database
 from contextcliff.execution.database import COLUMNS, insert, seal_runs
-from contextcliff.execution.store import Fault, PlannedSample, Respondent, Store, StoredRun
+from contextcliff.execution.store import PlannedSample, Respondent, Store, StoredRun
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
 from contextcliff.records.report import RunFacts
@@ -61,7 +61,7 @@ def test_nothing_is_written_before_the_first_answer_and_all_of_it_with_that(tmp_
     with Store(folder) as store:
         store.begin(RUN, PLANNED, [TEXT])
         for kind in ("timeout", "timeout", "connect"):
-            store.record_fault("run", "x", Fault(kind=kind, detail="refused"))
+            store.record_fault("run", "x", EngineFault(kind, "refused"))
         store.keep_vectors({"v": [0.5, 0.25]})
         store.add_wall_time("run", 1.0)
         assert not folder.exists()
@@ -89,7 +89,7 @@ def test_a_label_belongs_to_one_configuration(tmp_path: Path) -> None:
 
 
 def test_a_locked_database_is_named_and_a_freed_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_BUSY_MS", 50)
+    monkeypatch.setattr(database, "_BUSY_S", 0.05)
     with Store(kept(tmp_path, 0)) as store:
         assert store.generation("key-0") == said("9")
         with sqlite3.connect(tmp_path / "state.db", isolation_level=None) as holder:
@@ -125,7 +125,7 @@ def test_a_number_that_is_not_finite_is_not_stored(tmp_path: Path, number: float
     with Store(tmp_path) as store:
         with pytest.raises(RunError, match="a number that is not finite is not stored"):
             store.keep(PLANNED[0], replace(said("9"), latency_ms=number))
-        with pytest.raises(RunError, match="a number that is not finite: it is not stored"):
+        with pytest.raises(RunError, match="a number of an embedding is not finite: it is not stored"):
             store.keep_vectors({"v": [0.5, number]})
     assert not (tmp_path / "state.db").exists()
 

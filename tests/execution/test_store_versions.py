@@ -58,25 +58,6 @@ def test_nothing_of_an_earlier_layout_is_lost_or_changed(tmp_path: Path) -> None
     assert all(answer is not None for _, answer in found[-1])
 
 
-@pytest.mark.parametrize("layout", EARLIER)
-@pytest.mark.parametrize("data", ["x''", "x'00'", "'{}'", "substr(generation, 1, length(generation) - 1)"])
-def test_a_damaged_row_of_an_earlier_layout_stays_as_it_is_and_is_damage(
-    tmp_path: Path, layout: int, data: str
-) -> None:
-    with opened(stored(tmp_path, layout)) as connection:
-        connection.execute(f"UPDATE generations SET generation = {data} WHERE key = (SELECT min(key) FROM generations)")
-        first, second = (
-            key.hex() if isinstance(key, bytes) else key
-            for (key,) in connection.execute("SELECT key FROM generations ORDER BY key LIMIT 2")
-        )
-    with Store(tmp_path) as store:
-        assert store.generation(second) is not None
-        with pytest.raises(RunError, match="a row can't be read|a row of generations is not as it was written"):
-            store.generation(first)
-        with pytest.raises(RunError, match="an answer is to another prompt"):  # which the schedule told
-            store.generation(second, prompt_sha256="another")
-
-
 def test_an_earlier_layout_is_brought_up_to_date_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
     file = stored(tmp_path, 2)
     before = file.read_bytes()

@@ -19,7 +19,7 @@ from contextcliff.execution.store import (
 from contextcliff.records.corpus import AuditBin, LengthAudit, Span
 from contextcliff.records.generation import Generation
 from contextcliff.records.positions import Positions
-from contextcliff.records.report import DrawnBins, RunFacts
+from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Reference
 from tests.tasks.needles import build, niah
 
@@ -38,7 +38,7 @@ FACTS = replace(
     own_tokenizer=True,
     texts="2 documents, 6 questions",
     task_option="qa",
-    drawn=DrawnBins(bins=5, binning="fixed"),
+    drawn=(5, "fixed"),
     notes=("one document is left out", "the cap is tested on fresh samples"),
     audit=LengthAudit(lengths=(400, 900), too_short=1, too_long=0, bins=(BIN,)),
     server=("vllm 0.9", "prefix cache on"),

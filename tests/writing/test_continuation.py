@@ -22,7 +22,6 @@ from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.task.continuation_contexts import context_tiers
-from contextcliff.writing.task.continuation_scoring import prompt_text
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import said
 
@@ -48,15 +47,6 @@ def test_tiers_worked_out_by_hand() -> None:
     } == expected
 
 
-def test_a_context_without_room_for_twice_the_answer_is_refused_with_both_numbers() -> None:
-    with pytest.raises(ValueError, match="longest") as raised:
-        context_tiers(start=2_048, longest=1_023, divisions=0, answer_tokens=512)
-    assert str(raised.value) == (
-        "the longest context has 1,023 tokens, and an answer of 512 needs 1,024; ask for a shorter answer, or give a "
-        "longer context"
-    )
-
-
 ASKED = {
     "start": st.integers(1, 100_000),
     "longest": st.integers(2_000, 2_000_000),
@@ -76,18 +66,6 @@ def test_tiers_ascend_from_no_less_than_the_start_to_the_longest(
     assert tiers == (longest,) or tiers[0] >= start
     step = 2 ** (1 / (divisions + 1))
     assert all(other <= one * step + 2 for one, other in pairwise(tiers))  # two halves from rounding, one by the step
-
-
-@given(**ASKED, divisions=DIVISIONS)
-def test_more_divisions_and_a_longer_context_only_add_tiers_above_the_first(
-    start: int, longest: int, answer_tokens: int, divisions: int
-) -> None:
-    plain = context_tiers(start=start, longest=longest, divisions=0, answer_tokens=answer_tokens)
-    assert set(plain) <= set(
-        context_tiers(start=start, longest=longest, divisions=divisions, answer_tokens=answer_tokens)
-    )
-    longer = context_tiers(start=start, longest=2 * longest, divisions=0, answer_tokens=answer_tokens)
-    assert set(plain) - {longest} <= set(longer)
 
 
 STORY = Document(
@@ -131,45 +109,6 @@ def of_length(found: tuple[Sample, ...], context_tokens: int) -> list[Sample]:
 def score(text: str, *, completion_tokens: int = 256, sample: Sample | None = None) -> Score:
     answer = replace(said(text, "length"), completion_tokens=completion_tokens)
     return continuation().score(sample or samples()[0], answer, AGAINST_THE_STORY)
-
-
-@pytest.mark.slow
-@settings(max_examples=40)
-@given(
-    max_tokens=st.integers(64, 700),
-    max_context=st.integers(1500, 8192),
-    divisions=st.sampled_from([0, 1, 2, 4]),
-    start_context=st.sampled_from([256, 512, 1024, 2048]),
-)
-def test_all_lengths_end_at_one_point_and_each_is_a_suffix_of_the_next(
-    max_tokens: int, max_context: int, divisions: int, start_context: int
-) -> None:
-    asked = {"max_tokens": max_tokens, "max_context": max_context, "divisions": divisions}
-    found = built(continuation(**asked, start_context=start_context, rounds=1)).samples
-    assert len({passage(sample).end for sample in found}) == 1
-    texts = [prompt_text(sample, STORY) for sample in found]
-    for shorter, longer in pairwise(texts):
-        assert longer.endswith(shorter)
-        assert len(longer) >= len(shorter)
-    point = passage(found[0]).end
-    for sample in found:
-        # The prompt ends with the text, and what the author wrote next begins where it ends.
-        assert render(sample.recipe, {"story": STORY}).user.endswith(STORY.text[:point][-200:])
-        assert sample.reference.evidence[0].start == point
-        answer = min(max_tokens, ROOM.context_window // 4)
-        spanned = STORY.text[sample.reference.evidence[0].start : sample.reference.evidence[0].end]
-        assert answer - 12 <= len(TOKENIZER.starts(spanned)) <= answer + 1
-
-
-@settings(max_examples=15)
-@given(max_tokens=st.integers(64, 1024), max_context=st.integers(2048, 8192))
-def test_a_context_holds_template_instruction_text_and_answer(max_tokens: int, max_context: int) -> None:
-    task = continuation(max_tokens=max_tokens, max_context=max_context, rounds=1)
-    for sample in built(task).samples:
-        counted = TOKENIZER.count_prompt(render(sample.recipe, {"story": STORY}))
-        assert counted + (sample.answer_tokens or 0) <= sample.context_tokens
-        assert abs(counted - sample.built_tokens) <= 3
-        assert counted + (sample.answer_tokens or 0) >= sample.context_tokens - allowed(sample)
 
 
 def allowed(sample: Sample) -> int:
@@ -220,15 +159,6 @@ def test_contexts_are_as_long_as_asked_and_differ_also_where_few_sentences_end(
         assert passage(longer).start < passage(shorter).start
     for length in set(asked) - {sample.context_tokens for sample in found.samples}:
         assert any(note.startswith(f"the text is too short for contexts of {length:,} tokens") for note in found.notes)
-
-
-def test_two_lengths_that_no_word_parts_are_refused() -> None:
-    with pytest.raises(ConfigError) as told:
-        built(continuation(lengths=[1000, 1001], max_tokens=64), LONG_WORDED)
-    assert str(told.value) == (
-        "task.lengths: 1,000 and 1,001 tokens make the same prompt; ask for lengths that are further apart, or lower "
-        "task.divisions"
-    )
 
 
 LONG_WORDED = Document(

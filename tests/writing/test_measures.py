@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-import time
 import zlib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
-from random import Random
 
 import numpy as np
 import pytest
 import textstat
 from hypothesis import example, given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from rouge_score.rouge_scorer import RougeScorer
 from scipy import stats
 
@@ -40,7 +37,6 @@ from contextcliff.writing.measures.words import (
     entropy,
     long_range_repetition,
     mtld,
-    prompt_index,
     prose_of,
     punctuation,
     repetition_rate,
@@ -175,8 +171,8 @@ COHERENCE = ("adjacent_coherence", "global_coherence", "local_coherence_3sent", 
         *((coherence(np.array([[1.0, 1.0], [bad, bad], [1.0, 0.0]])), {}) for bad in (0.0, np.nan, np.inf)),
     ],
 )  # fmt: skip
-def test_measures_that_come_together_by_hand(found: dict[str, float], expected: dict[str, float]) -> None:
-    assert found == pytest.approx(expected, abs=1e-12)
+def test_measures_that_come_together_by_hand(found: dict[str, float | None], expected: dict[str, float]) -> None:
+    assert {name: value for name, value in found.items() if value is not None} == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -274,33 +270,11 @@ def test_a_list_of_ones_own_has_one_word_a_line_and_is_told_by_its_words() -> No
         word_list_of("# nothing\n\n", "mine")
 
 
-@given(
-    st.lists(st.sampled_from(["did", "n't", "'s", "'", "-", "ly", "ily", "s", "'ll", "x", "7"]), min_size=1, max_size=6)
-)
-def test_no_fragment_of_a_word_breaks_the_lookup(pieces: list[str]) -> None:
-    for word in (word for joint in ("", " ", "-") for word in words_of(joint.join(pieces))):
-        assert is_familiar(word, dale_chall().words) in (True, False)
-
-
-@given(WORDS, st.randoms(use_true_random=False))
-def test_the_order_of_words_is_nothing_to_diversity(words: list[str], random: Random) -> None:
-    shuffled = random.sample(words, len(words))
-    assert vocabulary_diversity(shuffled) == vocabulary_diversity(words)
-    assert entropy(shuffled) == pytest.approx(entropy(words)) if words else entropy(shuffled) is None
-
-
 @given(WORDS, st.integers(1, 20))
 def test_the_window_slides_over_every_word(words: list[str], window: int) -> None:
     ratios = [len(set(words[start : start + window])) / window for start in range(len(words) - window + 1)]
     expected = pytest.approx(sum(ratios) / len(ratios)) if ratios else None
     assert unique_word_ratio(words, window=window) == expected
-
-
-@given(st.lists(st.integers(1, 60), min_size=4, max_size=50).filter(lambda lengths: len(set(lengths)) > 1))
-def test_shapes_are_scipys_unbiased_ones(lengths: list[int]) -> None:
-    found = sentence_lengths(lengths)
-    assert found["sentence_length_skewness"] == pytest.approx(stats.skew(lengths, bias=False), abs=1e-9)
-    assert found["sentence_length_kurtosis"] == pytest.approx(stats.kurtosis(lengths, bias=False), abs=1e-9)
 
 
 COPIES = st.lists(st.sampled_from("ab"), max_size=40) | st.lists(st.sampled_from("abcdef"), max_size=40)
@@ -321,41 +295,16 @@ def test_the_index_finds_what_a_naive_search_finds(words: list[str], prompt: lis
     assert copied_share(words, index) == (pytest.approx(len(copied) / len(words)) if words else None)
 
 
-def test_a_sentence_of_the_prompt_is_copied_and_chance_is_not() -> None:
-    index = prompt_index("It was the best of times, it was the worst of times. The end.")
-    words = "she said it was the best of times it was the worst of course it was the end".split()
-    # "it was the best of times it was the worst of" is a run of 11 of its 18 words.
-    assert (index.longest(words), copied_share(words, index)) == (11, 11 / 18)
-
-
 @given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.lists(st.sampled_from("abcde"), min_size=1))
 def test_rouge_l_is_googles(words: list[str], reference: list[str]) -> None:
     expected = RougeScorer(["rougeL"]).score(" ".join(reference), " ".join(words))["rougeL"].fmeasure
     assert rouge_l(words, reference) == pytest.approx(expected)
 
 
-@pytest.mark.slow
-def test_a_prompt_of_three_quarters_of_a_million_words_takes_seconds_and_rouge_l_milliseconds(story: str) -> None:
-    words = Random(1).choices(fresh(20_000), k=750_000)
-    began = time.process_time()
-    index = PromptIndex(words)
-    assert index.longest(words[5000:5800]) == 800
-    assert index.longest(words[100:900][::-1]) < 5
-    assert time.process_time() - began < 10.0
-    told, began = story.lower().split(), time.process_time()
-    rouge_l(told[:800], told[3000:3800])
-    assert time.process_time() - began < 0.05
-
-
 def test_drift_is_a_share_of_characters_and_no_page_of_a_novel_drifts(story: str, novel: str) -> None:
     assert language_drift(prose_of(ENGLISH + FRENCH + FRENCH)) == pytest.approx(2 / 3, abs=0.02)
     assert language_drift(prose_of(story)) == 0.0
     assert language_drift(prose_of(novel[:200_000])) == 0.0
-
-
-@given(arrays(np.float64, (5, 3), elements=st.floats(-1e200, 1e200)))
-def test_every_cosine_is_finite_and_in_range(vectors: np.ndarray) -> None:
-    assert all(np.isfinite(value) and -1 - 1e-9 <= value <= 2 + 1e-9 for value in coherence(vectors).values())
 
 
 WITHOUT_EMBEDDINGS = {name for name, measure in BY_NAME.items() if not measure.embeds} - {"shortfall"}
@@ -395,23 +344,6 @@ def test_every_measure_of_any_text_is_finite(text: str, other: str, language: st
     found = measured(text, language, prompt=other, reference=other)
     assert set(found) <= WITHOUT_EMBEDDINGS
     assert all(math.isfinite(value) for value in found.values())
-
-
-def test_the_order_of_sentences_is_nothing_to_words_and_a_page_twice_over_is_more_repetitive(story: str) -> None:
-    sentences = [
-        "The tide came in early.",
-        "He read the ledger twice.",
-        "Nobody in the room spoke, and the lamp went out!",
-    ]
-    there, back = measured(" ".join(sentences)), measured(" ".join(reversed(sentences)))
-    same = ("vocabulary_diversity", "word_entropy", "char_entropy", "sentence_length_variance", "cloze_score")
-    for name in (*same, "avg_sentence_length", "comma_density"):
-        assert there[name] == pytest.approx(back[name])
-    page = story[5000:8000]
-    once, twice = measured(page), measured(f"{page}\n\n{page}")
-    for name in ("bigram_repetition_rate", "trigram_repetition_rate", "long_range_repetition", "compression_ratio"):
-        assert twice[name] > once[name], name
-    assert twice["vocabulary_diversity"] < once["vocabulary_diversity"]
 
 
 def test_words_letters_and_sentences_are_as_textstat_has_them(story: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +21,6 @@ from contextcliff.writing.paired import MeasureDifference, difference_blocks, di
 from tests.make import known
 from tests.reporting import made_reports
 from tests.reporting.figure_texts import words
-from tests.reporting.made_reports import printed
 from tests.simulated_reports import CLIFF, edited, simulated
 from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
@@ -122,22 +119,6 @@ def test_z_scores_are_compared_where_every_round_of_the_pairs_has_one() -> None:
     assert (one.scale, one.n_pairs) == ("raw", 20)
 
 
-def test_rounds_without_a_score_or_without_the_measure_are_left_out_and_the_latter_are_counted() -> None:
-    pairs = shifted("composite", by=5.0)
-    pairs[0] = replace(pairs[0], candidate=None, candidate_figures={})
-    pairs[1] = replace(pairs[1], candidate_figures={"healthy": 0.0})
-    row = differences(pairs)["composite"]
-    assert (row.n_pairs, row.n_unmeasured) == (18, 1)
-    assert "mtld" not in differences(pairs)
-
-
-def test_figures_by_different_rules_are_shown_and_not_tested() -> None:
-    row = differences(shifted("cloze_score", by=5.0), side=replace(SIDE, word_list="another"))["cloze_score"]
-    assert (row.p_worse, row.shown) == (None, None)
-    assert "different rules" in str(row.reason)
-    assert row.difference == pytest.approx(5.0, abs=1.0)
-
-
 def test_raw_figures_that_depend_on_the_length_are_not_tested_between_answers_of_other_lengths() -> None:
     short = [replace(each, details={**each.details, "continuation_length": 100.0}) for each in make_rounds()]
     side = replace(SIDE, name="q4", writing=make_writing(short))
@@ -216,43 +197,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_the_table_has_a_row_a_run_and_length(written: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO((written / "comparison.csv").read_text(encoding="utf-8"))))
-    of_a = [row for row in rows if row["run"] == "a" and row["cloze_score"]]
-    tiers = make_writing(make_rounds(tiers=(2048, 4096, 8192), rounds=4)).tiers
-    assert [int(row["context_length"]) for row in of_a] == [tier.context_tokens for tier in tiers]
-    cloze = next(level for level in tiers[0].measures if level.name == "cloze_score")
-    assert (float(of_a[0]["cloze_score"]), float(of_a[0]["cloze_score_std"]), of_a[0]["cloze_score_n"]) == (
-        *(cloze.mean, cloze.std, "4"),
-    )
-    # A run without prose has scores, and no measure as 0.
-    of_c = [row for row in rows if row["run"] == "c"]
-    assert len(of_c) == 5
-    assert {row["cloze_score"] for row in of_c} == {""}
-    assert all(row["score"] for row in of_c)
-
-
-@pytest.mark.slow
 def test_files_name_the_texts_to_read_and_not_on_whose_disk_the_runs_lie(written: Path) -> None:
     for file in ("comparison.json", "comparison.md", "comparison.csv", "comparison.html"):
         assert "/home/ada" not in (written / file).read_text(encoding="utf-8")
     assert "| run-1/writing.html |" in (written / "comparison.md").read_text(encoding="utf-8")
     run = json.loads((written / "comparison.json").read_text(encoding="utf-8"))["runs"][1]
     assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")
-
-
-@pytest.mark.slow
-def test_nothing_of_a_name_is_obeyed(written: Path) -> None:
-    table = (written / "comparison.csv").read_text(encoding="utf-8")
-    assert "'=cmd" in table
-    page = (written / "comparison.md").read_text(encoding="utf-8")
-    assert "<script>" not in page
-    assert "[a](b)" not in page
-    for file in ("comparison.csv", "comparison.md", "comparison.json"):
-        assert "\x1b" not in (written / file).read_text(encoding="utf-8")
-
-
-def test_the_console_has_the_core_measures_within_80_columns() -> None:
-    shown = printed(compared(["one · " + "x" * 90, "two"], silent="three"))
-    assert all(len(line) <= 80 for line in shown.splitlines())
-    assert "Cloze score (lower is better)" in " ".join(shown.split())

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from html import unescape
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,24 +88,6 @@ def test_the_tables_have_a_length_and_a_round_a_row_with_every_measure(cliff: Re
         assert row["round_number"] == str(item.sample.trial + 1)
 
 
-def test_the_analysis_file_has_everything_that_was_found(cliff: Report) -> None:
-    report = with_writing(cliff)
-    found = json.loads(files_of(report, [])["degradation_analysis.json"])
-    writing = writing_in(report)
-    for key in ("tests", "trends", "steps"):
-        assert found[key] == json.loads(json.dumps([asdict(item) for item in getattr(writing, key)]))
-    assert (found["verdict"], found["warnings"]) == (str(writing.verdict), [*map(str, writing.warnings)])
-    outliers = [(tier.context_tokens, one.trial + 1) for tier in writing.tiers for one in tier.outliers]
-    assert [(row["context_tokens"], row["round"]) for row in found["outliers"]] == outliers
-    assert found["convergence"][0]["measures"]["cloze_score"]["converged"] is True
-    assert [row["composite"]["mean"] for row in found["composites"]] == [t.composite.mean for t in writing.tiers]
-
-
-def test_a_figure_that_json_has_no_word_for_is_refused(cliff: Report) -> None:
-    with pytest.raises(ValueError, match="JSON"):
-        files_of(with_writing(cliff), [make_round(details={"cloze_score": float("nan")})])
-
-
 def test_all_that_was_written_can_be_read_the_original_first(cliff: Report) -> None:
     scored = make_rounds(rounds=2)
     text = files_of(with_writing(cliff, scored), list(reversed(scored)))["generations.txt"]
@@ -121,14 +102,6 @@ def test_all_that_was_written_can_be_read_the_original_first(cliff: Report) -> N
     ]
     assert headers[-1].startswith("16,384 TOKENS, ROUND 2/2: repetition, ended by stop, 512 tokens. Cloze 2")
     assert set(blocks[5::2]) == {PROSE}
-
-
-@pytest.mark.parametrize("name", ["=1+1", "+A1", "-2+3", "@SUM(A1)", "\t=1", "\r=1"])
-def test_no_name_is_run_by_a_spreadsheet(cliff: Report, name: str) -> None:
-    row = rows_of(files_of(edited(with_writing(cliff), model=name, label=name), []))[0]
-    assert row["model"].startswith("'") or not name[0].strip()
-    assert row["model"][0] not in "=+-@\t\r"
-    assert row["label"] == row["model"]
 
 
 @settings(max_examples=60)
@@ -184,15 +157,3 @@ def test_the_page_has_no_script_asks_nothing_of_a_network_and_says_not_on_whose_
     assert not re.search(r"<(script|link|iframe|img)\b", page)
     assert "/home/ada" not in page
     assert "novel.txt" in page
-
-
-def test_many_long_texts_are_cut_alike_so_that_the_page_stays_small(cliff: Report) -> None:
-    scored = make_rounds(tiers=(512,), rounds=3)
-    long = [
-        replace(item, generation=replace(item.generation, text="word " * 1_000_000)) if item.generation else item
-        for item in scored
-    ]
-    made = with_writing(cliff, scored)
-    page = writing_page(made, writing_in(made), scored=long, parameters={})
-    assert "Texts are cut after 3,000,000 characters; generations.txt has them whole." in page
-    assert [len(text) for text in texts_of(page)[1:]] == [3_000_001] * 3

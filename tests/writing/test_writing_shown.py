@@ -14,7 +14,6 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown
 from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.levels import as_shown
-from contextcliff.writing.task.continuation_scoring import answer_figures
 from tests.make import known
 from tests.reporting.figure_texts import overlaps
 from tests.simulated_reports import edited
@@ -25,18 +24,6 @@ PROMPTS = tuple(tokens - 9 for tokens in TIERS)
 NINE = tuple(1024 * 2**i for i in range(9))
 TWELVE = tuple(round(2048 * 2 ** (i / 2)) for i in range(12))
 HOSTILE = "a|b <script>alert(1)</script> `c` [d](http://e) *h*"
-
-
-def test_an_answer_is_told_by_every_figure_that_was_measured() -> None:
-    details = {
-        **{"cloze_score": 14.66, "vocabulary_diversity": 0.5641, "bigram_repetition_rate": 0.02, "word_count": 1234.0},
-        **{"adjacent_coherence": 0.4, "composite": 12.34},
-    }
-    assert answer_figures(details) == (
-        *("Cloze 14.66", "level 16+", "vocabulary 0.564", "bigram repetition 0.020", "coherence 0.400"),
-        *("1,234 words", "composite 12.3"),
-    )
-    assert answer_figures({"em": 1.0}) == ()
 
 
 def test_every_table_of_the_page_is_a_table_and_hostile_words_stay_words(cliff: Report) -> None:

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from contextcliff.analysis.lengths import Item
-from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.writing.levels import DrawnTier
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
-from contextcliff.writing.tests import against_author, against_shortest, writing_trends
-from tests.make import scoring
+from contextcliff.writing.tests import against_author, against_shortest
 from tests.statistics.simulated_walks import allowed
 
 RUNS = 1_000
@@ -119,16 +117,6 @@ def test_an_imitator_at_any_place_is_called_in_at_most_one_run_of_twenty(between
 
 
 @pytest.mark.slow
-def test_where_nothing_changes_a_trend_is_called_in_at_most_one_run_of_twenty() -> None:
-    rng, runs = np.random.default_rng(20_263), 100
-    alarms = 0
-    for _ in range(runs):
-        trends = writing_trends([tier(length, prose(rng, 6)) for length in LENGTHS])
-        alarms += any(trend.p_holm is not None and trend.p_holm <= 0.05 for trend in trends)
-    assert alarms <= allowed(0.05, runs)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cloze_score", "vocabulary_diversity", "bigram_repetition_rate"])
 def test_a_collapse_by_three_standard_deviations_is_nearly_always_found(name: str) -> None:
     rng, runs = np.random.default_rng(20_264), 200
@@ -144,26 +132,3 @@ def test_a_collapse_by_three_standard_deviations_is_nearly_always_found(name: st
         elsewhere += bool(degraded - {(LENGTHS[-1], name)})
     assert found >= 0.95 * runs
     assert elsewhere <= allowed(0.05, runs)
-
-
-@pytest.mark.slow
-def test_fewer_rounds_never_give_a_higher_cap_on_average() -> None:
-    """A run that is fine up to 4,096 tokens and bad at 8,192; no cap counts as 0 tokens."""
-    rng, runs = np.random.default_rng(20_265), 150
-    means = {1_024: 0.70, 2_048: 0.68, 4_096: 0.66, 8_192: 0.35}
-    caps = []
-    for rounds in (5, 10, 20):
-        found = []
-        for _ in range(runs):
-            # In steps of a twentieth: a test of few different scores is a quick one.
-            drawn = {
-                length: np.clip(np.round(20 * rng.normal(mean, 0.08, rounds)) / 20, 0.0, 1.0).tolist()
-                for length, mean in means.items()
-            }
-            levels = scoring(drawn)
-            bar = make_threshold(levels, threshold=0.7, relative=True, confidence=CONFIDENCE)
-            found.append(fixed_sequence_test(levels, bar).cap_tokens or 0)
-        caps.append(float(np.mean(found)))
-        assert sum(cap > 4_096 for cap in found) <= allowed(1.0 - CONFIDENCE, runs)
-    # Five rounds make a baseline and no more, of ten some clear the next length, and of twenty all clear 4,096.
-    assert caps[0] < caps[1] < caps[2]

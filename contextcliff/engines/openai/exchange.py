@@ -236,13 +236,13 @@ class _Answer:
         is_silent = not (text or reasoning or completion_tokens)
         if (failure := engine_fault(finish_reason, is_silent=is_silent)) is not None:
             raise failure
-        reply = split_reasoning(text, reasoning=reasoning)
+        answer, thought = split_reasoning(text, reasoning=reasoning)
         if completion_tokens is None:
             completion_tokens = sum(bool(piece.text or piece.reasoning) for piece in pieces)
         ended_s = self.ended_s or self.started_s
         return Generation(
-            text=reply.answer,
-            reasoning=reply.reasoning,
+            text=answer,
+            reasoning=thought,
             reasoning_tokens=reasoning_tokens,
             finish_reason=finish_reason,
             prompt_tokens=self.request.built_tokens if prompt_tokens is None else prompt_tokens,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import NamedTuple
 
 _FINAL = r"(?:<\|start\|>[^<]*)?<\|channel\|>\s*final\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
@@ -62,16 +61,8 @@ _ANSWER = re.compile(
 """An answer that has marks of its own behind the reasoning."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reply:
-    """An answer and the reasoning before it."""
-
-    answer: str
-    reasoning: str
-
-
-def split_reasoning(text: str, *, reasoning: str = "") -> Reply:
-    """Cut reasoning off the start of an answer; `reasoning` is what the server sent in a field of its own.
+def split_reasoning(text: str, *, reasoning: str = "") -> tuple[str, str]:
+    """The answer, and the reasoning that stood at its start; `reasoning` is what the server sent in a field of its own.
 
     A block that never closes is all reasoning: the model ran out of tokens while it thought. A chat template that
     opens the block in the prompt leaves only its closing mark in the answer. A later block is part of the answer.
@@ -85,7 +76,7 @@ def split_reasoning(text: str, *, reasoning: str = "") -> Reply:
     if thoughts and (answer := _ANSWER.match(rest)) is not None:
         rest = answer[1]
     if not thoughts and not reasoning:
-        return Reply(answer=text, reasoning="")
+        return text, ""
     said = "\n".join(filter(None, [reasoning, *(thought.strip() for thought in thoughts)]))
     # A mark that was cut off before any thought still says that the model began to think.
-    return Reply(answer=rest.lstrip(), reasoning=said or ("" if rest.strip() else text.strip()))
+    return rest.lstrip(), said or ("" if rest.strip() else text.strip())

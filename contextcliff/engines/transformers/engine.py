@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, Download, Engine, OnToken, Served, taken
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.reasoning import Reply, split_reasoning
+from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.engines.transformers.loading import (
     HubWeights,
     Loaded,
@@ -373,10 +373,10 @@ class TransformersSession:
             waiting.generation.set_exception(fault)
 
     def _generation(self, waiting: Waiting, request: Request, answer: Answer) -> Generation:
-        reply = waiting.end(answer)
+        text, reasoning = waiting.end(answer)
         return Generation(
-            text=reply.answer,
-            reasoning=reply.reasoning,
+            text=text,
+            reasoning=reasoning,
             finish_reason="stop" if answer.ended else "length",
             prompt_tokens=len(request.prompt.tokens),
             completion_tokens=len(answer.tokens),
@@ -407,13 +407,13 @@ class Waiting:
         if not text.endswith(_HALF_CHARACTER):  # the rest of it may come with the next token
             self._write(text)
 
-    def end(self, answer: Answer) -> Reply:
+    def end(self, answer: Answer) -> tuple[str, str]:
         """The whole answer, apart from its reasoning."""
         self._write(self._text(answer.tokens))
         # The marks of reasoning may be special tokens.
         marked = self._text(answer.tokens[:-1] if answer.ended else answer.tokens, skip_special_tokens=False)
-        reply = split_reasoning(marked)
-        return reply if reply.answer != marked else Reply(answer=self.written, reasoning="")
+        said, thought = split_reasoning(marked)
+        return (said, thought) if said != marked else (self.written, "")
 
     def _write(self, text: str) -> None:
         piece, self.written = text[len(self.written) :], text

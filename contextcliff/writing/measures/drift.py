@@ -2,51 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 from contextcliff.writing.measures.words import Prose
 
-_ARTICLES = "a an the"
-_DETERMINERS = """
-this that these those each every either neither some any no both all half such another other others enough several
-few fewer little less least many more most much own same what which whose whatever whichever
-"""
-_PRONOUNS = """
-i me my mine myself thou thee thy thine thyself ye we us our ours ourselves you your yours yourself yourselves
-he him his himself she her hers herself it its itself they them their theirs themselves
-who whom whoever whomever one oneself none nothing something anything everything
-nobody somebody anybody everybody someone anyone everyone
-"""
-_PREPOSITIONS = """
-aboard about above across after against along alongside amid amidst among amongst around as at atop before behind below
-beneath beside besides between betwixt beyond but by concerning despite down during except for from in inside into like
-near of off on onto opposite out outside over past per regarding round save since than through throughout till to
-toward towards under underneath unlike until unto up upon versus via with within without
-"""
-_CONJUNCTIONS = "and or nor so yet because although though albeit if unless lest whereas whereby while whilst whether"
-_AUXILIARIES = """
-am is are was were be been being do does did done doing have has had having hath doth art wast wert
-can cannot could may might must shall shalt should will wilt would ought need dare used
-"""
-_PARTICLES = """
-not n't there here then when where why how whence whither hence thence thither hither wherever whenever however
-too very also only just even again ever never always away back
-"""
-FUNCTION_WORDS = frozenset(
-    " ".join((_ARTICLES, _DETERMINERS, _PRONOUNS, _PREPOSITIONS, _CONJUNCTIONS, _AUXILIARIES, _PARTICLES)).split()
-)
-"""Articles, determiners, pronouns, prepositions, conjunctions, auxiliaries, particles and the adverbs like them."""
-_IRREGULAR = frozenset({"can't", "won't", "shan't", "ain't", "let's", "'tis", "tis", "twas"})
+_WORDS = files("contextcliff.writing").joinpath("word_lists", "function_words.txt")
+FUNCTION_WORDS = frozenset(chain(*map(str.split, re.findall(r"^[^#].*", _WORDS.read_text("utf-8"), re.MULTILINE))))
 
 
 def is_function_word(word: str) -> bool:
     """Whether a word in lower case is a function word; contractions (`he'll`) count by their first part."""
-    if word in FUNCTION_WORDS or word in _IRREGULAR:
-        return True
     stem = word.removesuffix("n't") if word.endswith("n't") else word.partition("'")[0]
-    return stem != word and stem in FUNCTION_WORDS
+    return word in FUNCTION_WORDS or (stem != word and stem in FUNCTION_WORDS)
 
 
 STRETCH = 200
@@ -66,10 +38,9 @@ _KIN = (
 
 
 def language_drift(prose: Prose) -> float | None:
-    """Share of a text's characters that are in another language than the document's, 0-1.
+    """Share of a text's characters, in stretches of whole sentences, that are in another language than the document's.
 
-    `py3langid` identifies the language of stretches of whole sentences of at least 200 characters. None for a shorter
-    text, and for a language that it does not know.
+    None for a text of less than 200 characters, and for a language that `py3langid` does not know.
     """
     own = next((kin for kin in _KIN if prose.language in kin), {prose.language})
     stretches = list(_stretches(prose.sentences))
@@ -94,7 +65,7 @@ def _stretches(sentences: Iterable[str]) -> Iterator[str]:
 
 @cache
 def _identifier() -> Any:
-    """An instance of the project's own: other code could restrict the languages of the package's global one."""
+    # Other code could restrict the languages of the package's global one.
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # it takes half a second to load
 
     return LanguageIdentifier.from_model_file(MODEL_FILE)

@@ -35,18 +35,16 @@ Vectors = NDArray[np.float64]
 
 
 def coherence(vectors: Vectors) -> dict[str, float]:
-    """Cosines between sentences, each between -1 and 1. Measures that need more sentences than there are are absent.
+    """Cosines between sentences: of neighbours, their variance, to the centroid, and within windows of three sentences.
 
-    `adjacent_coherence`: mean of neighbours (2 sentences); `coherence_variance`: their sample variance (3);
-    `global_coherence`: mean to the centroid of all (2); `local_coherence_3sent`: mean over all pairs in every window of
-    three sentences (3). Nothing is measured if a sentence has a vector that is zero or not finite: it has no direction.
+    Nothing is measured if a sentence has a vector that is zero or not finite: it has no direction.
     """
     units = _units(vectors)
     if units is None or len(units) < 2:
         return {}
     adjacent = (units[:-1] * units[1:]).sum(axis=1)
     measures = {"adjacent_coherence": float(adjacent.mean())}
-    centroid = _units(np.asarray(vectors, dtype=np.float64).mean(axis=0, keepdims=True))
+    centroid = _units(vectors.mean(axis=0, keepdims=True))
     if centroid is not None:
         measures["global_coherence"] = float((units @ centroid[0]).mean())
     if len(units) >= 3:
@@ -57,13 +55,9 @@ def coherence(vectors: Vectors) -> dict[str, float]:
 
 
 def reference_similarity(vectors: Vectors, reference: Vectors) -> float | None:
-    """Cosine of two texts' mean sentence vectors. None where a text has no sentence, or a mean has no direction."""
-    if not len(vectors) or not len(reference):
-        return None
-    means = [_units(np.asarray(rows, dtype=np.float64).mean(axis=0, keepdims=True)) for rows in (vectors, reference)]
-    if means[0] is None or means[1] is None:
-        return None
-    return float(means[0][0] @ means[1][0])
+    """Cosine of two texts' mean sentence vectors; None if a text has no sentence, or a mean no direction."""
+    one, other = (_units(rows.mean(axis=0, keepdims=True)) if len(rows) else None for rows in (vectors, reference))
+    return None if one is None or other is None else float(one[0] @ other[0])
 
 
 def _units(vectors: Vectors) -> Vectors | None:
@@ -96,11 +90,7 @@ def measure_prose(
     prompt: str | PromptIndex | None = None,
     reference: str | None = None,
 ) -> dict[str, float]:
-    """Every measure of `MEASURES` that can be taken of a text, by name; all finite.
-
-    `prompt` is what it continues (None or empty: copying is not measured), `reference` the author's own next words.
-    A text of fewer than twenty words has only its size measures.
-    """
+    """Every measure of `MEASURES` that can be taken of a text that continues `prompt`, by name; all finite."""
     if not text.strip():
         return {LENGTH: 0.0}
     prose = prose_of(text, language=language)

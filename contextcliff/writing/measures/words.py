@@ -28,10 +28,7 @@ _PLAIN = str.maketrans(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prose:
-    """A text with its sentences and words; all words are those of its sentences, in order.
-
-    Where the language sets no spaces between words, `words` and `words_per_sentence` are empty.
-    """
+    """A text with its sentences and their words; no words where the language sets no spaces between them."""
 
     text: str
     language: str
@@ -43,16 +40,13 @@ class Prose:
 
 
 def primary(language: str) -> str:
-    """The language of a tag without its region and script."""
     return language.replace("_", "-").partition("-")[0].lower()
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in lower case.
+    """The words of a text, in lower case: letters, marks and digits with single apostrophes and hyphens inside.
 
-    A word is a run of letters, marks and digits with single apostrophes and hyphens inside it: `well-known` and `don't`
-    are one word each. `--` and dashes separate words, and signs around a word (`go!`, `'go'`) do not belong to it. A
-    number with its points and commas is one word.
+    `--` and dashes separate words. A number with its points and commas is one word.
     """
     return _word().findall(normalize("NFC", text).translate(_PLAIN).lower())
 
@@ -64,14 +58,10 @@ def _word() -> re.Pattern[str]:
 
 
 def prose_of(text: str, *, language: str = "en") -> Prose:
-    """The sentences and words of a text.
-
-    `sentencex` splits the sentences: `Mr.` ends none, closing quotation marks belong to the sentence before them, and a
-    sentence ends where its paragraph does. A stretch without letters (`* * *`, `1868`) is no sentence.
-    """
-    text = _whole(text)
-    starts = sentence_starts(text, language=primary(language))
-    bounds = [*starts, len(text)]
+    """The sentences and words of a text. A stretch without letters (`* * *`, `1868`) is no sentence."""
+    # A model's answer can end inside a surrogate pair.
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    bounds = [*sentence_starts(text, language=primary(language)), len(text)]
     stretches = (text[start:end].strip() for start, end in pairwise(bounds))
     sentences = tuple(stretch for stretch in stretches if any(map(str.isalpha, stretch.translate(_PLAIN))))
     spaced = primary(language) not in UNSPACED
@@ -85,11 +75,6 @@ def prose_of(text: str, *, language: str = "en") -> Prose:
     )
 
 
-def _whole(text: str) -> str:
-    """The text with unpaired surrogates replaced: a model's answer can end inside a pair."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 _SIGNS = {
     "comma_density": ",，、،",
     "semicolon_density": ";；؛",
@@ -100,22 +85,14 @@ _SIGNS = {
 
 
 def sentence_lengths(lengths: Sequence[int]) -> dict[str, float | None]:
-    """Mean, sample variance, skewness and excess kurtosis of sentence lengths in words.
-
-    The last three are the usual unbiased estimators (G1 and G2 of Joanes and Gill 1998) and need 2, 3 and 4 sentences;
-    the last two need lengths that differ.
-    """
-    if not lengths:
-        return {}
+    """Mean, sample variance, skewness and excess kurtosis (G1 and G2 of Joanes and Gill 1998), where they exist."""
     n, differ = len(lengths), len(set(lengths)) > 1
-    measures: dict[str, float | None] = {"avg_sentence_length": statistics.fmean(lengths)}
-    if n >= 2:
-        measures["sentence_length_variance"] = statistics.variance(map(float, lengths))
-    if n >= 3 and differ:
-        measures["sentence_length_skewness"] = skewness(lengths)
-    if n >= 4 and differ:
-        measures["sentence_length_kurtosis"] = kurtosis(lengths)
-    return measures
+    return {
+        "avg_sentence_length": statistics.fmean(lengths) if n else None,
+        "sentence_length_variance": statistics.variance(map(float, lengths)) if n >= 2 else None,
+        "sentence_length_skewness": skewness(lengths) if n >= 3 and differ else None,
+        "sentence_length_kurtosis": kurtosis(lengths) if n >= 4 and differ else None,
+    }
 
 
 def punctuation(prose: Prose) -> dict[str, float | None]:
@@ -143,7 +120,7 @@ class PromptIndex:
         return [text[start : start + run] in self._text for start in range(len(text) - run + 1)]
 
     def longest(self, words: Sequence[str]) -> int:
-        """Words of the longest run that occurs in the prompt; 0 where no word does."""
+        """Words of the longest run that occurs in the prompt."""
         text, longest = self._coded(words), 0
         for end in range(1, len(text) + 1):
             # A run that ends here is at most a word longer than the longest one before.
@@ -157,23 +134,18 @@ class PromptIndex:
 
 @lru_cache(maxsize=4)
 def prompt_index(text: str) -> PromptIndex:
-    """The index of a prompt's text, kept for further rounds with the same prompt."""
     return PromptIndex(words_of(text))
 
 
 def copied_share(words: Sequence[str], index: PromptIndex) -> float | None:
-    """Share of the words that lie in a run of at least 8 words that occurs in the prompt; None without words."""
-    if not words:
-        return None
-    if len(words) < COPIED_RUN:
-        return 0.0
+    """Share of the words that lie in a run of at least 8 words that occurs in the prompt."""
     starts = (start for start, copied in enumerate(index.copied_runs(words, COPIED_RUN)) if copied)
     copied = {place for start in starts for place in range(start, start + COPIED_RUN)}
-    return len(copied) / len(words)
+    return len(copied) / len(words) if words else None
 
 
 def rouge_l(words: Sequence[str], reference: Sequence[str]) -> float | None:
-    """ROUGE-L F1 (Lin 2004): the harmonic mean of the longest common subsequence's share of both texts."""
+    """ROUGE-L F1 (Lin 2004)."""
     if not words or not reference:
         return None
     return 2.0 * common_subsequence_length(words, reference) / (len(words) + len(reference))
@@ -186,7 +158,7 @@ MTLD_LEAST_WORDS = 50
 
 
 def vocabulary_diversity(words: Sequence[str]) -> float | None:
-    """Type-token ratio, which falls with a text's length; None without words."""
+    """Type-token ratio, which falls with a text's length."""
     return len(set(words)) / len(words) if words else None
 
 
@@ -206,31 +178,26 @@ def unique_word_ratio(words: Sequence[str], *, window: int = WINDOW) -> float | 
 
 
 def entropy(units: Iterable[str]) -> float | None:
-    """Shannon's entropy of the distribution of words or characters, in bits per unit; None without units."""
+    """Shannon's entropy of the distribution of words or characters, in bits per unit."""
     counts = Counter(units).values()
     total = sum(counts)
-    if not total:
-        return None
     # Subtracted from 0.0, so that the entropy of a single repeated unit is 0.0 and not -0.0.
-    return 0.0 - sum(count / total * math.log2(count / total) for count in counts)
+    return 0.0 - sum(count / total * math.log2(count / total) for count in counts) if total else None
 
 
 def mtld(words: Sequence[str]) -> float | None:
     """Mean length in words of stretches that keep a type-token ratio of 0.72, read forwards and backwards.
 
-    McCarthy and Jarvis (2010), Behavior Research Methods 42(2), 381-392. None below 50 words, and where
-    no word repeats.
+    McCarthy and Jarvis (2010), Behavior Research Methods 42(2), 381-392. None below 50 words, and if no word repeats.
     """
-    if len(words) < MTLD_LEAST_WORDS:
-        return None
     forwards, backwards = _factors(words), _factors(words[::-1])
-    if not forwards or not backwards:
+    if len(words) < MTLD_LEAST_WORDS or not forwards or not backwards:
         return None
     return (len(words) / forwards + len(words) / backwards) / 2
 
 
 def _factors(words: Sequence[str]) -> float:
-    """Number of stretches after which the ratio falls below the threshold, with the last, partial one as a fraction."""
+    """Number of such stretches, with the last, partial one as a fraction."""
     factors, seen, length = 0.0, set[str](), 0
     for word in words:
         seen.add(word)
@@ -259,10 +226,7 @@ def repetition_rate(words: Sequence[str], n: int) -> float | None:
 
 
 def long_range_repetition(words: Sequence[str]) -> float | None:
-    """Share of the 4-grams from the 101st word on that began at least 100 words earlier too.
-
-    The first 100 words cannot repeat anything that far back and are not counted. None below 150 words.
-    """
+    """Share of the 4-grams from the 101st word on that began at least 100 words earlier too; None below 150 words."""
     if len(words) < _LONG_RANGE_LEAST_WORDS:
         return None
     ngrams = _ngrams(words, _LONG_RANGE_NGRAM)

@@ -1,15 +1,14 @@
 """Task `continuation`: go on with a long text as its author would, and be measured against the author.
 
-Recall tests ask what a model finds in its context; this one shows what a long context does to its writing. Every length
-goes on from the same point of the text (`continuation_contexts.py`), `rounds` times with fresh seeds, and the prose is
-measured by `contextcliff.writing`. A score is 1 − calibrated composite / 100. The cap is tested on the share of rounds
-that are healthy: a mean hides collapse. The measures are those of Context-Tester.
+Every length goes on from the same point of the text, `rounds` times with fresh seeds. A score is 1 − calibrated
+composite / 100. The cap is tested on the share of rounds that are healthy: a mean hides collapse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated
@@ -27,14 +26,7 @@ from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringContext, Task, TaskPlan, Traits, one_text
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, author_z
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
-from contextcliff.writing.task.continuation_contexts import (
-    Origin,
-    Reach,
-    context_tiers,
-    points_for,
-    reach_notes,
-    reaches,
-)
+from contextcliff.writing.task.continuation_contexts import context_tiers, points_for, start_notes, starts_for
 from contextcliff.writing.task.continuation_scoring import (
     answer_figures,
     compared_sentences,
@@ -142,8 +134,10 @@ class Continuation(Task):
         answer, tiers = self.longest_answer(context_budget), self.tiers(context_budget)
         frame = materials.tokenizer.count_prompt(Prompt(user=self._before + self.reminder))
         taken = frame + self._generated(context_budget) + SEAM_TOKENS
-        points = points_for(document, materials.tokenizer, before_tokens=max(tiers) - answer, answer_tokens=answer)
-        held = points[-1].tokens_before
+        source, points = points_for(
+            document, materials.tokenizer, before_tokens=max(tiers) - answer, answer_tokens=answer
+        )
+        held = source.text.tokens_between(0, points[-1])
         fitting = [tier for tier in tiers if 0 < tier - taken <= held]
         if not fitting:
             raise ConfigError(
@@ -152,70 +146,58 @@ class Continuation(Task):
                 "(dataset.path), or lower task.max_tokens and task.start_context"
             )
         # Template, instruction and thinking are left out of account, so that they don't move the point.
-        far_enough = (point for point in points if point.tokens_before >= fitting[-1] - answer)
-        origin = next(far_enough, points[-1])
-        span = Span(start=origin.point, end=origin.source.text.end_for(origin.point, answer))
+        far_enough = (at for at in points if source.text.tokens_between(0, at) >= fitting[-1] - answer)
+        point = next(far_enough, points[-1])
+        span = Span(start=point, end=source.text.end_for(point, answer))
         self._refuse_unknown_author(document, characters=span.end - span.start)
-        tiers_reached = reaches(origin, fitting, taken=taken)
+        starts = starts_for(source, point, fitting, taken=taken)
         left_out = [
             f"the text is too short for contexts of {tier:,} tokens: they are left out; they need {tier - taken:,} "
             f"tokens before a point to go on from, and the last such point of {document.title} has {held:,}"
             for tier in tiers
             if tier not in fitting
         ]
-        return TaskPlan(
-            samples=tuple(
-                sample
-                for reach in tiers_reached
-                for sample in self._rounds(
-                    reach, materials=materials, origin=origin, answer_tokens=answer, frame_tokens=frame, original=span
-                )
-            ),
-            notes=(*self._notes(context_budget, document, origin, tiers), *reach_notes(tiers_reached), *left_out),
+        samples = (
+            self._sample(
+                trial, tokens, start, span, materials, built_tokens=frame + source.text.tokens_between(start, point)
+            )
+            for tokens, start in starts.items()
+            for trial in range(self.rounds)
         )
+        notes = (*self._notes(context_budget, document, point, tiers), *start_notes(source, starts), *left_out)
+        return TaskPlan(samples=tuple(samples), notes=notes)
 
-    def _rounds(
-        self,
-        reach: Reach,
-        *,
-        materials: Materials,
-        origin: Origin,
-        answer_tokens: int,
-        frame_tokens: int,
-        original: Span,
-    ) -> Iterator[Sample]:
-        """One tier: every round goes on from the same point."""
-        point, document = origin.point, origin.source.document
-        pieces: list[Words | Passage] = [
-            Words(text=self._before),
-            Passage(document_id=document.document_id, start=reach.start, end=point),
-        ]
-        if self.reminder:
-            pieces.append(Words(text=self.reminder))
+    def _sample(
+        self, trial: int, context_tokens: int, start: int, original: Span, materials: Materials, *, built_tokens: int
+    ) -> Sample:
+        """One round: all of a length go on from the same point."""
+        answer, point = self.longest_answer(materials.context_budget), original.start
+        (document,) = materials.corpus.documents
+        text = Passage(document_id=document.document_id, start=start, end=point)
+        reminder = (Words(text=self.reminder),) if self.reminder else ()
         # Room for thinking makes the text shorter.
         thinking = materials.context_budget.thinking_tokens
-        asked = [self.instruction, self.reminder, answer_tokens, point, *([thinking] if thinking else [])]
-        context = (materials.seed, self.name, asked, materials.text_identity, reach.context_tokens)
-        for trial in range(self.rounds):
-            yield Sample(
-                sample_id=f"{self.name}-{reach.context_tokens:06d}-r{trial:02d}-{digest_of(*context, trial)[:8]}",
-                task=self.name,
-                context_tokens=reach.context_tokens,
-                built_tokens=frame_tokens + origin.source.text.tokens_between(reach.start, point),
-                depth=None,
-                trial=trial,
-                document_id=document.document_id,
-                question=self.instruction,
-                answers=(),
-                recipe=Recipe(user=tuple(pieces)),
-                seed=seed_of(*context, trial),
-                metadata={POINT: point},
-                reference=Reference(evidence=(original,)),
-                answer_tokens=answer_tokens,
-            )
+        asked = [self.instruction, self.reminder, answer, point, *([thinking] if thinking else [])]
+        context = (materials.seed, self.name, asked, materials.text_identity, context_tokens, trial)
+        return Sample(
+            sample_id=f"{self.name}-{context_tokens:06d}-r{trial:02d}-{digest_of(*context)[:8]}",
+            task=self.name,
+            context_tokens=context_tokens,
+            built_tokens=built_tokens,
+            depth=None,
+            trial=trial,
+            document_id=document.document_id,
+            question=self.instruction,
+            answers=(),
+            recipe=Recipe(user=(Words(text=self._before), text, *reminder)),
+            seed=seed_of(*context),
+            metadata={POINT: point},
+            reference=Reference(evidence=(original,)),
+            answer_tokens=answer,
+        )
 
     def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
-        return tuple(compared_sentences(sample, generation, context).all())
+        return tuple(chain(*compared_sentences(sample, generation, context)))
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
         least = self.min_tokens_fraction * (sample.answer_tokens or self.max_tokens)
@@ -247,11 +229,11 @@ class Continuation(Task):
             )
 
     def _notes(
-        self, context_budget: ContextBudget, document: Document, origin: Origin, tiers: Sequence[int]
+        self, context_budget: ContextBudget, document: Document, point: int, tiers: Sequence[int]
     ) -> tuple[str, ...]:
         answer = self.longest_answer(context_budget)
         notes = [
-            f"all contexts end at character {origin.point:,} of {document.title}; what is found is about this text and "
+            f"all contexts end at character {point:,} of {document.title}; what is found is about this text and "
             "this point of it",
             f"a context length holds the answer too ({answer:,} tokens), so that its prompts are shorter by as much",
         ]

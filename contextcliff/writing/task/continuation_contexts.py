@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from contextcliff.errors import ConfigError
@@ -14,12 +13,10 @@ from contextcliff.text.tokens import Tokenizer
 
 
 def context_tiers(*, start: int, longest: int, divisions: int, answer_tokens: int) -> tuple[int, ...]:
-    """Lengths in tokens, ascending and distinct, from the least power of two that is no less than `start` and twice the
-    answer, up to `longest`, which is one itself.
+    """Lengths in tokens: powers of two from `start` and twice the answer on, up to `longest`, which is one itself.
 
-    `divisions` points are put between each length and its double, in geometric steps and rounded: one between 2,048
-    and 4,096 is 2,896. Where `longest` is below the first power of two it is the only length. Raises `ValueError` for
-    divisions that are neither 0 nor a power of two, and where `longest` has no room for twice the answer.
+    `divisions` geometric points are put inside each octave: one between 2,048 and 4,096 is 2,896. Raises `ValueError`
+    for divisions that are neither 0 nor a power of two, and where `longest` has no room for twice the answer.
     """
     if divisions < 0 or divisions & (divisions - 1):
         below = 1 << (divisions.bit_length() - 1) if divisions > 0 else 0
@@ -45,23 +42,10 @@ _STOPS = ".!?…。！？।॥۔؟։။។።"
 _LONGEST_CLOSE = 8
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Origin:
-    """A text and the character at which every prompt of it ends."""
-
-    source: Haystack
-    point: int
-
-    @property
-    def tokens_before(self) -> int:
-        """Tokens of the text up to the point."""
-        return self.source.text.tokens_between(0, self.point)
-
-
 def points_for(
     document: Document, tokenizer: Tokenizer, *, before_tokens: int, answer_tokens: int
-) -> tuple[Origin, ...]:
-    """The points of a text, ascending, after which the original goes on for at least `answer_tokens` tokens.
+) -> tuple[Haystack, tuple[int, ...]]:
+    """A text and its points, ascending, after which it goes on for at least `answer_tokens` tokens.
 
     As much of the text is tokenised as it takes to find one with `before_tokens` tokens before it; all where none has.
     Raises `ConfigError` for a text without any.
@@ -76,7 +60,7 @@ def points_for(
             break
         tokens *= 2
     if places:
-        return tuple(Origin(source=source, point=place) for place in places)
+        return source, places
     if not ends:
         raise ConfigError(
             f"dataset: no sentence ends in {document.title} ({len(text.text):,} characters), so there is no "
@@ -112,69 +96,53 @@ def _end_before(text: str, place: int) -> int:
     return place
 
 
-_LEFT_OVER = 0.02
-"""Of the length asked for: what a context may fall short of it to begin with a sentence."""
-_LONG_SENTENCE_TOKENS = 64
-"""What it may fall short of a short length: prose then begins with a sentence at every length."""
+_LEFT_OVER, _LONG_SENTENCE_TOKENS = 0.02, 64
+"""What a context may fall short of its length to begin with a sentence: a share, and tokens of a short length."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reach:
-    """Where the text of one length begins."""
-
-    context_tokens: int
-    start: int
-    inside: bool
-    """Whether that is inside a sentence."""
-
-
-def reaches(origin: Origin, tiers: Sequence[int], *, taken: int) -> tuple[Reach, ...]:
-    """One for each of `tiers`, ascending, `taken` tokens of which are not the text's; each holds more than the last.
+def starts_for(source: Haystack, point: int, tiers: Sequence[int], *, taken: int) -> Mapping[int, int]:
+    """Where the text of each of `tiers`, ascending, begins; `taken` of its tokens are not the text's.
 
     Raises `ConfigError` for a length with no room for a word, and for two that would make the same prompt.
     """
-    reached: list[Reach] = []
+    starts: dict[int, int] = {}
     for context_tokens in tiers:
-        tokens = context_tokens - taken
-        earliest = origin.source.text.start_for(origin.point, tokens)
-        if earliest == origin.point:
+        tokens, last = context_tokens - taken, next(reversed(starts), 0)
+        earliest = source.text.start_for(point, tokens)
+        if earliest == point:
             raise ConfigError(
-                f"dataset: the last word of {origin.source.document.title} before the continuation point takes more "
+                f"dataset: the last word of {source.document.title} before the continuation point takes more "
                 f"than the {tokens:,} tokens that a context of {context_tokens:,} has for text; give another text, or "
                 "longer contexts"
             )
         spare = max(round(_LEFT_OVER * context_tokens), _LONG_SENTENCE_TOKENS)
-        start = _start(origin, tokens, earliest=earliest, spare=spare)
-        if reached and start >= reached[-1].start:
-            start = earliest
-        if reached and start >= reached[-1].start:
+        candidates = (_start(source, point, tokens, earliest=earliest, spare=spare), earliest)
+        start = next((each for each in candidates if each < starts.get(last, point)), None)
+        if start is None:
             raise ConfigError(
-                f"task.lengths: {reached[-1].context_tokens:,} and {context_tokens:,} tokens make the same prompt; ask "
+                f"task.lengths: {last:,} and {context_tokens:,} tokens make the same prompt; ask "
                 "for lengths that are further apart, or lower task.divisions"
             )
-        is_inside = start not in origin.source.boundaries
-        reached.append(Reach(context_tokens=context_tokens, start=start, inside=is_inside))
-    return tuple(reached)
+        starts[context_tokens] = start
+    return starts
 
 
-def reach_notes(reached: Sequence[Reach]) -> Iterator[str]:
+def start_notes(source: Haystack, starts: Mapping[int, int]) -> Iterator[str]:
     """What a reader has to know of contexts that begin inside a sentence."""
-    inside = [f"{one.context_tokens:,}" for one in reached if one.inside]
+    inside = [f"{tokens:,}" for tokens, start in starts.items() if start not in source.boundaries]
     if inside:
         yield (
-            f"{len(inside)} of {len(reached)} contexts begin inside a sentence, at a word: those of "
+            f"{len(inside)} of {len(starts)} contexts begin inside a sentence, at a word: those of "
             f"{', '.join(inside)} tokens; to begin with one they would be more than {_LEFT_OVER:.0%} and "
             f"{_LONG_SENTENCE_TOKENS} tokens short, or the same as another"
         )
 
 
-def _start(origin: Origin, tokens: int, *, earliest: int, spare: int) -> int:
+def _start(source: Haystack, point: int, tokens: int, *, earliest: int, spare: int) -> int:
     """The first paragraph that leaves at most `spare` tokens over, else the first sentence, else the word."""
-    text = origin.source.text
+    text = source.text
     near = [
-        at
-        for at in origin.source.boundaries
-        if earliest <= at < origin.point and tokens - text.tokens_between(at, origin.point) <= spare
+        at for at in source.boundaries if earliest <= at < point and tokens - text.tokens_between(at, point) <= spare
     ]
     paragraphs = (at for at in near if at == 0 or text.text.endswith("\n\n", 0, at))
     return next(paragraphs, near[0] if near else earliest)

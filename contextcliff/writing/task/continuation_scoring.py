@@ -1,17 +1,14 @@
 """What a continuation scores: its prose against the author's, whether the round is healthy, its figures in a line.
 
-A mean over rounds hides collapse: where two rounds in five run in a loop, the other three still hold it up. So the safe
-cap is tested on the share of rounds that are healthy, each judged by itself and against the author alone: it must not
-lie further from the author than the author's own passages do. Each of these windows is judged as a continuation is, by
-the norms of the other windows: judged by norms that it is part of, it would look closer than a new passage by the same
-hand does.
+A mean over rounds hides collapse, so the safe cap is tested on the share of rounds that are healthy: none lies further
+from the author than the author's own passages do. Each of these windows is judged as a continuation is, by the norms of
+the others: by norms that it is part of, it would look closer than a new passage by the same hand.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import Literal
@@ -32,7 +29,7 @@ from contextcliff.writing.author_norms import (
     z_scores,
 )
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
-from contextcliff.writing.measures.measured import Vectors, coherence
+from contextcliff.writing.measures.measured import coherence
 from contextcliff.writing.measures.readability import WordList, reading_level
 from contextcliff.writing.measures.words import prose_of
 from contextcliff.writing.passage import composed, judge_prose, parts_of, with_coherence
@@ -51,8 +48,7 @@ Parts = tuple[float, ...]
 def author_parts(text: str, language: str, word_list: WordList, characters: int) -> tuple[Parts, ...]:
     """The parts of the composites of the author's windows of about `characters` characters.
 
-    Windows of the two lengths next to it, at which norms are measured, and of shorter ones, a factor of √2 apart, until
-    they are 200. Empty where the text has too few windows of any length.
+    Windows of the two lengths next to it at which norms are measured, and of shorter ones until they are 200.
     """
     longest = math.floor(step_of(characters)) + 1
     shortest = math.floor(step_of(SHORTEST))
@@ -81,11 +77,7 @@ def limit_with_coherence(parts: Sequence[Parts], coherence: Sequence[Mapping[str
 
 
 def limit_of(composites: Sequence[float]) -> float | None:
-    """The 99th percentile of composites, as an estimate for new passages; None without any.
-
-    The quantile at p (n + 1), within which a new value lies with 99% on average (E. J. Gumbel); the largest composite
-    where there are fewer than 99.
-    """
+    """The quantile at p (n + 1), within which a new passage lies with 99% on average (E. J. Gumbel)."""
     return float(np.quantile(composites, PERCENTILE, method="weibull")) if composites else None
 
 
@@ -95,7 +87,7 @@ def _parts_at(text: str, language: str, word_list: WordList, step: int) -> tuple
 
 
 def _left_out(windows: Sequence[Mapping[str, float]]) -> Iterator[Parts]:
-    """The parts of each window by the norms of the others; windows without any are left out."""
+    """The parts of each window by the norms of the others."""
     for place, window in enumerate(windows):
         parts = parts_of(z_scores(window, norms_of([*windows[:place], *windows[place + 1 :]])))
         if parts:
@@ -112,7 +104,7 @@ _SHORT = frozenset({"empty", "too_short"})
 
 
 def fault_of(details: Mapping[str, float], failure: str | None) -> Fault | None:
-    """What is wrong with a round: the first of what applies, so that a count of faults is one of rounds."""
+    """What is wrong with a round: the first of what applies."""
     if failure in _SHORT:
         return "too_short"
     if failure == LOOP:
@@ -126,47 +118,22 @@ _MOST_CHARACTERS = 600
 """Of a sentence: a model that runs on without an end must not outgrow the embedder's window."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sentences:
-    """Those of a continuation, of what the author wrote in its place, and of windows of the author's text as long."""
+def _with_coherence(
+    details: Mapping[str, float], texts: Sequence[Sequence[str]], vectors: Mapping[str, Sequence[float]]
+) -> tuple[Mapping[str, float], list[Mapping[str, float]]]:
+    """The details with their coherence, and the coherence of the author's windows.
 
-    written: tuple[str, ...]
-    original: tuple[str, ...]
-    windows: tuple[tuple[str, ...], ...]
-
-    def all(self) -> Iterator[str]:
-        """Every sentence, in this order; one that stands in several texts comes several times."""
-        return chain(self.written, self.original, *self.windows)
-
-
-def with_sentence_vectors(
-    details: Mapping[str, float],
-    sentences: Sentences,
-    vectors: Mapping[str, Sequence[float]],
-    *,
-    author: Sequence[Parts] = (),
-) -> Mapping[str, float]:
-    """The details with their coherence, and composites that have it; as they are where a sentence has no vector.
-
-    `author` are the parts of the author's composites without coherence; the limit is computed again with it.
+    `texts` are the sentences of `compared_sentences`. Without a vector for each the details stay as they are.
     """
-    if not sentences.written or any(sentence not in vectors for sentence in sentences.all()):
-        return details
-
-    def rows(texts: Sequence[str]) -> Vectors:
-        return np.array([vectors[text] for text in texts], dtype=float)
-
-    windows = [rows(window) for window in sentences.windows]
-    composed = with_coherence(
-        details, vectors=rows(sentences.written), reference_vectors=rows(sentences.original), window_vectors=windows
-    )
-    limit = limit_with_coherence(author, [coherence(window) for window in windows])
-    return composed if limit is None else {**composed, AUTHOR_LIMIT: limit}
+    if not texts[0] or any(sentence not in vectors for sentence in chain(*texts)):
+        return details, []
+    written, original, *windows = (np.array([vectors[each] for each in text], dtype=float) for text in texts)
+    found = with_coherence(details, vectors=written, reference_vectors=original, window_vectors=windows)
+    return found, [coherence(window) for window in windows]
 
 
-_REPEATED = 0.5
-_COPIED = 0.5
-_DRIFTED = 0.5
+_MOST = 0.5
+"""Share of a text that may be in another language, repeated or copied."""
 _SHOWN_CHARACTERS = 160
 _EMBEDDED_WINDOWS = 24
 """Windows of the author's text whose coherence is the norm: embedding is the costly part."""
@@ -175,9 +142,8 @@ _EMBEDDED_WINDOWS = 24
 def score_continuation(
     sample: Sample, generation: Generation, context: ScoringContext, *, word_list: WordList, least_tokens: float
 ) -> Score:
-    """1 − composite / 100, every measure in the details; with coherence where all sentences have vectors.
+    """1 − composite / 100, with every measure in the details, the author's limit, and whether the text is healthy.
 
-    The details also say whether the text is healthy, and the author's limit that its composite is held against.
     `least_tokens` is what a continuation must not fall short of.
     """
     document, text = _document(sample, context), generation.text.strip()
@@ -185,7 +151,7 @@ def score_continuation(
     details: Mapping[str, float] = judge_prose(
         text,
         prompt=prompt_text(sample, document),
-        reference=_as_long(sample, document, tokens=written),
+        reference=original_of(sample, generation, document),
         document=document.text,
         language=document.language,
         word_list=word_list,
@@ -196,8 +162,10 @@ def score_continuation(
     limit = author_limit(*known)
     details = details if limit is None else {**details, AUTHOR_LIMIT: limit}
     if context.vectors is not None and COMPOSITE in details:
-        sentences = compared_sentences(sample, generation, context)
-        details = with_sentence_vectors(details, sentences, context.vectors, author=author_parts(*known))
+        texts = compared_sentences(sample, generation, context)
+        details, windows = _with_coherence(details, texts, context.vectors)
+        limit = limit_with_coherence(author_parts(*known), windows)
+        details = details if limit is None else {**details, AUTHOR_LIMIT: limit}
     details = {**details, HEALTHY: float(fault_of(details, failure) is None)}
     composite = details.get(COMPOSITE)
     return Score(
@@ -208,8 +176,8 @@ def score_continuation(
     )
 
 
-def compared_sentences(sample: Sample, generation: Generation, context: ScoringContext) -> Sentences:
-    """The sentences of the continuation, of the author's own, and of windows of the author's text as long."""
+def compared_sentences(sample: Sample, generation: Generation, context: ScoringContext) -> list[tuple[str, ...]]:
+    """The sentences of the continuation, of the author's own next words, and of windows of the author's text."""
     document, text = _document(sample, context), generation.text.strip()
 
     def split(text: str) -> tuple[str, ...]:
@@ -217,16 +185,17 @@ def compared_sentences(sample: Sample, generation: Generation, context: ScoringC
         return tuple(sentence[:_MOST_CHARACTERS] for sentence in sentences)
 
     windows = author_windows(document.text, language=document.language, characters=len(text), most=_EMBEDDED_WINDOWS)
-    return Sentences(
-        written=split(text),
-        original=split(original_of(sample, generation, document)),
-        windows=tuple(map(split, windows)),
-    )
+    return [split(each) for each in (text, original_of(sample, generation, document), *windows)]
 
 
 def original_of(sample: Sample, generation: Generation, document: Document) -> str:
-    """The author's own next words, as many tokens as the answer has."""
-    return _as_long(sample, document, tokens=_written_tokens(sample, generation))
+    """The author's own next words, as many tokens as the answer has, by the passage's own rate; whole words."""
+    span = sample.reference.evidence[0]
+    share = min(1.0, _written_tokens(sample, generation) / (sample.answer_tokens or 1))
+    end = span.start + round(share * (span.end - span.start))
+    while span.start < end < span.end and not is_between_words(document.text, end):
+        end += 1
+    return document.text[span.start : end].strip()
 
 
 def prompt_text(sample: Sample, document: Document) -> str:
@@ -240,11 +209,11 @@ def _failure(text: str, details: Mapping[str, float]) -> str | None:
         return "empty"
     if details.get("shortfall", 0.0) > 0.0:
         return "too_short"
-    if details.get("language_drift", 0.0) > _DRIFTED:
+    if details.get("language_drift", 0.0) > _MOST:
         return "language_drift"
-    if details.get("trigram_repetition_rate", 0.0) > _REPEATED:
+    if details.get("trigram_repetition_rate", 0.0) > _MOST:
         return LOOP
-    return "copied" if details.get("copied_share", 0.0) > _COPIED else None
+    return "copied" if details.get("copied_share", 0.0) > _MOST else None
 
 
 def _document(sample: Sample, context: ScoringContext) -> Document:
@@ -253,21 +222,10 @@ def _document(sample: Sample, context: ScoringContext) -> Document:
     return context.document
 
 
-def _as_long(sample: Sample, document: Document, *, tokens: float) -> str:
-    """The author's next words, over so many tokens, by the passage's own rate; whole words."""
-    span = sample.reference.evidence[0]
-    share = min(1.0, tokens / (sample.answer_tokens or 1))
-    end = span.start + round(share * (span.end - span.start))
-    while span.start < end < span.end and not is_between_words(document.text, end):
-        end += 1
-    return document.text[span.start : end].strip()
-
-
 def _written_tokens(sample: Sample, generation: Generation) -> float:
     """Tokens of the answer, without what a thinking model thought before it.
 
-    Where the server counts them apart, its own count; else by the answer's share of the characters. A server that
-    counts nothing is helped by the rate of the author's next words.
+    By the server's count, else by the answer's share of the characters, else by the rate of the author's next words.
     """
     said, thought = len(generation.text), len(generation.reasoning)
     if not generation.server_counted:
@@ -288,7 +246,7 @@ _FIGURES = {
 
 
 def answer_figures(details: Mapping[str, float]) -> tuple[str, ...]:
-    """What was measured of an answer (as in `Score.details`), a name and a number each; none: nothing was."""
+    """What was measured of an answer, a name and a number each."""
     figures: list[str] = []
     for name, shown in _FIGURES.items():
         if name in details:

@@ -188,4 +188,4 @@ def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
         may_go_on=lambda: True,
     )
     reply = waiting.end(Answer(tokens=tuple(map(signs.index, tokens)), ended=ended, ttft_s=0.0, latency_s=0.0))
-    assert (reply.answer, reply.reasoning) == (answer, reasoning)
+    assert reply == (answer, reasoning)
