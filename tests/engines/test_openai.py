@@ -13,17 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openai import AsyncOpenAI
 
-from contextcliff.engines.engine import Deployment
-from contextcliff.engines.openai.http import KNOWN_VARIABLES, api_key
+from contextcliff.engines.engine import Deployment, Served
+from contextcliff.engines.openai.http import KNOWN_VARIABLES, ApiKey, api_key
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
-from contextcliff.engines.openai.session import Pace
+from contextcliff.engines.openai.session import OpenAISession
 from contextcliff.errors import ConfigError, EngineFault
 from contextcliff.records.sample import Prompt
 from tests.commands import QUIET, contextcliff, of_server, reports, samples
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 from tests.execution.planned_samples import planned
+from tests.tasks.needles import said
 
 KEY = "sk-very-secret-0123456789"
 NO_KEYS = dict.fromkeys(KNOWN_VARIABLES, "")
@@ -217,22 +219,35 @@ def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.Mo
         api_key("MY_KEY")
 
 
-def test_requests_are_kept_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
+def test_requests_are_kept_apart() -> None:
+    times: list[float] = []
+    server = FakeServer(fault=lambda _: times.append(time.monotonic()))
+    sent_by(server, "engine.requests_per_minute=200", "engine.seconds_between_requests=0.1")
+    assert times[1] - times[0] >= 0.29
 
-    async def note(seconds: float) -> None:
-        waits.append(seconds)
 
-    monkeypatch.setattr(asyncio, "sleep", note)
-    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
-
-    async def three() -> None:
-        pace = Pace(requests_per_minute=30, seconds_between_requests=0.5)
-        for _ in range(3):
-            await pace.wait()
-
-    asyncio.run(three())
-    assert waits == [2.0, 4.0]
+@pytest.mark.parametrize(
+    ("told", "counts"),
+    [
+        # Built length, `prompt_tokens` and `cached_tokens`. OpenAI, vLLM, llama.cpp: the cached part is within.
+        ([(1_000, 1_003, 0), (1_000, 1_002, 960), (2_000, 2_004, 300)], [1_003, 1_002, 2_004]),
+        # Only the new tokens, the cached ones beside: known from the first request with more of the latter.
+        ([(1_000, 1_003, 0), (1_000, 43, 960), (2_000, 1_044, 960)], [1_003, 1_003, 2_004]),
+        # A count of nothing is none.
+        ([(1_000, 0, None)], [1_000]),
+    ],
+)
+def test_the_count_is_that_of_the_whole_prompt(told: list[tuple[int, int, int | None]], counts: list[int]) -> None:
+    session = OpenAISession(
+        client=AsyncOpenAI(api_key="k"), key=ApiKey(), model="m", began=Served(), tokenizer=None, timeout_s=1.0,
+        sampler_names={},
+    )  # fmt: skip
+    whole = [
+        session._with_whole_prompt(replace(said("9"), prompt_tokens=tokens, cached_tokens=cached), built_tokens=built)
+        for built, tokens, cached in told
+    ]
+    assert [each.prompt_tokens for each in whole] == counts
+    assert all(each.server_counted == bool(told[0][1]) for each in whole)
 
 
 SERVER_CODE = """

@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 
 from contextcliff.engines.openai.http import ApiKey, client
 from contextcliff.engines.openai.server_json import list_at
-from contextcliff.engines.openai.tokens import ChatFrame, LlamaServerTokenizer, TokenServer, piece_starts
+from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, piece_starts
 from contextcliff.errors import RunError
-from contextcliff.records.sample import Prompt, SentTurn
 
 Pieces = Sequence[str | Sequence[int]]
-Said = list[Mapping[str, str]]
 Post = Callable[[str, Mapping[str, Any]], Any]
 
 
@@ -101,74 +99,6 @@ def test_tokens_without_places_are_counted_line_by_line() -> None:
     assert not tokenizer.has_estimated
     assert list(tokenizer.starts(text)) == list(range(len(text)))
     assert tokenizer.has_estimated
-
-
-def fixed(said: Said) -> str:
-    return "<s>" + "".join(f"[{each['role']}]{each['content']}[end]" for each in said) + "[assistant]"
-
-
-def stripped(said: Said) -> str:
-    return fixed([{**each, "content": each["content"].strip()} for each in said])
-
-
-def repeated(said: Said) -> str:
-    return fixed([*said, *said])
-
-
-def measured(said: Said) -> str:
-    return f"{len(said[-1]['content'])} letters: {fixed(said)}"
-
-
-def silent(_: Said) -> str:
-    return "[assistant]"
-
-
-def frame(template: Callable[[Said], str]) -> tuple[ChatFrame, list[Mapping[str, Any]]]:
-    server = asked(lambda _, body: {"prompt": template(body["messages"])})
-    return ChatFrame(server=server), server.bodies
-
-
-def test_a_template_is_asked_for_once_and_checked_on_three_prompts() -> None:
-    chat, bodies = frame(fixed)
-    for number in range(10):
-        assert chat.framed(Prompt(user=f"question {number}")) == f"<s>[user]question {number}[end][assistant]"
-    assert len(bodies) == 1 + 3
-    assert all(body["chat_template_kwargs"] == {"thinking": False} for body in bodies)
-
-
-@pytest.mark.parametrize("template", [repeated, measured, silent])
-def test_a_template_that_does_more_is_asked_for_each_prompt(template: Callable[[Said], str]) -> None:
-    chat, bodies = frame(template)
-    for number in range(10):
-        prompt = Prompt(user="?" * (number + 1))
-        assert chat.framed(prompt) == template([{"role": "user", "content": prompt.user}])
-    assert len(bodies) >= 10
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        Prompt(user=" with a blank before it"),
-        Prompt(user="with a line behind it\n"),
-        Prompt(user=""),
-        Prompt(user="hello", system="Be brief."),
-        Prompt(user="hello", turns=(SentTurn(user="a", assistant="b"),)),
-    ],
-)
-def test_what_a_template_may_treat_otherwise_is_asked_for(prompt: Prompt) -> None:
-    chat, bodies = frame(stripped)
-    for _ in range(6):
-        chat.framed(Prompt(user="plain"))
-    before = len(bodies)
-    chat.framed(prompt)
-    assert len(bodies) == before + 1
-
-
-@given(st.lists(st.text(max_size=20), max_size=8), st.sampled_from([fixed, stripped, repeated, silent]))
-def test_the_prompt_is_as_the_server_frames_it(texts: list[str], template: Callable[[Said], str]) -> None:
-    chat, _ = frame(template)
-    for text in texts:
-        assert chat.framed(Prompt(user=text)) == template([{"role": "user", "content": text}])
 
 
 class _Counting(BaseHTTPRequestHandler):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -36,11 +37,6 @@ _FINISH_REASONS = frozenset(
 """OpenAI's and Z.ai's, Anthropic's, and Gemini's own, which come in capitals."""
 
 
-def names_filter(message: str) -> bool:
-    """Whether a server's error message says that a content filter refused the request."""
-    return _FILTER_WORDS.search(message) is not None
-
-
 def is_filtered(finish_reason: str) -> bool:
     """Whether the finish reason of an answer says that a content filter cut it off."""
     return re.split(r"[^a-z_]", finish_reason.lower())[0] in _FINISH_REASONS
@@ -62,6 +58,7 @@ _WAIT = re.compile(r"(?:retry|again) (?:in|after) [\d.]|retryDelay", re.IGNORECA
 _NUMBER = r"(\d[\d,]{0,14})\b"
 _LIMIT = re.compile(rf"per min.{{0,40}}?\blimit:? {_NUMBER}.{{0,80}}?\brequested:? {_NUMBER}", re.IGNORECASE)
 """OpenAI and Groq, of tokens a minute."""
+_REFUSED = (400, 403, 413, 422, 429)
 _FATAL_STATUS = {401: "unauthorized", 402: QUOTA, 403: "forbidden", 404: "not_found"}
 _TOO_LONG = re.compile(
     r"exceed_context_size|context[_ ](?:length|size|window|limit)|maximum context|too many (?:input )?tokens"
@@ -125,16 +122,10 @@ def status_fault(error: APIStatusError) -> EngineFault:
     status, said, headers = error.status_code, _words_of(error), error.response.headers
     detail = detail_of(said)
     answer = f"{said} {error.response.text}"
-    # Where the server itself failed, the rest of its answer may say anything.
-    if (status in (400, 413, 422) and _TOO_LONG.search(answer)) or (status == 500 and _TOO_LONG.search(said)):
-        window = named_window(answer)
-        told = window is None or named_window(detail) == window
-        return EngineFault("overflow", detail if told else detail_of(f"context window {window}: {said}"))
-    if status in (400, 403, 422) and names_filter(answer):
-        return EngineFault(CONTENT_FILTER, detail)
-    if status in (400, 403, 413, 429) and (fault := _spent(answer, said, headers)) is not None:
+    if status in _REFUSED and (fault := _refusal(answer, said, headers, passes=status == 429)) is not None:
         return fault
-    if status == 413:
+    # llama.cpp says it with 500. Where the server itself failed, the rest of its answer may say anything.
+    if status == 413 or (status == 500 and _TOO_LONG.search(said)):
         return EngineFault("overflow", detail)
     if status in _FATAL_STATUS:
         return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
@@ -147,11 +138,19 @@ def status_fault(error: APIStatusError) -> EngineFault:
     return EngineFault("bad_request", detail)
 
 
-def _spent(answer: str, said: str, headers: Mapping[str, str]) -> EngineFault | None:
-    """A quota that is spent, or a limit a minute below one prompt: no wait helps; None if neither.
+def _refusal(
+    answer: str, said: str, headers: Mapping[str, str] = MappingProxyType({}), *, passes: bool = False
+) -> EngineFault | None:
+    """A prompt too long, or filtered; a quota that is spent, or a limit a minute below one prompt. None if neither.
 
-    Only `said` is read for words: the rest of an answer may repeat the prompt.
+    Only `said` is read for words of money: the rest of an answer may repeat the prompt.
     """
+    if not passes and _TOO_LONG.search(answer):
+        window, detail = named_window(answer), detail_of(said)
+        told = window is None or named_window(detail) == window
+        return EngineFault("overflow", detail if told else detail_of(f"context window {window}: {said}"))
+    if not passes and _FILTER_WORDS.search(answer):
+        return EngineFault(CONTENT_FILTER, detail_of(said))
     found = _LIMIT.search(said)
     if found is not None and int(found[2].replace(",", "")) > int(found[1].replace(",", "")):
         return EngineFault(TOO_LITTLE_A_MINUTE, detail_of(said), fatal=True)
@@ -185,15 +184,8 @@ def connection_fault(error: Exception, host: str) -> EngineFault:
 
 def reported_fault(error: object) -> EngineFault:
     """An error that the server reports inside an answer; some providers report their filter there."""
-    said, message = texts_in(error), message_in(error)
-    detail = detail_of(message) or "the server reports an error and says nothing of it"
-    if names_filter(said):
-        return EngineFault(CONTENT_FILTER, detail)
-    if (fault := _spent(said, message, {})) is not None:
-        return fault
-    if _TOO_LONG.search(said):
-        return EngineFault("overflow", detail)
-    return EngineFault("broken_stream", detail, retryable=True)
+    said = message_in(error) or "the server reports an error and says nothing of it"
+    return _refusal(texts_in(error), said) or EngineFault("broken_stream", detail_of(said), retryable=True)
 
 
 _ASKED_WAIT = re.compile(

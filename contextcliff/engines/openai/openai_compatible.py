@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -14,7 +15,7 @@ from contextcliff.engines.openai.detection import ServerFacts, detect, served_na
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, async_client, client, provider_of
 from contextcliff.engines.openai.serve import ServerCommand, ServerProcess, free_port, started
-from contextcliff.engines.openai.session import Dialect, OpenAISession, Pace, Slots
+from contextcliff.engines.openai.session import Dialect, OpenAISession, Slots
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
@@ -229,10 +230,8 @@ class OpenAICompatible(Engine):
                     sampler_names=self.samplers_sent,
                     dialect=Dialect(self.max_tokens_name),
                     fields={**({} if self.prefix_cache else self.uncached_fields), **model.extra_body},
-                    pace=Pace(
-                        requests_per_minute=self.requests_per_minute,
-                        seconds_between_requests=self.seconds_between_requests,
-                    ),
+                    # Spread evenly and not sent in bursts: servers count in windows of their own.
+                    interval_s=max(self.seconds_between_requests, 60.0 / (self.requests_per_minute or inf)),
                     slots=Slots(facts.slots if self.concurrency > 1 and self.prefix_cache else 0),
                     process=process,
                 )

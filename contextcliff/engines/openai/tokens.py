@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, TypeVar
 from unicodedata import normalize
@@ -61,48 +61,8 @@ class TokenServer:
 
 _MOST_SPECIAL_TOKENS = 16
 _MARK = "contextcliff"
-_CHECKS = 3
 _PARAGRAPH = "\n\n"
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>")
-
-
-@dataclass(kw_only=True, slots=True)
-class ChatFrame:
-    """What the model's chat template puts around a message of the user alone, as the server has shown it.
-
-    It is learnt from one word, and checked against the server's own on the first prompts. Where a template does more
-    than to put the message in its place, the server goes on being asked for each prompt.
-    """
-
-    server: TokenServer
-    _around: tuple[str, str] | None = None
-    _checks_left: int = _CHECKS
-    _is_fixed: bool = True
-
-    def framed(self, prompt: Prompt) -> str:
-        """The prompt in the chat template."""
-        text = prompt.user
-        # Templates strip messages; one with blanks around it is the server's to frame.
-        alone = prompt.system is None and not prompt.turns and bool(text) and text == text.strip()
-        if not (alone and self._is_fixed):
-            return self.asked(prompt)
-        if self._around is None:
-            before, mark, after = self.asked(Prompt(user=_MARK)).partition(_MARK)
-            self._around, self._is_fixed = (before, after), bool(mark) and _MARK not in after
-            return self.framed(prompt)
-        framed = text.join(self._around)
-        if self._checks_left:
-            self._checks_left -= 1
-            asked = self.asked(prompt)
-            self._is_fixed = asked == framed
-            return asked
-        return framed
-
-    def asked(self, prompt: Prompt) -> str:
-        """The prompt in the chat template, as the server says."""
-        path, arguments = "/apply-template", dict(self.server.template_arguments)
-        request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
-        return self.server.found(path, text_at(self.server.post(path, request), "prompt") or None)
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -113,10 +73,6 @@ class LlamaServerTokenizer:
     server: TokenServer
     has_estimated: bool = False
     """Whether the tokens of a text could only be counted, and their offsets are estimates."""
-    _frame: ChatFrame = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._frame = ChatFrame(server=self.server)
 
     def starts(self, text: str) -> Sequence[int]:
         starts = piece_starts(text, self._pieces(text))
@@ -131,7 +87,7 @@ class LlamaServerTokenizer:
         if not asked:
             return ()
         in_prompts, in_texts = (self._pieces("\n".join(asked), special=special) for special in (True, False))
-        framed = self._frame.asked(Prompt(user=_MARK)) if self.server.api == "chat" else ""
+        framed = self._framed(Prompt(user=_MARK)) if self.server.api == "chat" else ""
         return [each for each in asked if each in in_prompts and (each not in in_texts or each in framed)]
 
     def _pieces(self, text: str, *, special: bool = True) -> Sequence[str | Sequence[int]]:
@@ -149,9 +105,14 @@ class LlamaServerTokenizer:
         return counted
 
     def count_prompt(self, prompt: Prompt) -> int:
-        framed = self._frame.framed(prompt) if self.server.api == "chat" else plain_text(prompt)
+        framed = self._framed(prompt) if self.server.api == "chat" else plain_text(prompt)
         body = {"content": framed, "add_special": True, "parse_special": True}
         return self.server.found("/tokenize", len(list_at(self.server.post("/tokenize", body), "tokens")) or None)
+
+    def _framed(self, prompt: Prompt) -> str:
+        path, arguments = "/apply-template", dict(self.server.template_arguments)
+        answer = self.server.post(path, {"messages": messages(prompt), "chat_template_kwargs": arguments})
+        return self.server.found(path, text_at(answer, "prompt") or None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
