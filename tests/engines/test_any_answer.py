@@ -217,11 +217,16 @@ class Asking:
             ) as connection:
                 EndpointSession(client=connection, model="m", key=ApiKey()).embed(["one"])
             return None
-        facts = detect(self.http, f"{self.address}/v1", ApiKey(), name=None)
-        "\n".join(facts.lines()).encode()
+        served, _ = detect(self.http, f"{self.address}/v1", ApiKey(), name=None)
+        "\n".join(served.lines).encode()
         for made in TOKENIZERS.values():
             server = TokenServer(
-                http=self.http, root=self.address, key=ApiKey(), model=facts.model, api="chat", template_arguments={}
+                http=self.http,
+                root=self.address,
+                key=ApiKey(),
+                model=served.model or "",
+                api="chat",
+                template_arguments={},
             )
             tokenizer = made(name="t", server=server)
             for count in (

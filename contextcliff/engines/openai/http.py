@@ -1,7 +1,6 @@
-"""How servers are reached: their addresses, the keys that they get, and HTTP clients that take no more than an answer.
+"""How servers are reached: addresses, keys from environment variables, and HTTP clients with a bound on answers.
 
-Keys are read from environment variables. The hosted services are known by their host. Secrets are kept apart, and out
-of all output.
+Hosted services are known by their host. Secrets are kept apart, and out of all output.
 """
 
 from __future__ import annotations
@@ -28,13 +27,9 @@ class Provider:
     variables: tuple[str, ...] = ()
     """The environment variables that hold keys of this provider."""
     preset: str = ""
-    """The engine preset made for this provider; empty where it has none (`openai` is for any host)."""
+    """The engine preset made for this provider."""
     takes_samplers: bool = True
     """Whether it accepts samplers beyond the protocol's."""
-
-    def serves(self, host: str) -> bool:
-        """Whether a host is this provider's."""
-        return host == self.domain or host.endswith(f".{self.domain}")
 
 
 PROVIDERS = (
@@ -52,7 +47,7 @@ PROVIDERS = (
 
 def provider_of(host: str) -> Provider | None:
     """The provider whose host this is; None for any other host."""
-    return next((provider for provider in PROVIDERS if provider.serves(host)), None)
+    return next((each for each in PROVIDERS if f".{host}".endswith(f".{each.domain}")), None)
 
 
 _ROUTES = ("/chat/completions", "/completions", "/models", "/embeddings")
@@ -81,16 +76,6 @@ class Address:
     def root(self) -> str:
         """`http://HOST:PORT`."""
         return str(httpx2.URL(self.url).copy_with(raw_path=b"/")).rstrip("/")
-
-    @property
-    def port(self) -> int:
-        """As given, or the scheme's own."""
-        url = httpx2.URL(self.url)
-        return url.port if url.port is not None else 443 if url.scheme == "https" else 80
-
-    def with_port(self, port: int) -> str:
-        """The address with another port, without its secrets."""
-        return str(httpx2.URL(self.url).copy_with(port=port))
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -135,17 +120,13 @@ _NOWHERE = Address(url="", host="")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiKey:
-    """What a request is authorised with: a key, or the login in the server's address. Never shown.
-
-    An empty `value` and no login: the server needs neither.
-    """
+    """What a request is authorised with: a key, or else the login in the server's address. Never shown."""
 
     value: str = field(default="", repr=False)
     address: Address = field(default=_NOWHERE, repr=False)
-    """The server's. Its login is sent where a key would be, so that there is one or the other."""
 
     def headers(self) -> dict[str, str]:
-        """The `Authorization` header of a request; empty where there is neither key nor login."""
+        """The `Authorization` header of a request, if there is a key or login."""
         if self.address.login:
             return {"Authorization": f"Basic {_basic(self.address.login)}"}
         return {"Authorization": f"Bearer {self.value}"} if self.value else {}
@@ -159,44 +140,36 @@ class ApiKey:
         return shown_text(text)
 
 
-def api_key(
-    variable: str | None, address: Address | None = None, *, preset: str = "", key: str = "engine.api_key_env"
-) -> ApiKey:
-    """The key for the server at `address`: from the named `variable`, else by login, else from a known variable.
+def api_key(variable: str | None, address: Address, *, preset: str = "", key: str = "engine.api_key_env") -> ApiKey:
+    """The key for a server: of the named `variable`, else its address's login, else of a variable of `variables_for`.
 
-    Without a named variable, the login in the address is used; without a login, the first variable of
-    `variables_for` that is set.
-
-    Raises `ConfigError`, which names the configuration's `key`, where the named variable is not set or the address
-    has a login too, and where the host is a provider's and there is no key.
+    Raises `ConfigError`, which names the configuration's `key`.
     """
-    where = address or _NOWHERE
     if variable is not None:
         value = os.environ.get(variable, "").strip()
         if not value:
             raise ConfigError(f"{key}={variable}: this variable is not set; export it, or name another")
-        if where.login:
+        if address.login:
             raise ConfigError(
-                f"{key}={variable}: {where.url} has a user and a password in its address too, and a request carries "
+                f"{key}={variable}: {address.url} has a user and a password in its address too, and a request carries "
                 "one of them; leave the other out"
             )
-        return ApiKey(value=value, address=where)
-    known = variables_for(where.host, preset)
+        return ApiKey(value=value, address=address)
+    known = variables_for(address.host, preset)
     # A login in the address is meant for this host; a variable may be set for others.
-    value = "" if where.login else next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
-    if not value and not where.secrets and provider_of(where.host) is not None:
+    value = "" if address.login else next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
+    if not value and not address.secrets and provider_of(address.host) is not None:
         raise ConfigError(
-            f"{key}: {where.host} needs a key, and none of {', '.join(known)} is set; export one, or give the name "
+            f"{key}: {address.host} needs a key, and none of {', '.join(known)} is set; export one, or give the name "
             f"of the variable that holds it with {key}=NAME"
         )
-    return ApiKey(value=value, address=where)
+    return ApiKey(value=value, address=address)
 
 
 def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
     """The variables whose keys may be sent to a host, in the order in which they are tried.
 
-    A provider's own variables come first, and their keys are sent to no other provider. They may also be sent to
-    another host that is configured for the provider's preset: a proxy in front of it.
+    A provider's own come first, and go to no other provider, but to a proxy that its preset is given.
     """
     provider = provider_of(host)
     if provider is not None:
@@ -210,7 +183,7 @@ def _basic(login: str) -> str:
 
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Longer than any proper answer; a server that sends more is cut off before it fills the memory."""
+"""No proper answer is longer; more would fill the memory."""
 
 
 class AnswerTooLarge(httpx2.TransportError):
@@ -226,8 +199,7 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
 
     def __iter__(self) -> Iterator[bytes]:
-        for part in self._response.iter_bytes():
-            yield self._read(part)
+        return map(self._read, self._response.iter_bytes())
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async with aclosing(self._response.aiter_bytes()) as parts:
@@ -248,7 +220,7 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 
 
 def _bounded(response: httpx2.Response) -> httpx2.Response:
-    """The same answer with `_Body`; its headers name no encoding any more, and no charset that Python may not have."""
+    """The same answer with `_Body`, and without the encoding in its headers and a charset that Python may not have."""
     headers = response.headers.copy()
     headers.pop("content-encoding", None)
     if "content-type" in headers:
@@ -258,27 +230,21 @@ def _bounded(response: httpx2.Response) -> httpx2.Response:
     )
 
 
-class BoundedTransport(httpx2.HTTPTransport):
-    """A transport that raises `AnswerTooLarge` for an answer longer than `MOST_BYTES`."""
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        return _bounded(super().handle_request(request))
-
-
-class AskAgainTransport(BoundedTransport):
-    """Keeps its connections, for questions that change nothing on the server.
-
-    A server may close a kept connection while a request is on its way: that request is sent once more, on a new one.
-    """
+class _Transport(httpx2.HTTPTransport):
+    def __init__(self, *, asks_again: bool) -> None:
+        super().__init__()
+        self._asks_again = asks_again
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            return super().handle_request(request)
+            return _bounded(super().handle_request(request))
         except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
-            return super().handle_request(request)
+            if not self._asks_again:
+                raise
+            return _bounded(super().handle_request(request))
 
 
-class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
+class _AsyncTransport(httpx2.AsyncHTTPTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         return _bounded(await super().handle_async_request(request))
 
@@ -286,11 +252,11 @@ class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
 def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, asks_again: bool = False) -> httpx2.Client:
     """A client that follows no redirect: a key must not reach another host. `parameters` go with every request.
 
-    With `asks_again`, for questions that change nothing on the server, connections are kept. Else each request has one
-    of its own: some servers close a kept one while a request is on its way.
+    Some servers close a kept connection while a request is on its way. With `asks_again`, for questions that change
+    nothing on the server, such a request is sent once more; else each has a connection of its own.
     """
     return httpx2.Client(
-        transport=AskAgainTransport() if asks_again else BoundedTransport(),
+        transport=_Transport(asks_again=asks_again),
         timeout=timeout_s,
         follow_redirects=False,
         headers={} if asks_again else {"Connection": "close"},
@@ -301,4 +267,4 @@ def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, ask
 def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
     """The same for asyncio, with as many connections as there are requests in flight."""
     limits = httpx2.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
-    return httpx2.AsyncClient(transport=AsyncBoundedTransport(limits=limits), timeout=timeout_s, follow_redirects=False)
+    return httpx2.AsyncClient(transport=_AsyncTransport(limits=limits), timeout=timeout_s, follow_redirects=False)

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING
 
+import httpx2
 from pydantic import Field
 
 from contextcliff.engines.engine import Deployment, Engine, Served
-from contextcliff.engines.openai.detection import ServerFacts, detect, served_name
+from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, async_client, client, provider_of
 from contextcliff.engines.openai.serve import ServerCommand, ServerProcess, free_port, started
@@ -22,7 +22,6 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.positions import Positions
 from contextcliff.records.report import STARTED_HERE
 from contextcliff.settings import (
     Count,
@@ -33,10 +32,6 @@ from contextcliff.settings import (
     PositiveFloat,
     settings,
 )
-from contextcliff.text.tokens import Tokenizer
-
-if TYPE_CHECKING:
-    import httpx2
 
 _DETECTION_TIMEOUT_S = 15.0
 _THIS_MACHINE = ("127.0.0.1", "localhost")
@@ -171,14 +166,11 @@ class OpenAICompatible(Engine):
                 "with model.name=NAME"
             )
         with self._client() as http:
-            return replace(model, name=served_name(http, self.address.url, self._key()))
+            return replace(model, name=detect(http, self.address.url, self._key(), name=None)[0].model)
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
-        """Start the server where there is a command, detect what it is, and connect.
-
-        Raises `RunError`, `ConfigError`.
-        """
+        """Start the server if there is a command, detect what it is, and connect. Raises `RunError`, `ConfigError`."""
         if self.command is None:
             async with self._connected(deployment, None) as session:
                 yield session
@@ -189,8 +181,10 @@ class OpenAICompatible(Engine):
                 f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
                 "engine.base_url=http://127.0.0.1:PORT/v1"
             )
-        here = replace(self, base_url=address.with_port(free_port(address.port)))
-        command = self._command().filled(deployment, port=here.address.port, concurrency=self.concurrency)
+        url = httpx2.URL(address.url)
+        port = free_port(80 if url.port is None else url.port)
+        here = replace(self, base_url=str(url.copy_with(port=port)))
+        command = self._command().filled(deployment, port=port, concurrency=self.concurrency)
         with started(command, root=here.address.root, key=key, timeout_s=self.start_timeout_s) as process:
             async with here._connected(deployment, process) as session:
                 yield session
@@ -199,17 +193,25 @@ class OpenAICompatible(Engine):
     async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:
         import openai
 
-        key, model = self._key(), deployment.model
-        with self._client() as http, self._client(asks_again=True) as asking:
-            facts = detect(http, self.address.url, key, name=model.served_name(self.preset))
+        key, model, address = self._key(), deployment.model, self.address
+        with self._client() as http:
+            served, counter = detect(http, address.url, key, name=model.served_name(self.preset))
+            name = served.model or ""
             if process is not None:  # which was given as much context as this run takes, and not the model's window
-                facts = replace(facts, window=None)
-            trained = facts.trained_tokens
+                served = replace(served, window=None)
+            server = TokenServer(
+                http=http,
+                root=address.url.removesuffix("/v1"),
+                key=key,
+                model=name,
+                api=self.api,
+                template_arguments=model.template_arguments,
+            )
             async with openai.AsyncOpenAI(
-                base_url=facts.base_url,
+                base_url=address.url,
                 api_key=key.value or _NO_KEY,
                 default_headers=key.headers(),
-                default_query=self.address.parameters,
+                default_query=address.parameters,
                 max_retries=0,
                 timeout=self.timeout_s,
                 http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
@@ -217,22 +219,20 @@ class OpenAICompatible(Engine):
                 yield OpenAISession(
                     client=connection,
                     key=key,
-                    model=facts.model,
-                    began=Served(
-                        model=facts.model,
-                        window=facts.window,
-                        lines=(*facts.lines(), *self._own_lines(deployment.kv_policy)),
+                    model=name,
+                    began=replace(
+                        served,
+                        lines=(*served.lines, *self._own_lines(deployment.kv_policy)),
                         plain=self.api == "completions",
-                        positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
                     ),
-                    tokenizer=self._tokenizer(asking, facts, key, model),
+                    tokenizer=counter and TOKENIZERS[counter](name=f"{self.preset}:{name}", server=server),
                     timeout_s=self.timeout_s,
                     sampler_names=self.samplers_sent,
                     dialect=Dialect(self.max_tokens_name),
                     fields={**({} if self.prefix_cache else self.uncached_fields), **model.extra_body},
                     # Spread evenly and not sent in bursts: servers count in windows of their own.
                     interval_s=max(self.seconds_between_requests, 60.0 / (self.requests_per_minute or inf)),
-                    slots=Slots(facts.slots if self.concurrency > 1 and self.prefix_cache else 0),
+                    slots=Slots(served.slots or 0 if self.concurrency > 1 and self.prefix_cache else 0),
                     process=process,
                 )
 
@@ -252,19 +252,6 @@ class OpenAICompatible(Engine):
     def _key(self) -> ApiKey:
         return api_key(self.api_key_env, self.address, preset=self.preset)
 
-    def _client(self, *, asks_again: bool = False) -> httpx2.Client:
-        timeout_s, parameters = min(self.timeout_s, _DETECTION_TIMEOUT_S), self.address.parameters
-        return client(timeout_s=timeout_s, parameters=parameters, asks_again=asks_again)
-
-    def _tokenizer(self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model) -> Tokenizer | None:
-        if facts.counter is None:
-            return None
-        server = TokenServer(
-            http=http,
-            root=facts.root,
-            key=key,
-            model=facts.model,
-            api=self.api,
-            template_arguments=model.template_arguments,
-        )
-        return TOKENIZERS[facts.counter](name=f"{self.preset}:{facts.model}", server=server)
+    def _client(self) -> httpx2.Client:
+        timeout_s = min(self.timeout_s, _DETECTION_TIMEOUT_S)
+        return client(timeout_s=timeout_s, parameters=self.address.parameters, asks_again=True)
