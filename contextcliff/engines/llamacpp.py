@@ -7,14 +7,17 @@ program. Streaming, prefix cache, token counts and errors are those of any llama
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+import struct
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
 
+import httpx2
+
 from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
-from contextcliff.engines.llamacpp_cache import erase, read_back
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import ApiKey, async_client, client
 from contextcliff.engines.openai.session import OpenAISession, Slots
@@ -23,7 +26,7 @@ from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model, Rope
 from contextcliff.models.trained_positions import of_gguf
-from contextcliff.records.kv_cache import GIB, DeviceMemory
+from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 _LOOPBACK = "127.0.0.1"
@@ -86,13 +89,12 @@ class LlamaCpp(Engine):
 
     def api_for(self, model: Model) -> Api:
         """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
-        if self.api == "chat" or self.api == "completions":
-            return self.api
-        return "completions" if model.gguf.has_chat_template() is False else "chat"
+        if self.api is None or self.api == "auto":
+            return "completions" if model.gguf.has_chat_template() is False else "chat"
+        return self.api
 
     @property
     def window_batch(self) -> int:
-        """`batch_tokens`, up to llama.cpp's own bound."""
         return min(self.batch_tokens, _LARGEST_BATCH)
 
     @property
@@ -114,7 +116,6 @@ class LlamaCpp(Engine):
         return model
 
     def download(self, model: Model) -> Download | None:
-        """The GGUF file, where it is in a hub repository and not on this machine yet."""
         if model.gguf.is_at_hand():
             return None
         return Download(name=model.gguf.identity, gib=model.gguf.remote_gib())
@@ -136,8 +137,7 @@ class LlamaCpp(Engine):
                 close=_Loaded.close,
                 size=slot_tokens,
             ) as loaded,
-            client(timeout_s=self.timeout_s) as http,
-            client(timeout_s=self.timeout_s, asks_again=True) as asking,
+            client(timeout_s=self.timeout_s, asks_again=True) as http,
         ):
             address, key = loaded.server.listening_address, loaded.key
             async with openai.AsyncOpenAI(
@@ -150,10 +150,11 @@ class LlamaCpp(Engine):
             ) as connection:
                 http.base_url = address
                 http.headers.update(key.headers())
-                # A job begins with empty slots, whatever the one before it left in them.
-                erase(http, slots=self.concurrency)
+                # A job begins with empty slots, whatever the last one left in them.
+                for slot in range(self.concurrency):
+                    _post(http, f"/slots/{slot}?action=erase")
                 counts = TokenServer(
-                    http=asking, root=address, key=key, model=weights.name, api=api, template_arguments=template
+                    http=http, root=address, key=key, model=weights.name, api=api, template_arguments=template
                 )
                 yield OpenAISession(
                     client=connection,
@@ -176,7 +177,6 @@ class LlamaCpp(Engine):
                 )
 
     def _loaded_key(self, weights: Path, deployment: Deployment) -> tuple[object, ...]:
-        """What a loaded model is determined by, but for its length."""
         file, policy = weights.stat(), deployment.kv_policy
         return (
             "llamacpp",
@@ -267,3 +267,69 @@ def _scale_positions(params: Any, rope: Rope) -> None:
         params.rope_freq_scale = 1.0 / rope.factor
     if rope.base is not None:
         params.rope_freq_base = rope.base
+
+
+# llama.cpp tells its KV cache nowhere but in its log, with a line for every request. The state that it saves of a slot
+# has it: after headers that change between versions come, for the keys of every layer and then the values, the format
+# as a 32-bit number, the bytes of a token as a 64-bit one, and the row itself (`llama_kv_cache::state_write_data` in
+# its `src/llama-kv-cache.cpp`). The rows are recognised by ending where the file ends.
+_ROW = struct.Struct("<iQ")
+_STEP, _LONGEST_HEADER = 4, 4096
+_TOKEN = 2
+"""Asked alone; no chat template begins with it, so that no prompt goes on from it."""
+_STATE = "cache"
+
+
+def read_back(http: httpx2.Client, folder: Path) -> CacheInUse | None:
+    """The cache of a token that the server computes and saves into `folder`; None if unknown. Raises `RunError`."""
+    computed = _post(http, "/completion", {"prompt": [_TOKEN], "n_predict": 1, "id_slot": 0, "cache_prompt": True})
+    saved = _post(http, "/slots/0?action=save", {"filename": _STATE})
+    _post(http, "/slots/0?action=erase")
+    if computed.is_error or saved.is_error:
+        return None
+    return cache_of_state((folder / _STATE).read_bytes())
+
+
+def _post(http: httpx2.Client, path: str, body: Mapping[str, object] | None = None) -> httpx2.Response:
+    try:
+        return http.post(path, json=body or {})
+    except httpx2.HTTPError as error:
+        raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
+
+
+def cache_of_state(state: bytes) -> CacheInUse | None:
+    """The cache that the saved state of one token describes; None if unknown."""
+    for start in range(0, min(len(state), _LONGEST_HEADER), _STEP):
+        rows = _rows(state, start)
+        if rows and len(rows) % 2 == 0:
+            keys, values = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+            return CacheInUse(
+                key_type=_listed(keys),
+                value_type=_listed(values),
+                bytes_per_token=float(sum(size for _, size in rows)),
+                tokens=1,
+            )
+    return None
+
+
+def _rows(state: bytes, start: int) -> list[tuple[str, int]]:
+    """Format and bytes of each row from there to the end of the file, if there is nothing else."""
+    names, rows, offset = _names(), [], start
+    while offset + _ROW.size <= len(state):
+        kind, size = _ROW.unpack_from(state, offset)
+        offset += _ROW.size + size
+        if kind not in names or not 0 < size < len(state):
+            return []
+        rows.append((names[kind], size))
+    return rows if offset == len(state) else []
+
+
+@cache
+def _names() -> Mapping[int, str]:
+    import xllamacpp
+
+    return {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}
+
+
+def _listed(rows: Sequence[tuple[str, int]]) -> str:
+    return "+".join(dict.fromkeys(name for name, _ in rows))

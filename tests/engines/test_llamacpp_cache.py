@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.llamacpp import LlamaCpp
-from contextcliff.engines.llamacpp_cache import cache_of_state
+from contextcliff.engines.llamacpp import LlamaCpp, cache_of_state
 from contextcliff.kv.model_cache import cache_facts
 from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model

@@ -222,8 +222,8 @@ def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.Mo
 def test_requests_are_kept_apart() -> None:
     times: list[float] = []
     server = FakeServer(fault=lambda _: times.append(time.monotonic()))
-    sent_by(server, "engine.requests_per_minute=200", "engine.seconds_between_requests=0.1")
-    assert times[1] - times[0] >= 0.29
+    sent_by(server, "engine.requests_per_minute=60", "engine.seconds_between_requests=0.1")
+    assert times[1] - times[0] > 0.5  # the first may take its time to arrive
 
 
 @pytest.mark.parametrize(

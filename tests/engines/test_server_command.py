@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.openai.serve import ServerCommand
+from contextcliff.engines.openai.serve import filled_command
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_line
@@ -159,25 +159,16 @@ def test_what_a_server_cannot_be_started_with_is_refused(overrides: tuple[str, .
     assert line_of(*ASKED, *FEW, *overrides) == line
 
 
-def deployed(context_tokens: int) -> Deployment:
-    return Deployment(model=Model(name="m"), kv_policy=Q8, context_tokens=context_tokens)
+def filled(template: str) -> list[str]:
+    deployment = Deployment(model=Model(name="m"), kv_policy=Q8, context_tokens=512)
+    return filled_command(template, "llama_server", deployment, port=8080, concurrency=2)
 
 
-def test_a_program_that_is_not_there_is_refused() -> None:
-    template = ServerCommand(template="no-such-server {port}", preset="vllm")
-    with pytest.raises(ConfigError) as refused:
-        template.filled(deployed(1), port=1, concurrency=1)
-    assert str(refused.value) == (
-        "engine.command: there is no program no-such-server; install it, or give its whole path"
-    )
-
-
-def test_the_placeholders_are_filled() -> None:
-    template = ServerCommand(
-        template="echo {model} {context} {port} {concurrency} {key_type} {{x}} {kv_flags}", preset="llama_server"
-    )
-    filled = template.filled(deployed(512), port=8080, concurrency=2)
-    assert filled[1:] == ["m", "512", "8080", "2", "q8_0", "{x}", "-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on"]
+def test_the_placeholders_are_filled_and_a_program_that_is_not_there_is_refused() -> None:
+    template = "echo {model} {context} {port} {concurrency} {key_type} {{x}} {kv_flags}"
+    assert filled(template)[1:] == ["m", "512", "8080", "2", "q8_0", "{x}", "-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on"]
+    with pytest.raises(ConfigError, match="engine.command: there is no program no-such-server; install it, or give"):
+        filled("no-such-server {port}")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,14 @@ from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, async_client, client, provider_of
-from contextcliff.engines.openai.serve import ServerCommand, ServerProcess, free_port, started
+from contextcliff.engines.openai.serve import (
+    ServerProcess,
+    check_command,
+    filled_command,
+    free_port,
+    placeholders,
+    started,
+)
 from contextcliff.engines.openai.session import Dialect, OpenAISession, Slots
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError
@@ -103,9 +110,14 @@ class OpenAICompatible(Engine):
                 f"engine.prefix_cache=false: engine={self.preset} has no field that forbids it in a request; start the "
                 "server without its prefix cache, and tell its runs apart with label=NAME"
             )
+        server: dict[str, object] = {"base_url": self.address.identity}
+        if self.command is not None:  # its port tells no server apart
+            server = {"command": self.command}
+            if "weights" in placeholders(self.command):
+                server["weights"] = model.gguf.identity
         return {
             "engine": self.preset,
-            **({"base_url": self.address.identity} if self.command is None else self._started(model)),
+            **server,
             "model": model.served_name(self.preset),
             "api": self.api,
             "extra_body": dict(model.extra_body),
@@ -118,15 +130,6 @@ class OpenAICompatible(Engine):
     def is_remote(self) -> bool:
         return self.command is None
 
-    def _started(self, model: Model) -> dict[str, object]:
-        """What tells a server apart that a command starts; its port does not."""
-        command = self._command()
-        weights = {"weights": model.gguf.identity} if "weights" in command.placeholders else {}
-        return {"command": command.template, **weights}
-
-    def _command(self) -> ServerCommand:
-        return ServerCommand(template=self.command or "", preset=self.preset)
-
     def _check_policy(self, policy: KVPolicy) -> None:
         """Raise `ConfigError` for a policy that the server can't have, or of which nobody says that it has it."""
         if policy.is_plain and self.command is None:
@@ -136,7 +139,7 @@ class OpenAICompatible(Engine):
         if self.command is not None:
             if policy.declared:
                 raise ConfigError("kv_policy.declared=true: engine.command sets the policy; leave one of them out")
-            self._command().check(policy)
+            check_command(self.command, self.preset, policy)
         elif not policy.declared:
             line = start_line(self.preset, policy)
             how = f"start it with `{line}` and say so" if line else "start it with this policy and say so"
@@ -184,7 +187,7 @@ class OpenAICompatible(Engine):
         url = httpx2.URL(address.url)
         port = free_port(80 if url.port is None else url.port)
         here = replace(self, base_url=str(url.copy_with(port=port)))
-        command = self._command().filled(deployment, port=port, concurrency=self.concurrency)
+        command = filled_command(self.command, self.preset, deployment, port=port, concurrency=self.concurrency)
         with started(command, root=here.address.root, key=key, timeout_s=self.start_timeout_s) as process:
             async with here._connected(deployment, process) as session:
                 yield session

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 _MOST_BYTES = 1 << 20
@@ -56,10 +57,8 @@ def _end_with_input(process: "subprocess.Popen[bytes]", grace_s: float) -> None:
 
 
 def _signal_group(group: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(group, number)
-    except ProcessLookupError:
-        return
 
 
 if __name__ == "__main__":

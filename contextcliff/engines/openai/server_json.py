@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from pydantic_core import from_json
 
@@ -32,7 +33,7 @@ def parsed_object(text: str) -> Mapping[str, object]:
 
 
 def text_at(values: Mapping[str, object], name: str) -> str:
-    """A text inside an object; an empty one if it is absent or something else."""
+    """A text inside an object; empty for anything else, as below."""
     found = values.get(name)
     return found if isinstance(found, str) else ""
 
@@ -46,19 +47,16 @@ def count_at(values: Mapping[str, object], name: str, *, most: int = MOST_COUNTE
 
 
 def object_at(values: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """An object inside an object; an empty one if it is absent or something else."""
     found = values.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def list_at(values: Mapping[str, object], name: str) -> Sequence[object]:
-    """A list inside an object; an empty one if it is absent or something else."""
     found = values.get(name)
     return found if isinstance(found, list) else []
 
 
 def objects_at(values: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
-    """The objects of a list inside an object."""
     return [each for each in list_at(values, name) if isinstance(each, dict)]
 
 
@@ -71,17 +69,12 @@ def numbers_at(values: Mapping[str, object], name: str) -> tuple[float, ...]:
 
 def texts_in(value: object) -> str:
     """All texts inside a value, names included, as one text."""
-    found: list[str] = []
-    left = [value]
-    while left:
-        match left.pop():
-            case str(text):
-                found.append(text)
-            case dict(values):
-                left += [*values, *values.values()]
-            case list(values):
-                left += values
-    return " ".join(reversed(found))
+    match value:
+        case dict(values):
+            return " ".join(map(texts_in, chain.from_iterable(values.items())))
+        case list(values):
+            return " ".join(map(texts_in, values))
+    return value if isinstance(value, str) else ""
 
 
 _MESSAGES = ("error", "errors", "message", "detail", "msg", "error_message", "errorMessage")
