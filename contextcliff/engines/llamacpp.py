@@ -19,12 +19,12 @@ import httpx2
 
 from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import ApiKey, async_client, client
+from contextcliff.engines.openai.http import ApiKey, client, connection
 from contextcliff.engines.openai.session import OpenAISession, Slots
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Model, Rope
+from contextcliff.models.model import Model
 from contextcliff.models.trained_positions import of_gguf
 from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
@@ -123,8 +123,6 @@ class LlamaCpp(Engine):
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
         """Load the GGUF and serve it on a free loopback port under a random key."""
-        import openai
-
         if deployment.context_tokens is None:
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         model, weights = deployment.model, deployment.model.gguf.fetch()
@@ -140,14 +138,9 @@ class LlamaCpp(Engine):
             client(timeout_s=self.timeout_s, asks_again=True) as http,
         ):
             address, key = loaded.server.listening_address, loaded.key
-            async with openai.AsyncOpenAI(
-                api_key=key.value,
-                base_url=f"{address}/v1",
-                max_retries=0,
-                timeout=self.timeout_s,
-                http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
-                default_headers=CLOSE,
-            ) as connection:
+            async with connection(
+                f"{address}/v1", key, timeout_s=self.timeout_s, requests=self.concurrency, headers=CLOSE
+            ) as asked:
                 http.base_url = address
                 http.headers.update(key.headers())
                 # A job begins with empty slots, whatever the last one left in them.
@@ -157,7 +150,7 @@ class LlamaCpp(Engine):
                     http=http, root=address, key=key, model=weights.name, api=api, template_arguments=template
                 )
                 yield OpenAISession(
-                    client=connection,
+                    client=asked,
                     key=key,
                     model=model.name or "embedded",
                     began=Served(
@@ -205,7 +198,14 @@ class _Loaded:
             params.n_gpu_layers = engine.gpu_layers
             params.cache_type_k = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.key_type.upper()}")
             params.cache_type_v = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.value_type.upper()}")
-            _scale_positions(params, deployment.model.rope)
+            rope = deployment.model.rope
+            if rope.type is not None:
+                name = f"LLAMA_ROPE_SCALING_TYPE_{rope.type.upper()}"
+                params.rope_scaling_type = getattr(xllamacpp.llama_rope_scaling_type, name)
+            if rope.factor is not None:
+                params.rope_freq_scale = 1.0 / rope.factor
+            if rope.base is not None:
+                params.rope_freq_base = rope.base
             params.slot_save_path = f"{self.folder.name}/"
             if policy.is_quantised:
                 # llama.cpp supports a quantised V with flash attention only.
@@ -255,18 +255,6 @@ def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *
         return xllamacpp.Server(params)
     except RuntimeError as error:
         raise RunError(f"llama.cpp can't load {weights} {what}: {error}{way_out}") from error
-
-
-def _scale_positions(params: Any, rope: Rope) -> None:
-    import xllamacpp
-
-    if rope.type is not None:
-        types = xllamacpp.llama_rope_scaling_type
-        params.rope_scaling_type = getattr(types, f"LLAMA_ROPE_SCALING_TYPE_{rope.type.upper()}")
-    if rope.factor is not None:
-        params.rope_freq_scale = 1.0 / rope.factor
-    if rope.base is not None:
-        params.rope_freq_base = rope.base
 
 
 # llama.cpp tells its KV cache nowhere but in its log, with a line for every request. The state that it saves of a slot

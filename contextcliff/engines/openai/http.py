@@ -11,12 +11,17 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import httpx2
 
 from contextcliff.addresses import is_secret, shown_text
 from contextcliff.errors import ConfigError
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,6 +119,7 @@ KNOWN_VARIABLES = tuple(
     dict.fromkeys((*ANY_HOST, *_COMPATIBLE, *(name for provider in PROVIDERS for name in provider.variables)))
 )
 _HIDDEN = "***"
+_NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 _SHORTEST_SECRET = 6
 _NOWHERE = Address(url="", host="")
 
@@ -268,3 +274,20 @@ def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
     """The same for asyncio, with as many connections as there are requests in flight."""
     limits = httpx2.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
     return httpx2.AsyncClient(transport=_AsyncTransport(limits=limits), timeout=timeout_s, follow_redirects=False)
+
+
+def connection(
+    url: str, key: ApiKey, *, timeout_s: float, requests: int, headers: Mapping[str, str] = MappingProxyType({})
+) -> AsyncOpenAI:
+    """The client of an API, for so many requests at once; it never asks again by itself."""
+    import openai
+
+    return openai.AsyncOpenAI(
+        base_url=url,
+        api_key=key.value or _NO_KEY,
+        default_headers={**key.headers(), **headers},
+        default_query=key.address.parameters,
+        max_retries=0,
+        timeout=timeout_s,
+        http_client=async_client(timeout_s=timeout_s, connections=requests),
+    )

@@ -13,7 +13,7 @@ from pydantic import Field
 from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, async_client, client, provider_of
+from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, client, connection, provider_of
 from contextcliff.engines.openai.serve import (
     ServerProcess,
     check_command,
@@ -42,7 +42,6 @@ from contextcliff.settings import (
 
 _DETECTION_TIMEOUT_S = 15.0
 _THIS_MACHINE = ("127.0.0.1", "localhost")
-_NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 
 
 @settings
@@ -194,8 +193,6 @@ class OpenAICompatible(Engine):
 
     @asynccontextmanager
     async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:
-        import openai
-
         key, model, address = self._key(), deployment.model, self.address
         with self._client() as http:
             served, counter = detect(http, address.url, key, name=model.served_name(self.preset))
@@ -210,17 +207,9 @@ class OpenAICompatible(Engine):
                 api=self.api,
                 template_arguments=model.template_arguments,
             )
-            async with openai.AsyncOpenAI(
-                base_url=address.url,
-                api_key=key.value or _NO_KEY,
-                default_headers=key.headers(),
-                default_query=address.parameters,
-                max_retries=0,
-                timeout=self.timeout_s,
-                http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
-            ) as connection:
+            async with connection(address.url, key, timeout_s=self.timeout_s, requests=self.concurrency) as asked:
                 yield OpenAISession(
-                    client=connection,
+                    client=asked,
                     key=key,
                     model=name,
                     began=replace(

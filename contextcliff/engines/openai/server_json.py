@@ -8,8 +8,7 @@ from itertools import chain
 
 from pydantic_core import from_json
 
-MOST_COUNTED = 10**9
-"""Tokens that a server may count; more is no count."""
+_MOST_COUNTED = 10**9
 _INFINITE = 1e300
 _SURROGATES = re.compile(r"(\\\\|\\uD[89AB]..\\uD[C-F]..)|\\uD[89A-F]..", re.IGNORECASE)
 """A pair that stands for one character, or else a half of one."""
@@ -38,7 +37,7 @@ def text_at(values: Mapping[str, object], name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def count_at(values: Mapping[str, object], name: str, *, most: int = MOST_COUNTED) -> int | None:
+def count_at(values: Mapping[str, object], name: str, *, most: int = _MOST_COUNTED) -> int | None:
     """A whole number from 0 to `most` (a billion) inside an object; None if it is absent or something else."""
     found = values.get(name)
     if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= most:

@@ -13,7 +13,7 @@ import httpx2
 
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import ApiKey
-from contextcliff.engines.openai.server_json import MOST_COUNTED, count_at, list_at, parsed_object, text_at
+from contextcliff.engines.openai.server_json import count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
 from contextcliff.text.control_tokens import like_tokens
@@ -27,8 +27,12 @@ from contextcliff.text.tokens import (
     tokenise,
 )
 
-T = TypeVar("T")
 TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
+_MOST_SPECIAL_TOKENS = 16
+_MARK = "contextcliff"
+_PARAGRAPH = "\n\n"
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,11 +62,10 @@ class TokenServer:
             raise RunError(f"{self.root}{path}: the server can't count tokens (nothing of use in its answer)")
         return value
 
-
-_MOST_SPECIAL_TOKENS = 16
-_MARK = "contextcliff"
-_PARAGRAPH = "\n\n"
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>")
+    def counted(self, path: str, body: Mapping[str, object], name: str) -> int:
+        """A count in the answer of a route: at most a token for each byte that was sent, and some around them."""
+        most = len(str(body).encode()) + _MOST_SPECIAL_TOKENS
+        return self.found(path, count_at(self.post(path, body), name, most=most))
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -106,8 +109,8 @@ class LlamaServerTokenizer:
 
     def count_prompt(self, prompt: Prompt) -> int:
         framed = self._framed(prompt) if self.server.api == "chat" else plain_text(prompt)
-        body = {"content": framed, "add_special": True, "parse_special": True}
-        return self.server.found("/tokenize", len(list_at(self.server.post("/tokenize", body), "tokens")) or None)
+        answer = self.server.post("/tokenize", {"content": framed, "add_special": True, "parse_special": True})
+        return self.server.found("/tokenize", len(list_at(answer, "tokens")) or None)
 
     def _framed(self, prompt: Prompt) -> str:
         path, arguments = "/apply-template", dict(self.server.template_arguments)
@@ -123,17 +126,14 @@ class VllmTokenizer:
     server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
-        return counted_starts(
-            text, lambda block: self._count({"prompt": block, "add_special_tokens": False}, most=_most_tokens(block))
-        )
+        return counted_starts(text, self._count)
 
     def count_prompt(self, prompt: Prompt) -> int:
         if self.server.api == "completions":
-            text = plain_text(prompt)
-            return self._count({"prompt": text, "add_special_tokens": True}, most=_most_tokens(text))
-        arguments = dict(self.server.template_arguments)
-        conversation = {"messages": messages(prompt), "add_generation_prompt": True}
-        return self._count({**conversation, "chat_template_kwargs": arguments})
+            return self._count(plain_text(prompt), special=True)
+        conversation = {**self._conversation(prompt), "add_generation_prompt": True}
+        # The template may be longer than the prompt.
+        return self.server.found("/tokenize", count_at(self.server.post("/tokenize", conversation), "count"))
 
     def control_tokens(self, texts: Iterable[str]) -> Collection[str]:
         """What is one token, and no plain tag as of HTML or one that the chat template writes.
@@ -143,18 +143,20 @@ class VllmTokenizer:
         asked = like_tokens(texts)
         if not asked:
             return ()
-        single = self._tokens({"prompt": "\n".join(asked), "add_special_tokens": False})
-        alone = {"messages": messages(Prompt(user=_MARK)), "chat_template_kwargs": dict(self.server.template_arguments)}
-        framed = self._tokens(alone) if single and self.server.api == "chat" else ()
+        single = self._tokens({"model": self.server.model, "prompt": "\n".join(asked), "add_special_tokens": False})
+        framed = self._tokens(self._conversation(Prompt(user=_MARK))) if single and self.server.api == "chat" else ()
         return [each for each in asked if each in single and (each in framed or not _TAG.fullmatch(each))]
 
-    def _tokens(self, body: Mapping[str, object]) -> Sequence[object]:
-        answer = self.server.post("/tokenize", {"model": self.server.model, **body, "return_token_strs": True})
-        return list_at(answer, "token_strs")
+    def _count(self, text: str, *, special: bool = False) -> int:
+        body = {"model": self.server.model, "prompt": text, "add_special_tokens": special}
+        return self.server.counted("/tokenize", body, "count")
 
-    def _count(self, body: Mapping[str, object], *, most: int = MOST_COUNTED) -> int:
-        answer = self.server.post("/tokenize", {"model": self.server.model, **body})
-        return self.server.found("/tokenize", count_at(answer, "count", most=most))
+    def _conversation(self, prompt: Prompt) -> dict[str, object]:
+        arguments = dict(self.server.template_arguments)
+        return {"model": self.server.model, "messages": messages(prompt), "chat_template_kwargs": arguments}
+
+    def _tokens(self, body: Mapping[str, object]) -> Sequence[object]:
+        return list_at(self.server.post("/tokenize", {**body, "return_token_strs": True}), "token_strs")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -170,14 +172,11 @@ class KoboldTokenizer:
         return counted_starts(text, lambda block: self._count(block) - beginning)
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the messages with an estimated frame for each, or of the plain text for `completions`."""
         count = plain_tokens if self.server.api == "completions" else framed_tokens
         return count(prompt, self._count)
 
     def _count(self, text: str) -> int:
-        path = "/api/extra/tokencount"
-        answer = self.server.post(path, {"prompt": text})
-        return self.server.found(path, count_at(answer, "value", most=_most_tokens(text)))
+        return self.server.counted("/api/extra/tokencount", {"prompt": text}, "value")
 
 
 TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
@@ -185,12 +184,6 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
     "vllm": VllmTokenizer,
     "koboldcpp": KoboldTokenizer,
 }
-"""The tokenizer for each kind of routes; each is constructed with `name` and `server`."""
-
-
-def _most_tokens(text: str) -> int:
-    """Tokens that a text can have: one a byte, and some that begin and end it."""
-    return len(text.encode()) + _MOST_SPECIAL_TOKENS
 
 
 def _pieces(answer: Mapping[str, object]) -> list[str | list[int]] | None:
