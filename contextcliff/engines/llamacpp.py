@@ -19,7 +19,7 @@ import httpx2
 
 from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import ApiKey, client, connection
+from contextcliff.engines.openai.http import Address, client, connection
 from contextcliff.engines.openai.session import OpenAISession, Slots
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
@@ -137,21 +137,19 @@ class LlamaCpp(Engine):
             ) as loaded,
             client(timeout_s=self.timeout_s, asks_again=True) as http,
         ):
-            address, key = loaded.server.listening_address, loaded.key
-            async with connection(
-                f"{address}/v1", key, timeout_s=self.timeout_s, requests=self.concurrency, headers=CLOSE
-            ) as asked:
-                http.base_url = address
-                http.headers.update(key.headers())
+            address = Address(url=f"{loaded.server.listening_address}/v1", key=loaded.key)
+            async with connection(address, timeout_s=self.timeout_s, requests=self.concurrency, headers=CLOSE) as asked:
+                http.base_url = address.root
+                http.headers.update(address.headers())
                 # A job begins with empty slots, whatever the last one left in them.
                 for slot in range(self.concurrency):
                     _post(http, f"/slots/{slot}?action=erase")
                 counts = TokenServer(
-                    http=http, root=address, key=key, model=weights.name, api=api, template_arguments=template
+                    http=http, address=address, model=weights.name, api=api, template_arguments=template
                 )
                 yield OpenAISession(
                     client=asked,
-                    key=key,
+                    address=address,
                     model=model.name or "embedded",
                     began=Served(
                         lines=(_API_LINES[api, model.gguf.has_chat_template() is not False],),
@@ -185,7 +183,7 @@ class _Loaded:
     """A server with its model."""
 
     def __init__(self, engine: LlamaCpp, weights: Path, deployment: Deployment, slot_tokens: int) -> None:
-        self.key = ApiKey(value=secrets.token_urlsafe(32))
+        self.key = secrets.token_urlsafe(32)
         self.folder = TemporaryDirectory(prefix="contextcliff-slot-")
         policy = deployment.kv_policy
 
@@ -234,7 +232,7 @@ class _Loaded:
         self.folder.cleanup()
 
 
-def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
+def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
     """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
 
     `adjust` sets its further parameters. The last reference to the server closes the port and frees the model. Raises
@@ -246,7 +244,7 @@ def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *
     params.model.path = str(weights)
     params.hostnames = [_LOOPBACK]
     params.port = 0
-    params.api_keys = [key.value]
+    params.api_keys = [key]
     params.warmup = False
     params.ui = False
     params.verbosity = _QUIET

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from contextcliff.annotation.openai_embedding import EndpointSession
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Request, exchange
-from contextcliff.engines.openai.http import ApiKey, async_client, client
+from contextcliff.engines.openai.http import Address, address_of, async_client, client
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution.store import Fault, Store
@@ -215,15 +215,14 @@ class Asking:
             with openai.OpenAI(
                 base_url=f"{self.address}/v1", api_key="k", max_retries=0, http_client=client(timeout_s=5.0)
             ) as connection:
-                EndpointSession(client=connection, model="m", key=ApiKey()).embed(["one"])
+                EndpointSession(client=connection, model="m", address=Address()).embed(["one"])
             return None
-        served, _ = detect(self.http, f"{self.address}/v1", ApiKey(), name=None)
+        served, _ = detect(self.http, address_of(self.address), name=None)
         "\n".join(served.lines).encode()
         for made in TOKENIZERS.values():
             server = TokenServer(
                 http=self.http,
-                root=self.address,
-                key=ApiKey(),
+                address=address_of(self.address),
                 model=served.model or "",
                 api="chat",
                 template_arguments={},

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.llamacpp import LlamaCpp
 from contextcliff.engines.openai.detection import detect
-from contextcliff.engines.openai.http import ApiKey, address_of, client
+from contextcliff.engines.openai.http import Address, address_of, client
 from contextcliff.errors import ContextCliffError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -29,7 +30,7 @@ KEY = "sk-very-secret-0123456789"
 
 def detected(server: FakeServer, *, name: str | None = None) -> tuple[Served, str | None]:
     with serving(server), client(timeout_s=5) as http:
-        found = detect(http, address_of(server.address).url, ApiKey(value=KEY), name=name)
+        found = detect(http, replace(address_of(server.address), key=KEY), name=name)
     assert found[0].lines[0] == f"server {server.address}/v1"
     return found
 
@@ -111,7 +112,7 @@ def test_a_server_that_tells_no_model_is_an_error_in_its_words(server: FakeServe
 
 def test_a_host_that_cannot_be_reached_is_named() -> None:
     with client(timeout_s=5) as http, pytest.raises(ContextCliffError) as raised:
-        detect(http, "http://127.0.0.1:9/v1", ApiKey(), name="m")
+        detect(http, Address(url="http://127.0.0.1:9/v1"), name="m")
     assert str(raised.value).startswith("engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
 
 

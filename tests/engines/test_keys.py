@@ -14,10 +14,9 @@ from contextcliff.engines.openai.http import (
     KNOWN_VARIABLES,
     PROVIDERS,
     Address,
-    ApiKey,
     address_of,
-    api_key,
     variables_for,
+    with_key,
 )
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, of_server
@@ -47,9 +46,9 @@ def at(url: str) -> Address:
 def test_a_providers_own_variable_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, name.lower())
-    assert api_key(None, at(GEMINI)).value == "gemini_api_key"
-    assert api_key(None, at(OPENAI)).value == "openai_api_key"
-    assert api_key(None, at("http://127.0.0.1:8000")).value == "api_key"
+    assert with_key(at(GEMINI), None).key == "gemini_api_key"
+    assert with_key(at(OPENAI), None).key == "openai_api_key"
+    assert with_key(at("http://127.0.0.1:8000"), None).key == "api_key"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS, ids=lambda provider: provider.domain)
@@ -58,14 +57,14 @@ def test_a_providers_key_goes_to_no_other_provider(provider: object, monkeypatch
     for name in theirs:
         monkeypatch.setenv(name, "somebody-elses")
     with pytest.raises(ConfigError, match="needs a key, and none of"):
-        api_key(None, at(f"https://eu.{provider.domain}/v1"))  # type: ignore[attr-defined]
+        with_key(at(f"https://eu.{provider.domain}/v1"), None)  # type: ignore[attr-defined]
 
 
 def test_a_providers_key_goes_to_a_proxy_that_its_preset_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "gemini")
     proxy = at("http://127.0.0.1:4000")
-    assert api_key(None, proxy, preset="gemini").value == "gemini"
-    assert api_key(None, proxy, preset="vllm").value == ""
+    assert with_key(proxy, None, preset="gemini").key == "gemini"
+    assert with_key(proxy, None, preset="vllm").key == ""
     assert "GEMINI_API_KEY" not in variables_for("openrouter.ai", "gemini")
 
 
@@ -99,20 +98,20 @@ def test_a_judges_missing_key_is_found_before_the_run_is_paid_for(tmp_path: Path
 
 
 def test_a_login_goes_where_a_key_would_go() -> None:
-    key = api_key(None, at(f"http://{IN_ADDRESS}@host:8000/v1"))
-    assert key.headers() == {"Authorization": f"Basic {base64.b64encode(LOGIN.encode()).decode()}"}
-    assert PASSWORD not in repr(key)
+    address = with_key(at(f"http://{IN_ADDRESS}@host:8000/v1"), None)
+    assert address.headers() == {"Authorization": f"Basic {base64.b64encode(LOGIN.encode()).decode()}"}
+    assert PASSWORD not in repr(address)
 
 
 def test_a_login_wins_over_a_variable_that_happens_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somewhere-else")
-    assert api_key(None, at("http://me:secret@host")).value == ""
+    assert with_key(at("http://me:secret@host"), None).key == ""
 
 
 def test_a_login_and_a_variable_that_is_named_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-mine")
     with pytest.raises(ConfigError) as raised:
-        api_key("MY_KEY", at("http://me:secret@host"))
+        with_key(at("http://me:secret@host"), "MY_KEY")
     assert str(raised.value) == (
         "engine.api_key_env=MY_KEY: http://host/v1 has a user and a password in its address too, and a request carries "
         "one of them; leave the other out"
@@ -121,9 +120,9 @@ def test_a_login_and_a_variable_that_is_named_are_refused(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("echo", [PASSWORD, IN_ADDRESS.partition(":")[2], base64.b64encode(LOGIN.encode()).decode()])
 def test_a_password_that_a_server_echoes_is_hidden_in_every_form(echo: str) -> None:
-    key = api_key(None, at(f"http://{IN_ADDRESS}@host"))
-    assert echo not in key.hide_in(f"refused: {echo}!")
-    assert ApiKey(value="sk-long-enough").hide_in("sk-long-enough") == "***"
+    address = with_key(at(f"http://{IN_ADDRESS}@host"), None)
+    assert echo not in address.hide_in(f"refused: {echo}!")
+    assert Address(key="sk-long-enough").hide_in("sk-long-enough") == "***"
 
 
 def run(url: str, folder: Path, tokenizer: str, *overrides: str) -> subprocess.CompletedProcess[str]:

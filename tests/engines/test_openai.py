@@ -16,7 +16,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from contextcliff.engines.engine import Deployment, Served
-from contextcliff.engines.openai.http import KNOWN_VARIABLES, ApiKey, address_of, api_key
+from contextcliff.engines.openai.http import KNOWN_VARIABLES, Address, address_of, with_key
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
 from contextcliff.engines.openai.session import OpenAISession
 from contextcliff.errors import ConfigError, EngineFault
@@ -216,7 +216,7 @@ def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: s
 def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_KEY", raising=False)
     with pytest.raises(ConfigError, match="engine.api_key_env=MY_KEY: this variable is not set"):
-        api_key("MY_KEY", address_of("http://host"))
+        with_key(address_of("http://host"), "MY_KEY")
 
 
 def test_requests_are_kept_apart() -> None:
@@ -239,7 +239,7 @@ def test_requests_are_kept_apart() -> None:
 )
 def test_the_count_is_that_of_the_whole_prompt(told: list[tuple[int, int, int | None]], counts: list[int]) -> None:
     session = OpenAISession(
-        client=AsyncOpenAI(api_key="k"), key=ApiKey(), model="m", began=Served(), tokenizer=None, timeout_s=1.0,
+        client=AsyncOpenAI(api_key="k"), address=Address(), model="m", began=Served(), tokenizer=None, timeout_s=1.0,
         sampler_names={},
     )  # fmt: skip
     whole = [

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.engines.openai.http import ApiKey, client
+from contextcliff.engines.openai.http import Address, address_of, client
 from contextcliff.engines.openai.server_json import list_at
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, piece_starts
 from contextcliff.errors import RunError
@@ -33,7 +33,7 @@ class Asked(TokenServer):
 
 
 def asked(answer: Post) -> Asked:
-    server = Asked(http=None, root="", key=ApiKey(), model="m", api="chat", template_arguments={"thinking": False})  # type: ignore[arg-type]
+    server = Asked(http=None, address=Address(), model="m", api="chat", template_arguments={"thinking": False})  # type: ignore[arg-type]
     object.__setattr__(server, "answer", answer)
     object.__setattr__(server, "bodies", [])
     return server
@@ -146,8 +146,7 @@ def counter(counting: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
         threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
         server = TokenServer(
             http=http,
-            root=f"http://127.0.0.1:{listening.server_port}",
-            key=ApiKey(),
+            address=address_of(f"http://127.0.0.1:{listening.server_port}"),
             model="m",
             api="completions",
             template_arguments={},

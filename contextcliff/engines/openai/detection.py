@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import httpx2
 
 from contextcliff.engines.engine import Served
-from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.http import Address
 from contextcliff.engines.openai.server_json import count_at, message_in, object_at, objects_at, parsed_object, text_at
 from contextcliff.engines.openai.tokens import TokenCounter
 from contextcliff.errors import ConfigError, RunError, UnreachableError, one_line
@@ -24,28 +24,28 @@ _CHATML_FALLBACK = (
 """The template that llama.cpp uses for weights without one; white space as single blanks."""
 
 
-def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None) -> tuple[Served, TokenCounter | None]:
+def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[Served, TokenCounter | None]:
     """What a server is, and the kind of routes that it has to count tokens.
 
-    `base_url` is `Address.url`; `name` None stands for the only model that the server has. Raises `UnreachableError`
+    `name` None stands for the only model that the server has. Raises `UnreachableError`
     for a host that can't be reached, `RunError` for a refused key and a page instead of JSON, `ConfigError` where no
     name is given and the server does not have exactly one model.
     """
-    listed, remarks = _listed(http, base_url, key, named=name is not None)
-    model = _only(list(listed), base_url) if name is None else name
-    entry, root = listed.get(model, {}), base_url.removesuffix("/v1")
+    listed, remarks = _listed(http, address, named=name is not None)
+    model = _only(list(listed), address) if name is None else name
+    entry = listed.get(model, {})
     counter: TokenCounter | None
     slots = None
     # Each kind of server has routes that the others do not have.
-    props = _asked(http, "GET", f"{root}/props", key)
+    props = _asked(http, "GET", "/props", address)
     if window := _positive(object_at(props, "default_generation_settings"), "n_ctx"):
         counter, slots = "llama_server", _positive(props, "total_slots")
         remarks += _template_remarks(props.get("chat_template"))
-    elif window := _positive(_asked(http, "GET", f"{root}/api/extra/true_max_context_length", key), "value"):
-        count = _asked(http, "POST", f"{root}/api/extra/tokencount", key, body={"prompt": _PROBE})
+    elif window := _positive(_asked(http, "GET", "/api/extra/true_max_context_length", address), "value"):
+        count = _asked(http, "POST", "/api/extra/tokencount", address, body={"prompt": _PROBE})
         counter = "koboldcpp" if _positive(count, "value") else None
     else:
-        count = _asked(http, "POST", f"{root}/tokenize", key, body={"model": model, "prompt": _PROBE})
+        count = _asked(http, "POST", "/tokenize", address, body={"model": model, "prompt": _PROBE})
         window, counter = _positive(count, "max_model_len"), "vllm" if _positive(count, "count") else None
     window = window or next((tokens for each in _WINDOW_KEYS if (tokens := _positive(entry, each))), None)
     # As llama.cpp tells the positions; its window may be longer or shorter.
@@ -54,7 +54,7 @@ def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None)
         model=model,
         window=window,
         lines=(
-            f"server {base_url}",
+            f"server {address.url}",
             f"model {model}",
             f"window {'not told' if window is None else f'{window:,} tokens'}",
             "tokenizer not offered" if counter is None else f"tokenizer its own ({counter})",
@@ -69,41 +69,41 @@ def detect(http: httpx2.Client, base_url: str, key: ApiKey, *, name: str | None)
 _Entries = Mapping[str, Mapping[str, object]]
 
 
-def _listed(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool) -> tuple[_Entries, tuple[str, ...]]:
+def _listed(http: httpx2.Client, address: Address, *, named: bool) -> tuple[_Entries, tuple[str, ...]]:
     """The entries of `/v1/models` by name, and lines for the report on how the server answered.
 
     Where the configuration has `named` a model, a server that lists none is accepted.
     """
     try:
-        answer = http.get(f"{base_url}/models", headers=key.headers())
+        answer = http.get(f"{address.url}/models", headers=address.headers())
     except httpx2.HTTPError as error:
-        reason = key.hide_in(str(error)) or type(error).__name__
+        reason = address.hide_in(str(error)) or type(error).__name__
         raise UnreachableError(
-            f"engine.base_url={base_url}: can't be reached ({reason}); is the server up, and is this its address?"
+            f"engine.base_url={address.url}: can't be reached ({reason}); is the server up, and is this its address?"
         ) from error
     if answer.status_code in (401, 403):
         raise RunError(
-            f"engine.base_url={base_url}: refuses the API key ({answer.status_code}); set the right one in the "
+            f"engine.base_url={address.url}: refuses the API key ({answer.status_code}); set the right one in the "
             "environment, and name its variable with engine.api_key_env"
         )
     if answer.is_redirect:
-        target = one_line(key.hide_in(answer.headers.get("location", "elsewhere")), longest=_LONGEST_MESSAGE)
+        target = one_line(address.hide_in(answer.headers.get("location", "elsewhere")), longest=_LONGEST_MESSAGE)
         raise RunError(
-            f"engine.base_url={base_url}: redirects to {target}; give the address itself, a key is never sent on"
+            f"engine.base_url={address.url}: redirects to {target}; give the address itself, a key is never sent on"
         )
     body, is_page = _object_of(answer), "html" in answer.headers.get("content-type", "")
     if answer.is_error and answer.status_code not in _NO_SUCH_ROUTE:
-        words = answer.reason_phrase if is_page else key.hide_in(message_in(body) or answer.text)
+        words = answer.reason_phrase if is_page else address.hide_in(message_in(body) or answer.text)
         reason = f"{answer.status_code}: {one_line(words, longest=_LONGEST_MESSAGE)}"
         if not named:
             raise RunError(
-                f"engine.base_url={base_url}: does not list its models ({reason}); is the API key right, whose "
+                f"engine.base_url={address.url}: does not list its models ({reason}); is the API key right, whose "
                 "variable engine.api_key_env names? Else look at the server, or name the model with model.name=NAME"
             )
         return {}, (f"models not listed ({reason})",)
     if not body and is_page and not (named and answer.is_error):
         raise RunError(
-            f"engine.base_url={base_url}: answers with a web page and not with JSON; give the address of the API"
+            f"engine.base_url={address.url}: answers with a web page and not with JSON; give the address of the API"
         )
     entries: dict[str, Mapping[str, object]] = {}
     for entry in objects_at(body, "data"):
@@ -112,10 +112,10 @@ def _listed(http: httpx2.Client, base_url: str, key: ApiKey, *, named: bool) -> 
     return entries, ()
 
 
-def _only(listed: Sequence[str], base_url: str) -> str:
+def _only(listed: Sequence[str], address: Address) -> str:
     """The only model of a server. Raises `ConfigError` if it has none or several."""
     if not listed:
-        raise ConfigError(f"engine.base_url={base_url}: lists no model; name the one to use with model.name=NAME")
+        raise ConfigError(f"engine.base_url={address.url}: lists no model; name the one to use with model.name=NAME")
     if len(listed) > 1:
         names = ", ".join(listed)
         raise ConfigError(f"model.name: the server has several models; choose one with model.name=NAME: {names}")
@@ -133,11 +133,11 @@ def _template_remarks(template: object) -> tuple[str, ...]:
 
 
 def _asked(
-    http: httpx2.Client, method: str, url: str, key: ApiKey, *, body: Mapping[str, object] | None = None
+    http: httpx2.Client, method: str, route: str, address: Address, *, body: Mapping[str, object] | None = None
 ) -> Mapping[str, object]:
     """The JSON object at a route that few servers have; empty where there is none."""
     try:
-        answer = http.request(method, url, headers=key.headers(), json=body)
+        answer = http.request(method, f"{address.root}{route}", headers=address.headers(), json=body)
     except httpx2.HTTPError:
         return {}  # the list of models was answered, so only this route is missing
     return _object_of(answer) if answer.is_success else {}

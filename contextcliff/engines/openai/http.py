@@ -10,7 +10,7 @@ import codecs
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -60,16 +60,25 @@ _ROUTES = ("/chat/completions", "/completions", "/models", "/embeddings")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """A server's address in parts.
+    """A server's address in parts, and what its requests are authorised with.
 
     `url` ends where `/chat/completions` begins and has no secrets: it is the only part that is shown. `login` is
-    `user:password`, sent as HTTP's basic authorisation. `parameters` are sent with every request.
+    `user:password`, sent as HTTP's basic authorisation in the place of a key. `parameters` are sent with every request.
     """
 
-    url: str
-    host: str
+    url: str = ""
+    key: str = field(default="", repr=False)
     login: str = field(default="", repr=False)
     parameters: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def host(self) -> str:
+        return httpx2.URL(self.url).host
+
+    @property
+    def root(self) -> str:
+        """Where the server's own routes begin, without `/v1`."""
+        return self.url.removesuffix("/v1")
 
     @property
     def identity(self) -> str:
@@ -77,17 +86,28 @@ class Address:
         public = {name: value for name, value in sorted(self.parameters.items()) if not is_secret(name)}
         return str(httpx2.URL(self.url, params=public)) if public else self.url
 
-    @property
-    def root(self) -> str:
-        """`http://HOST:PORT`."""
-        return str(httpx2.URL(self.url).copy_with(raw_path=b"/")).rstrip("/")
+    def headers(self) -> dict[str, str]:
+        """The `Authorization` header of a request, if there is a key or login."""
+        if self.login:
+            return {"Authorization": f"Basic {self._encoded_login}"}
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
+    def hide_in(self, text: str) -> str:
+        """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
+        parts = (self.login, self.login.partition(":")[2], *(self.parameters[name] for name in self.secret_parameters))
+        secrets = [self.key if len(self.key) >= _SHORTEST_SECRET else "", self._encoded_login, *parts]
+        secrets += [quote(part, safe="") for part in parts]
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
+            text = text.replace(secret, _HIDDEN)
+        return shown_text(text)
 
     @property
-    def secrets(self) -> tuple[str, ...]:
-        """The parts that must not be shown, as they are and percent-encoded."""
-        keys = [value for name, value in self.parameters.items() if is_secret(name)]
-        secrets = (self.login, self.login.partition(":")[2], *keys)
-        return tuple(dict.fromkeys(form for secret in secrets if secret for form in (secret, quote(secret, safe=""))))
+    def secret_parameters(self) -> list[str]:
+        return list(filter(is_secret, self.parameters))
+
+    @property
+    def _encoded_login(self) -> str:
+        return base64.b64encode(self.login.encode()).decode()
 
 
 def address_of(base_url: str, *, key: str = "engine.base_url") -> Address:
@@ -105,7 +125,6 @@ def address_of(base_url: str, *, key: str = "engine.base_url") -> Address:
     bare = url.copy_with(username=None, password=None, query=None, fragment=None, path=path or "/v1")
     return Address(
         url=str(bare).rstrip("/"),
-        host=url.host,
         login=f"{url.username}:{url.password}" if url.userinfo else "",
         parameters=dict(url.params),
     )
@@ -121,55 +140,35 @@ KNOWN_VARIABLES = tuple(
 _HIDDEN = "***"
 _NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 _SHORTEST_SECRET = 6
-_NOWHERE = Address(url="", host="")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ApiKey:
-    """What a request is authorised with: a key, or else the login in the server's address. Never shown."""
+def with_key(
+    address: Address, variable: str | None, *, preset: str = "", setting: str = "engine.api_key_env"
+) -> Address:
+    """The address with its key: of the named `variable`, else of one of `variables_for` if it has no login.
 
-    value: str = field(default="", repr=False)
-    address: Address = field(default=_NOWHERE, repr=False)
-
-    def headers(self) -> dict[str, str]:
-        """The `Authorization` header of a request, if there is a key or login."""
-        if self.address.login:
-            return {"Authorization": f"Basic {_basic(self.address.login)}"}
-        return {"Authorization": f"Bearer {self.value}"} if self.value else {}
-
-    def hide_in(self, text: str) -> str:
-        """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
-        keys = (self.value,) if len(self.value) >= _SHORTEST_SECRET else ()
-        logins = (_basic(self.address.login),) if self.address.login else ()
-        for secret in sorted((*keys, *logins, *self.address.secrets), key=len, reverse=True):
-            text = text.replace(secret, _HIDDEN)
-        return shown_text(text)
-
-
-def api_key(variable: str | None, address: Address, *, preset: str = "", key: str = "engine.api_key_env") -> ApiKey:
-    """The key for a server: of the named `variable`, else its address's login, else of a variable of `variables_for`.
-
-    Raises `ConfigError`, which names the configuration's `key`.
+    Raises `ConfigError`, which names the configuration's `setting`.
     """
     if variable is not None:
         value = os.environ.get(variable, "").strip()
         if not value:
-            raise ConfigError(f"{key}={variable}: this variable is not set; export it, or name another")
+            raise ConfigError(f"{setting}={variable}: this variable is not set; export it, or name another")
         if address.login:
             raise ConfigError(
-                f"{key}={variable}: {address.url} has a user and a password in its address too, and a request carries "
-                "one of them; leave the other out"
+                f"{setting}={variable}: {address.url} has a user and a password in its address too, and a request "
+                "carries one of them; leave the other out"
             )
-        return ApiKey(value=value, address=address)
+        return replace(address, key=value)
+    if address.login:  # is meant for this host; a variable may be set for others
+        return address
     known = variables_for(address.host, preset)
-    # A login in the address is meant for this host; a variable may be set for others.
-    value = "" if address.login else next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
-    if not value and not address.secrets and provider_of(address.host) is not None:
+    value = next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
+    if not value and not address.secret_parameters and provider_of(address.host) is not None:
         raise ConfigError(
-            f"{key}: {address.host} needs a key, and none of {', '.join(known)} is set; export one, or give the name "
-            f"of the variable that holds it with {key}=NAME"
+            f"{setting}: {address.host} needs a key, and none of {', '.join(known)} is set; export one, or give the "
+            f"name of the variable that holds it with {setting}=NAME"
         )
-    return ApiKey(value=value, address=address)
+    return replace(address, key=value)
 
 
 def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
@@ -182,10 +181,6 @@ def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
         return (*provider.variables, *ANY_HOST)
     proxied = (name for each in PROVIDERS if each.preset == preset != "" for name in each.variables)
     return tuple(dict.fromkeys((*proxied, *ANY_HOST, *_COMPATIBLE)))
-
-
-def _basic(login: str) -> str:
-    return base64.b64encode(login.encode()).decode()
 
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -277,16 +272,16 @@ def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
 
 
 def connection(
-    url: str, key: ApiKey, *, timeout_s: float, requests: int, headers: Mapping[str, str] = MappingProxyType({})
+    address: Address, *, timeout_s: float, requests: int, headers: Mapping[str, str] = MappingProxyType({})
 ) -> AsyncOpenAI:
     """The client of an API, for so many requests at once; it never asks again by itself."""
     import openai
 
     return openai.AsyncOpenAI(
-        base_url=url,
-        api_key=key.value or _NO_KEY,
-        default_headers={**key.headers(), **headers},
-        default_query=key.address.parameters,
+        base_url=address.url,
+        api_key=address.key or _NO_KEY,
+        default_headers={**address.headers(), **headers},
+        default_query=address.parameters,
         max_retries=0,
         timeout=timeout_s,
         http_client=async_client(timeout_s=timeout_s, connections=requests),

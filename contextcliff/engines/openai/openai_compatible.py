@@ -13,7 +13,7 @@ from pydantic import Field
 from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, client, connection, provider_of
+from contextcliff.engines.openai.http import Address, address_of, client, connection, provider_of, with_key
 from contextcliff.engines.openai.serve import (
     ServerProcess,
     check_command,
@@ -153,7 +153,7 @@ class OpenAICompatible(Engine):
         return provider_of(self.address.host) is None
 
     def check(self) -> None:
-        self._key()
+        self._with_key()
 
     def known(self, model: Model) -> Served:
         name = model.served_name(self.preset)
@@ -168,7 +168,7 @@ class OpenAICompatible(Engine):
                 "with model.name=NAME"
             )
         with self._client() as http:
-            return replace(model, name=detect(http, self.address.url, self._key(), name=None)[0].model)
+            return replace(model, name=detect(http, self._with_key(), name=None)[0].model)
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
@@ -177,40 +177,38 @@ class OpenAICompatible(Engine):
             async with self._connected(deployment, None) as session:
                 yield session
             return
-        key, address = self._key(), self.address
-        if address.host not in _THIS_MACHINE:
+        if self.address.host not in _THIS_MACHINE:
             raise ConfigError(
-                f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
+                f"engine.base_url={self.address.url}: engine.command starts a server on this machine; give "
                 "engine.base_url=http://127.0.0.1:PORT/v1"
             )
-        url = httpx2.URL(address.url)
+        url = httpx2.URL(self.base_url)
         port = free_port(80 if url.port is None else url.port)
         here = replace(self, base_url=str(url.copy_with(port=port)))
         command = filled_command(self.command, self.preset, deployment, port=port, concurrency=self.concurrency)
-        with started(command, root=here.address.root, key=key, timeout_s=self.start_timeout_s) as process:
+        with started(command, address=here._with_key(), timeout_s=self.start_timeout_s) as process:
             async with here._connected(deployment, process) as session:
                 yield session
 
     @asynccontextmanager
     async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:
-        key, model, address = self._key(), deployment.model, self.address
+        address, model = self._with_key(), deployment.model
         with self._client() as http:
-            served, counter = detect(http, address.url, key, name=model.served_name(self.preset))
+            served, counter = detect(http, address, name=model.served_name(self.preset))
             name = served.model or ""
             if process is not None:  # which was given as much context as this run takes, and not the model's window
                 served = replace(served, window=None)
             server = TokenServer(
                 http=http,
-                root=address.url.removesuffix("/v1"),
-                key=key,
+                address=address,
                 model=name,
                 api=self.api,
                 template_arguments=model.template_arguments,
             )
-            async with connection(address.url, key, timeout_s=self.timeout_s, requests=self.concurrency) as asked:
+            async with connection(address, timeout_s=self.timeout_s, requests=self.concurrency) as asked:
                 yield OpenAISession(
                     client=asked,
-                    key=key,
+                    address=address,
                     model=name,
                     began=replace(
                         served,
@@ -241,8 +239,8 @@ class OpenAICompatible(Engine):
             line = start_line(self.preset, policy)
             yield f"KV policy {policy.shown} as declared, not checked{f': {line}' if line else ''}"
 
-    def _key(self) -> ApiKey:
-        return api_key(self.api_key_env, self.address, preset=self.preset)
+    def _with_key(self) -> Address:
+        return with_key(self.address, self.api_key_env, preset=self.preset)
 
     def _client(self) -> httpx2.Client:
         timeout_s = min(self.timeout_s, _DETECTION_TIMEOUT_S)

@@ -22,7 +22,7 @@ import httpx2
 
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.openai import process_guard
-from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.http import Address
 from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import kv_flags
@@ -117,7 +117,7 @@ class ServerProcess:
 
     guard: subprocess.Popen[bytes]
     log: Path
-    key: ApiKey
+    address: Address
 
     @property
     def has_ended(self) -> bool:
@@ -132,15 +132,15 @@ class ServerProcess:
         except OSError:
             return "it printed nothing"
         kept = " | ".join(line.strip() for line in lines[-_LAST_LINES:] if line.strip())
-        return one_line(self.key.hide_in(kept), longest=_LONGEST_SHOWN) or "it printed nothing"
+        return one_line(self.address.hide_in(kept), longest=_LONGEST_SHOWN) or "it printed nothing"
 
     def why_ended(self) -> str:
         return f"{_KEY}: the server ended (exit code {self.guard.poll()}): {self.last_lines()}"
 
 
 @contextmanager
-def started(command: Sequence[str], *, root: str, key: ApiKey, timeout_s: float) -> Iterator[ServerProcess]:
-    """Start the server, wait until it answers at `root` (`http://HOST:PORT`), and end it afterwards.
+def started(command: Sequence[str], *, address: Address, timeout_s: float) -> Iterator[ServerProcess]:
+    """Start the server, wait until it answers, and end it afterwards.
 
     Raises `RunError` with its last lines if it ends by itself, or is not up within `timeout_s`.
     """
@@ -151,9 +151,9 @@ def started(command: Sequence[str], *, root: str, key: ApiKey, timeout_s: float)
             stdin=subprocess.PIPE,
             start_new_session=True,
         )
-        process = ServerProcess(guard=guard, log=log, key=key)
+        process = ServerProcess(guard=guard, log=log, address=address)
         try:
-            _wait_until_up(process, root=root, timeout_s=timeout_s)
+            _wait_until_up(process, timeout_s=timeout_s)
             yield process
         finally:
             assert guard.stdin is not None
@@ -161,26 +161,27 @@ def started(command: Sequence[str], *, root: str, key: ApiKey, timeout_s: float)
             guard.wait()
 
 
-def _wait_until_up(process: ServerProcess, *, root: str, timeout_s: float) -> None:
+def _wait_until_up(process: ServerProcess, *, timeout_s: float) -> None:
     until = time.monotonic() + timeout_s
     with httpx2.Client(timeout=max(1.0, _LOOK_EVERY_S), trust_env=False) as http:
-        while not _is_up(http, root, process.key):
+        while not _is_up(http, process.address):
             if process.has_ended:
                 raise RunError(process.why_ended())
             if time.monotonic() > until:
                 raise RunError(
-                    f"{_KEY}: the server is not up after {timeout_s:g} s at {root}: {process.last_lines()}; give it "
-                    "more time with engine.start_timeout_s, or see whether it listens on {port}"
+                    f"{_KEY}: the server is not up after {timeout_s:g} s at {process.address.root}: "
+                    f"{process.last_lines()}; give it more time with engine.start_timeout_s, or see whether it listens "
+                    "on {port}"
                 )
             time.sleep(_LOOK_EVERY_S)
     if process.has_ended:  # another server answers there
         raise RunError(process.why_ended())
 
 
-def _is_up(http: httpx2.Client, root: str, key: ApiKey) -> bool:
+def _is_up(http: httpx2.Client, address: Address) -> bool:
     for route in _HEALTHY:
         try:
-            status = http.get(f"{root}{route}", headers=key.headers()).status_code
+            status = http.get(f"{address.root}{route}", headers=address.headers()).status_code
         except httpx2.HTTPError:
             return False
         if status < 400 or status == _STILL_LOADING:

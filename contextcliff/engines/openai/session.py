@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.engines.engine import OnToken, Served
 from contextcliff.engines.openai.exchange import Request, exchange
-from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.http import Address
 from contextcliff.engines.openai.serve import ServerProcess
 from contextcliff.errors import EngineFault
 from contextcliff.models.sampling import Sampling
@@ -153,7 +153,7 @@ class OpenAISession:
     """A model on a server, with what has been learnt of the server so far."""
 
     client: AsyncOpenAI
-    key: ApiKey
+    address: Address
     model: str
     """Its name on the server."""
     began: Served
@@ -204,7 +204,7 @@ class OpenAISession:
                 except EngineFault as fault:
                     if self.process is not None and self.process.has_ended:
                         raise EngineFault("server_ended", self.process.why_ended(), fatal=True) from fault
-                    said, refused = self.key.hide_in(fault.detail), fault.kind == "bad_request"
+                    said, refused = self.address.hide_in(fault.detail), fault.kind == "bad_request"
                     # Requests in flight together are refused together. The first refusal changes the dialect; the
                     # others are sent again in it.
                     outdated = refused and request != self._request(sample, prompt, fields)

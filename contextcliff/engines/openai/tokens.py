@@ -12,7 +12,7 @@ from unicodedata import normalize
 import httpx2
 
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.http import Address
 from contextcliff.engines.openai.server_json import count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
@@ -37,11 +37,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenServer:
-    """A server that counts tokens: its address without `/v1`, its model, and the API that prompts go to."""
+    """A server that counts tokens, its model, and the API that prompts go to."""
 
     http: httpx2.Client
-    root: str
-    key: ApiKey
+    address: Address
     model: str
     api: Api
     template_arguments: Mapping[str, object]
@@ -49,17 +48,17 @@ class TokenServer:
     def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, object]:
         """The JSON object that a route answers. Raises `RunError`, whose text does not hold the key."""
         try:
-            answer = self.http.post(f"{self.root}{path}", json=dict(body), headers=self.key.headers())
+            answer = self.http.post(f"{self.address.root}{path}", json=dict(body), headers=self.address.headers())
             answer.raise_for_status()
             return parsed_object(answer.text)
         except (httpx2.HTTPError, ValueError) as error:
-            reason = self.key.hide_in(str(error)) or type(error).__name__
-            raise RunError(f"{self.root}{path}: the server can't count tokens ({reason})") from error
+            reason = self.address.hide_in(str(error)) or type(error).__name__
+            raise RunError(f"{self.address.root}{path}: the server can't count tokens ({reason})") from error
 
     def found(self, path: str, value: T | None) -> T:
         """What was found in the answer of a route. Raises `RunError` for None."""
         if value is None:
-            raise RunError(f"{self.root}{path}: the server can't count tokens (nothing of use in its answer)")
+            raise RunError(f"{self.address.root}{path}: the server can't count tokens (nothing of use in its answer)")
         return value
 
     def counted(self, path: str, body: Mapping[str, object], name: str) -> int:
