@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import struct
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
@@ -29,7 +29,6 @@ from contextcliff.models.trained_positions import of_gguf
 from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
-_LOOPBACK = "127.0.0.1"
 _QUIET = -1
 _CONTEXT_STEP = 256
 _LARGEST_BATCH = 2048
@@ -137,12 +136,13 @@ class LlamaCpp(Engine):
             ) as loaded,
             client(timeout_s=self.timeout_s, asks_again=True) as http,
         ):
+            requests = self.concurrency
             address = Address(url=f"{loaded.server.listening_address}/v1", key=loaded.key)
-            async with connection(address, timeout_s=self.timeout_s, requests=self.concurrency, headers=CLOSE) as asked:
+            async with connection(address, timeout_s=self.timeout_s, requests=requests, headers=CLOSE) as asked:
                 http.base_url = address.root
                 http.headers.update(address.headers())
                 # A job begins with empty slots, whatever the last one left in them.
-                for slot in range(self.concurrency):
+                for slot in range(requests):
                     _post(http, f"/slots/{slot}?action=erase")
                 counts = TokenServer(
                     http=http, address=address, model=weights.name, api=api, template_arguments=template
@@ -164,7 +164,7 @@ class LlamaCpp(Engine):
                         "cache_prompt": self.prefix_cache,
                         **({"chat_template_kwargs": template} if api == "chat" else {}),
                     },
-                    slots=Slots(self.concurrency if self.concurrency > 1 and self.prefix_cache else 0),
+                    slots=Slots(requests if requests > 1 and self.prefix_cache else 0),
                 )
 
     def _loaded_key(self, weights: Path, deployment: Deployment) -> tuple[object, ...]:
@@ -227,7 +227,7 @@ class _Loaded:
             raise
 
     def close(self) -> None:
-        """Close the port and free the model, which the last reference to the server does."""
+        """Close the port and free the model: the last reference to the server does."""
         self.server = None
         self.folder.cleanup()
 
@@ -235,14 +235,13 @@ class _Loaded:
 def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
     """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
 
-    `adjust` sets its further parameters. The last reference to the server closes the port and frees the model. Raises
-    `RunError` where the weights can't be loaded; `what` says as what, or with what.
+    `adjust` sets its further parameters. Raises `RunError` where the weights can't be loaded; `what` says as what.
     """
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
-    params.hostnames = [_LOOPBACK]
+    params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.api_keys = [key]
     params.warmup = False
@@ -290,8 +289,8 @@ def cache_of_state(state: bytes) -> CacheInUse | None:
         if rows and len(rows) % 2 == 0:
             keys, values = rows[: len(rows) // 2], rows[len(rows) // 2 :]
             return CacheInUse(
-                key_type=_listed(keys),
-                value_type=_listed(values),
+                key_type=keys[0][0],
+                value_type=values[0][0],
                 bytes_per_token=float(sum(size for _, size in rows)),
                 tokens=1,
             )
@@ -315,7 +314,3 @@ def _names() -> Mapping[int, str]:
     import xllamacpp
 
     return {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}
-
-
-def _listed(rows: Sequence[tuple[str, int]]) -> str:
-    return "+".join(dict.fromkeys(name for name, _ in rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
 from math import inf
 
@@ -15,7 +15,6 @@ from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import Address, address_of, client, connection, provider_of, with_key
 from contextcliff.engines.openai.serve import (
-    ServerProcess,
     check_command,
     filled_command,
     free_port,
@@ -65,16 +64,16 @@ class OpenAICompatible(Engine):
     requests_per_minute: PositiveFloat | None = None
     seconds_between_requests: NonNegativeFloat = 0.0
     sampler_names: Mapping[str, str] | None = Field(default_factory=dict)
-    """Our samplers beyond the OpenAI protocol, by the names of this kind of server.
+    """Our samplers beyond the OpenAI protocol, by the names of this kind of server; others are not sent.
 
-    A sampler that is absent here is not sent, and the report says so. Providers that are known to accept none beyond
-    the protocol are sent none. None: `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed`
-    either, for a server that refuses or misreads them.
+    None: `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed` either.
     """
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
-    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`serve.py`).
-    None: it runs already. The server has to listen on the host and port of `base_url`; port 0 takes a free one."""
+    """The command that starts the server for a run; None: it runs already.
+
+    The server has to listen on the host and port of `base_url`; port 0 takes a free one.
+    """
     start_timeout_s: PositiveFloat = 600.0
     """Time in which the server that `command` starts has to be up."""
 
@@ -89,7 +88,7 @@ class OpenAICompatible(Engine):
 
     @property
     def samplers_sent(self) -> Mapping[str, str]:
-        """The samplers that this host is sent beside `temperature`: our name to the server's."""
+        """The samplers that are sent beside `temperature`: our name to the server's."""
         if self.sampler_names is None:
             return {}
         provider = provider_of(self.address.host)
@@ -97,7 +96,6 @@ class OpenAICompatible(Engine):
         return {"top_p": "top_p", "seed": "seed", **beyond}
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """Server or the command that starts it, model, policy, and the fields that are sent beside the prompt."""
         self._check_policy(kv_policy)
         if model.rope.identity():
             raise ConfigError(
@@ -130,7 +128,6 @@ class OpenAICompatible(Engine):
         return self.command is None
 
     def _check_policy(self, policy: KVPolicy) -> None:
-        """Raise `ConfigError` for a policy that the server can't have, or of which nobody says that it has it."""
         if policy.is_plain and self.command is None:
             return
         if self.preset in SERVERS or policy.evicts:
@@ -173,37 +170,26 @@ class OpenAICompatible(Engine):
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
         """Start the server if there is a command, detect what it is, and connect. Raises `RunError`, `ConfigError`."""
-        if self.command is None:
-            async with self._connected(deployment, None) as session:
-                yield session
-            return
-        if self.address.host not in _THIS_MACHINE:
-            raise ConfigError(
-                f"engine.base_url={self.address.url}: engine.command starts a server on this machine; give "
-                "engine.base_url=http://127.0.0.1:PORT/v1"
-            )
-        url = httpx2.URL(self.base_url)
-        port = free_port(80 if url.port is None else url.port)
-        here = replace(self, base_url=str(url.copy_with(port=port)))
-        command = filled_command(self.command, self.preset, deployment, port=port, concurrency=self.concurrency)
-        with started(command, address=here._with_key(), timeout_s=self.start_timeout_s) as process:
-            async with here._connected(deployment, process) as session:
-                yield session
-
-    @asynccontextmanager
-    async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:
-        address, model = self._with_key(), deployment.model
-        with self._client() as http:
+        address, model, process = self._with_key(), deployment.model, None
+        with ExitStack() as ended:
+            if self.command is not None:
+                url = httpx2.URL(address.url)
+                if url.host not in _THIS_MACHINE:
+                    raise ConfigError(
+                        f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
+                        "engine.base_url=http://127.0.0.1:PORT/v1"
+                    )
+                port = free_port(80 if url.port is None else url.port)
+                address = replace(address, url=str(url.copy_with(port=port)))
+                command = filled_command(self.command, self.preset, deployment, port=port, concurrency=self.concurrency)
+                process = ended.enter_context(started(command, address=address, timeout_s=self.start_timeout_s))
+            http = ended.enter_context(self._client())
             served, counter = detect(http, address, name=model.served_name(self.preset))
             name = served.model or ""
             if process is not None:  # which was given as much context as this run takes, and not the model's window
                 served = replace(served, window=None)
-            server = TokenServer(
-                http=http,
-                address=address,
-                model=name,
-                api=self.api,
-                template_arguments=model.template_arguments,
+            counts = TokenServer(
+                http=http, address=address, model=name, api=self.api, template_arguments=model.template_arguments
             )
             async with connection(address, timeout_s=self.timeout_s, requests=self.concurrency) as asked:
                 yield OpenAISession(
@@ -215,7 +201,7 @@ class OpenAICompatible(Engine):
                         lines=(*served.lines, *self._own_lines(deployment.kv_policy)),
                         plain=self.api == "completions",
                     ),
-                    tokenizer=counter and TOKENIZERS[counter](name=f"{self.preset}:{name}", server=server),
+                    tokenizer=counter and TOKENIZERS[counter](name=f"{self.preset}:{name}", server=counts),
                     timeout_s=self.timeout_s,
                     sampler_names=self.samplers_sent,
                     dialect=Dialect(self.max_tokens_name),

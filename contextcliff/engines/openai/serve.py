@@ -125,13 +125,9 @@ class ServerProcess:
 
     def last_lines(self) -> str:
         """The end of its output, on one line and without the key."""
-        try:
-            with self.log.open("rb") as file:
-                file.seek(max(0, self.log.stat().st_size - _LAST_BYTES))
-                lines = file.read().decode("utf-8", "replace").splitlines()
-        except OSError:
-            return "it printed nothing"
-        kept = " | ".join(line.strip() for line in lines[-_LAST_LINES:] if line.strip())
+        output = self.log.read_bytes()[-_LAST_BYTES:] if self.log.exists() else b""
+        lines = output.decode("utf-8", "replace").splitlines()[-_LAST_LINES:]
+        kept = " | ".join(line.strip() for line in lines if line.strip())
         return one_line(self.address.hide_in(kept), longest=_LONGEST_SHOWN) or "it printed nothing"
 
     def why_ended(self) -> str:

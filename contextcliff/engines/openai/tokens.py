@@ -204,11 +204,10 @@ _SPM_BLANK = "\u2581"
 
 
 def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int] | None:
-    """The offset in `text`, in characters, at which each token begins; None where the pieces are another text.
+    """The offset in `text`, in characters, at which each token begins; None if the pieces are another text.
 
-    A piece is text, or a list of bytes where the token ends inside a character; such a character belongs to the token
-    that begins it. Pieces may differ from the text in blanks (SentencePiece sets one before it and after special
-    tokens), in case, and as NFKC does.
+    A piece is a list of bytes where the token ends inside a character, which belongs to the token that begins it.
+    Pieces may differ from the text in blanks (SentencePiece sets some), in case, and as NFKC does.
     """
     encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
     whole = b"".join(encoded)
@@ -227,7 +226,6 @@ def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int] 
 
 
 def _places(said: str, text: str) -> list[int] | None:
-    """Where each character of `said` stands in `text`; None unless they differ in blanks, case and NFKC alone."""
     if said == f" {text.replace(_SPM_BLANK, ' ')}":
         return [0, *range(len(text))]
     letters, others = _letters(said), _letters(text)
