@@ -48,14 +48,8 @@ def asked(answer: Post) -> Asked:
         ("a▁b", [" a", " b"], [0, 1]),
         ("▁▁x ▁ y", ["  ", " x", "  ", " y"], [0, 1, 3, 5]),
         ("x\r\n y", [" x", "\r", "\n", " y"], [0, 1, 2, 3]),
-        ("<s>Hello</s> you", ["<s>", " Hello", "</s>", " ", " you"], [0, 3, 8, 12, 13]),
-        ("<|end|>  you", ["<|end|>", "you"], [0, 9]),
-        ("one  two ", ["one", " two"], [0, 3]),
-        ("  one", ["one"], [0]),
         ("日🙂", [" ", "日", [240, 159], [153, 130]], [0, 0, 1, 1]),
-        ("Ａb ㍿ x", [" Ab", " 株式", "会社", " x"], [0, 2, 3, 4]),
-        ("One", ["one", ""], [0, 2]),
-        ("e\u0301x", ["é", "x"], [0, 2]),
+        ("one", ["one", ""], [0, 2]),
         ("", [], []),
         ("\n", [" ", "\n"], [0, 0]),
     ],
@@ -64,7 +58,7 @@ def test_each_token_begins_where_its_first_character_stands(text: str, pieces: P
     assert piece_starts(text, pieces) == starts
 
 
-@pytest.mark.parametrize("pieces", [["harb", "or"], ["harbour", "<unk>"], ["harb", [255]], ["harb"]])
+@pytest.mark.parametrize("pieces", [["harb", "or"], ["harbour", "<unk>"], ["harb", [255]], ["harb"], ["Harbour"]])
 def test_pieces_of_another_text_have_no_places(pieces: Pieces) -> None:
     assert piece_starts("harbour", pieces) is None
 
@@ -72,12 +66,9 @@ def test_pieces_of_another_text_have_no_places(pieces: Pieces) -> None:
 _SIGNS = "ab  ▁\n\rÉｶ㍿日🙂"
 
 
-@given(st.text(alphabet=_SIGNS, max_size=30), st.booleans(), st.booleans(), st.data())
-def test_starts_ascend_within_the_text_one_for_each_token(
-    text: str, blank: bool, drops: bool, data: st.DataObject
-) -> None:
-    said = " ".join(text.split()) if drops else text
-    encoded = f"{' ' * blank}{said}".replace("▁", " ").encode()
+@given(st.text(alphabet=_SIGNS, max_size=30), st.booleans(), st.data())
+def test_starts_ascend_within_the_text_one_for_each_token(text: str, blank: bool, data: st.DataObject) -> None:
+    encoded = (f" {text}".replace("▁", " ") if blank else text).encode()
     cuts = data.draw(st.sets(st.integers(1, max(1, len(encoded) - 1)), max_size=8))
     edges = sorted({0, len(encoded), *(cut for cut in cuts if cut < len(encoded))})
     pieces = [list(encoded[a:b]) for a, b in pairwise(edges)]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, TypeVar
-from unicodedata import normalize
 
 import httpx2
 
@@ -207,48 +206,19 @@ def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int] 
     """The offset in `text`, in characters, at which each token begins; None if the pieces are another text.
 
     A piece is a list of bytes where the token ends inside a character, which belongs to the token that begins it.
-    Pieces may differ from the text in blanks (SentencePiece sets some), in case, and as NFKC does.
+    SentencePiece sets a blank before a text, whose token begins with the text.
     """
     encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
-    whole = b"".join(encoded)
-    offsets = list(accumulate(map(len, encoded), initial=0))[:-1]
     try:
-        said = whole.decode()
+        said = b"".join(encoded).decode()
     except UnicodeDecodeError:
         return None
-    places: Sequence[int] | None = range(len(text)) if said == text else _places(said, text)
-    if places is None:
+    before = 0 if said == text else 1
+    if before and said != f" {text.replace(_SPM_BLANK, ' ')}":
         return None
+    places: Sequence[int] = range(len(said))
     if not said.isascii():
-        places = [place for place, character in zip(places, said, strict=True) for _ in character.encode()]
+        places = [place for place, character in enumerate(said) for _ in character.encode()]
     # A token may be empty, and so may what is left after the last character.
-    return [0 if offset == 0 else places[min(offset, len(whole) - 1)] for offset in offsets] if text else []
-
-
-def _places(said: str, text: str) -> list[int] | None:
-    if said == f" {text.replace(_SPM_BLANK, ' ')}":
-        return [0, *range(len(text))]
-    letters, others = _letters(said), _letters(text)
-    if [letter for letter, _ in letters] != [letter for letter, _ in others]:
-        return None
-    place_of: dict[int, int] = {}
-    for (_, index), (_, place) in zip(letters, others, strict=True):
-        place_of.setdefault(index, place)
-    places, place = [], 0
-    for index in range(len(said)):
-        place = place_of.get(index, place)
-        places.append(place)
-        place += 1
-    # Blanks that the text does not have stand where the next character does.
-    return list(accumulate(reversed(places), min, initial=len(text) - 1))[:0:-1]
-
-
-def _letters(text: str) -> list[tuple[str, int]]:
-    """The parts of every character that is no blank, each with the character's place."""
-    return [
-        (letter, place)
-        for place, character in enumerate(text)
-        if character != _SPM_BLANK
-        for letter in normalize("NFKD", character).casefold()
-        if not letter.isspace()
-    ]
+    offsets = accumulate(map(len, encoded[:-1]), initial=0)
+    return [max(0, places[min(offset, len(places) - 1)] - before) for offset in offsets] if text else []
