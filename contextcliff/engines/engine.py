@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
@@ -43,7 +43,7 @@ class Download:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Served:
-    """What the server says of itself: the model's name, its window in tokens, and lines for the report."""
+    """What the server says of itself: its model, that model's window in tokens, and lines for the report."""
 
     model: str | None = None
     window: int | None = None
@@ -71,10 +71,9 @@ class Session(Protocol):
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
-        """Answer one prompt. Raises `EngineFault` where there is no answer and the model is not to blame.
+        """Answer `prompt`, the only thing that is sent. Raises `EngineFault` if the model is not to blame.
 
-        An engine with a model sends `prompt` alone; `sample` is there for engines that simulate. `on_token` gets the
-        answer's text piece by piece; if the call then raises, what it got is to be dropped.
+        `on_token` gets the answer's text piece by piece; if the call then raises, what it got is to be dropped.
         """
 
 
@@ -93,15 +92,13 @@ class Engine(ABC):
     max_retries: NonNegativeInt = 0
     """How often a request is repeated after a fault of the transport."""
 
+    is_paid: ClassVar[bool] = True
+    """Whether tokens cost what `model.price` says."""
+
     @property
     @abstractmethod
     def name(self) -> str:
         """Name in reports."""
-
-    @property
-    def is_paid(self) -> bool:
-        """Whether tokens cost what `model.price` says."""
-        return True
 
     @property
     def is_remote(self) -> bool:
@@ -115,7 +112,7 @@ class Engine(ABC):
 
     @property
     def may_have_tokenizer(self) -> bool:
-        """Whether a session may count tokens; one with a provider's server never does."""
+        """Whether a session may count tokens."""
         return True
 
     @property
@@ -152,9 +149,9 @@ class Engine(ABC):
         return None
 
     def settle(self, model: Model) -> Model:
-        """The model with its weights on this machine, and with its name where only the server knows that.
+        """The model with its weights on this machine and its name, before the run is named.
 
-        Called before the run is named or locked; may download and contact the server. Raises `ConfigError`, `RunError`.
+        May download and contact the server. Raises `ConfigError`, `RunError`.
         """
         return model
 

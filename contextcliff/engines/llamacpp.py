@@ -42,11 +42,8 @@ _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("completions", True): "asked by completions, in plain text: the chat template of the weights is not used",
     ("completions", False): "asked by completions, in plain text: the weights have no chat template",
 }
-"""The report's line, by the API that is used and whether the weights have a chat template."""
-_SAMPLERS = {
-    **{name: name for name in ("top_p", "seed", "top_k", "min_p")},
-    "repetition_penalty": "repeat_penalty",
-}
+"""By the API that is used and whether the weights have a chat template."""
+_SAMPLERS = {**{name: name for name in ("top_p", "seed", "top_k", "min_p")}, "repetition_penalty": "repeat_penalty"}
 """All of them, so that no default of the server applies."""
 CLOSE: Mapping[str, str] = {"Connection": "close"}
 """Headers of every request: llama.cpp's HTTP server may close a kept connection while a request is on its way."""
@@ -126,13 +123,17 @@ class LlamaCpp(Engine):
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         model, weights = deployment.model, deployment.model.gguf.fetch()
         api, template = self.api_for(model), dict(model.template_arguments)
+        file, policy = weights.stat(), deployment.kv_policy
+        key = (
+            "llamacpp",
+            (str(weights.resolve()), file.st_mtime_ns, file.st_size),
+            (self.concurrency, self.batch_tokens, self.gpu_layers, self.threads),
+            (policy.key_type, policy.value_type, model.rope),
+        )
         slot_tokens = -(-deployment.context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
         with (
             taken(
-                self._loaded_key(weights, deployment),
-                lambda: _Loaded(self, weights, deployment, slot_tokens),
-                close=_Loaded.close,
-                size=slot_tokens,
+                key, lambda: _Loaded(self, weights, deployment, slot_tokens), size=slot_tokens, close=_Loaded.close
             ) as loaded,
             client(timeout_s=self.timeout_s, asks_again=True) as http,
         ):
@@ -166,17 +167,6 @@ class LlamaCpp(Engine):
                     },
                     slots=Slots(requests if requests > 1 and self.prefix_cache else 0),
                 )
-
-    def _loaded_key(self, weights: Path, deployment: Deployment) -> tuple[object, ...]:
-        file, policy = weights.stat(), deployment.kv_policy
-        return (
-            "llamacpp",
-            str(weights.resolve()),
-            (file.st_mtime_ns, file.st_size),
-            (self.concurrency, self.batch_tokens, self.gpu_layers, self.threads),
-            (policy.key_type, policy.value_type),
-            deployment.model.rope,
-        )
 
 
 class _Loaded:

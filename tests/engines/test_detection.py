@@ -19,12 +19,6 @@ from contextcliff.records.positions import Positions
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
-CHATML = (
-    "{%- for message in messages -%}\n"
-    "  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n"
-    "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}"
-)
-"""As llama.cpp's server tells it of weights that have no template."""
 KEY = "sk-very-secret-0123456789"
 
 
@@ -68,14 +62,6 @@ def test_a_servers_model_window_counter_and_slots_are_detected(
 ) -> None:
     served, found = detected(server)
     assert (served.model, served.window, found, served.slots) == (model, window, counter, slots)
-
-
-@pytest.mark.parametrize(
-    ("template", "reported"), [(CHATML, True), ("", True), ("{{ messages[0]['content'] }}", False), (None, False)]
-)
-def test_llama_cpps_fallback_template_is_reported(template: str | None, reported: bool) -> None:
-    served, _ = detected(FakeServer(routes={"/props": {**LLAMA_CPP, "chat_template": template}}))
-    assert (any("llama.cpp's fallback, ChatML" in line for line in served.lines)) is reported
 
 
 def says(message: str) -> dict[str, object]:

@@ -10,14 +10,7 @@ import pytest
 
 from contextcliff.annotation.openai_embedding import OpenAIEmbedding
 from contextcliff.command_line.jobs import print_error
-from contextcliff.engines.openai.http import (
-    KNOWN_VARIABLES,
-    PROVIDERS,
-    Address,
-    address_of,
-    variables_for,
-    with_key,
-)
+from contextcliff.engines.openai.http import KNOWN_VARIABLES, PROVIDERS, Address, address_of, variables_for, with_key
 from contextcliff.errors import ConfigError
 from tests.commands import QUIET, contextcliff, of_server
 from tests.compositions import line_of

@@ -17,11 +17,6 @@ _WINDOW_KEYS = ("max_model_len", "context_length", "context_window", "max_contex
 _LONGEST_MESSAGE = 200
 _NO_SUCH_ROUTE = (404, 405, 501)
 _PROBE = "one two"
-_CHATML_FALLBACK = (
-    "{%- for message in messages -%} {{- '<|im_start|>' + message.role + ' ' + message.content + '<|im_end|> ' -}} "
-    "{%- endfor -%} {%- if add_generation_prompt -%} {{- '<|im_start|>assistant ' -}} {%- endif -%}"
-)
-"""The template that llama.cpp uses for weights without one; white space as single blanks."""
 
 
 def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[Served, TokenCounter | None]:
@@ -40,7 +35,6 @@ def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[
     props = _asked(http, "GET", "/props", address)
     if window := _positive(object_at(props, "default_generation_settings"), "n_ctx"):
         counter, slots = "llama_server", _positive(props, "total_slots")
-        remarks += _template_remarks(props.get("chat_template"))
     elif window := _positive(_asked(http, "GET", "/api/extra/true_max_context_length", address), "value"):
         count = _asked(http, "POST", "/api/extra/tokencount", address, body={"prompt": _PROBE})
         counter = "koboldcpp" if _positive(count, "value") else None
@@ -120,16 +114,6 @@ def _only(listed: Sequence[str], address: Address) -> str:
         names = ", ".join(listed)
         raise ConfigError(f"model.name: the server has several models; choose one with model.name=NAME: {names}")
     return listed[0]
-
-
-def _template_remarks(template: object) -> tuple[str, ...]:
-    """A warning of llama.cpp's ChatML, which suits few models and no base model."""
-    if not isinstance(template, str) or " ".join(template.split()) not in ("", _CHATML_FALLBACK):
-        return ()
-    return (
-        "chat template llama.cpp's fallback, ChatML: the weights have none; engine.api=completions asks a base model "
-        "in plain text",
-    )
 
 
 def _asked(

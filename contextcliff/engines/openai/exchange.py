@@ -60,8 +60,7 @@ async def exchange(
 ) -> Generation:
     """Send one request and read its answer to the end; `on_token` gets the answer's text as it arrives.
 
-    `timeout_s` bounds silence (the client's own read timeout); the whole request may take four times
-    that. Raises `EngineFault`, whose kind says what happened.
+    `timeout_s` bounds silence; the whole request may take four times that. Raises `EngineFault`.
     """
     import anyio
     import openai
@@ -78,9 +77,8 @@ async def exchange(
             sent["stream_options"] = {"include_usage": True}
     try:
         async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
-            # The client's own methods for these routes would copy the prompt field by field and take six times as long
-            # to write it as JSON. Its stream refers to itself, so that the prompt would stay until a search for
-            # garbage, parses JSON that may be nested too deep, and does not tell of `[DONE]`.
+            # The client's own methods copy the prompt field by field and take six times as long to write it as JSON.
+            # Its stream keeps the prompt until a search for garbage, and does not tell of `[DONE]`.
             response = await client.post(
                 path,
                 cast_to=httpx2.Response,
@@ -166,7 +164,7 @@ class _Answer:
     usage: Mapping[str, object] = field(default_factory=dict)
     served_model: str = ""
     is_whole: bool = False
-    """Whether the server has said that the answer is at its end: by `[DONE]`, or by sending it in one piece."""
+    """Whether the server has said that the answer ends: by `[DONE]`, or by sending it in one piece."""
     refused: bool = False
     calls_tools: bool = False
 
@@ -176,7 +174,7 @@ class _Answer:
         return self.is_whole or (bool(self.finish_reason) and (bool(self.usage) or not self.request.stream_usage))
 
     def add(self, event: Mapping[str, object]) -> None:
-        """Take in one event of a stream, or an answer in one piece. Raises `EngineFault` for an error inside it."""
+        """Take in an event of a stream, or an answer in one piece. Raises `EngineFault` for an error in it."""
         if error := event.get("error"):
             raise reported_fault(error)
         self.ended_s = time.perf_counter()

@@ -26,15 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Provider:
-    """A hosted service: it always needs a key, and has no routes beside the OpenAI protocol's."""
+    """A hosted service: it needs a key, and has no routes beside the OpenAI protocol's; its preset, if it has one."""
 
     domain: str
     variables: tuple[str, ...] = ()
-    """The environment variables that hold keys of this provider."""
     preset: str = ""
-    """The engine preset made for this provider."""
     takes_samplers: bool = True
-    """Whether it accepts samplers beyond the protocol's."""
 
 
 PROVIDERS = (
@@ -51,7 +48,6 @@ PROVIDERS = (
 
 
 def provider_of(host: str) -> Provider | None:
-    """The provider whose host this is; None for any other host."""
     return next((each for each in PROVIDERS if f".{host}".endswith(f".{each.domain}")), None)
 
 
@@ -89,13 +85,13 @@ class Address:
     def headers(self) -> dict[str, str]:
         """The `Authorization` header of a request, if there is a key or login."""
         if self.login:
-            return {"Authorization": f"Basic {self._encoded_login}"}
+            return {"Authorization": f"Basic {_encoded(self.login)}"}
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     def hide_in(self, text: str) -> str:
         """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
         parts = (self.login, self.login.partition(":")[2], *(self.parameters[name] for name in self.secret_parameters))
-        secrets = [self.key if len(self.key) >= _SHORTEST_SECRET else "", self._encoded_login, *parts]
+        secrets = [self.key if len(self.key) >= _SHORTEST_SECRET else "", _encoded(self.login), *parts]
         secrets += [quote(part, safe="") for part in parts]
         for secret in sorted(filter(None, secrets), key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)
@@ -105,9 +101,9 @@ class Address:
     def secret_parameters(self) -> list[str]:
         return list(filter(is_secret, self.parameters))
 
-    @property
-    def _encoded_login(self) -> str:
-        return base64.b64encode(self.login.encode()).decode()
+
+def _encoded(login: str) -> str:
+    return base64.b64encode(login.encode()).decode()
 
 
 def address_of(base_url: str, *, key: str = "engine.base_url") -> Address:
@@ -130,12 +126,11 @@ def address_of(base_url: str, *, key: str = "engine.base_url") -> Address:
     )
 
 
-ANY_HOST = ("API_KEY", "API_PASSWORD")
-"""Variables of no provider in particular: their keys are sent to any host."""
+_ANY_HOST = ("API_KEY", "API_PASSWORD")
 _COMPATIBLE = ("OPENAI_API_KEY", "NVIDIA_API_KEY", "NVAPI_KEY")
 """Variables that users also set for servers of their own; their keys are never sent to another provider."""
 KNOWN_VARIABLES = tuple(
-    dict.fromkeys((*ANY_HOST, *_COMPATIBLE, *(name for provider in PROVIDERS for name in provider.variables)))
+    dict.fromkeys((*_ANY_HOST, *_COMPATIBLE, *(name for provider in PROVIDERS for name in provider.variables)))
 )
 _HIDDEN = "***"
 _NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
@@ -178,9 +173,9 @@ def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
     """
     provider = provider_of(host)
     if provider is not None:
-        return (*provider.variables, *ANY_HOST)
+        return (*provider.variables, *_ANY_HOST)
     proxied = (name for each in PROVIDERS if each.preset == preset != "" for name in each.variables)
-    return tuple(dict.fromkeys((*proxied, *ANY_HOST, *_COMPATIBLE)))
+    return tuple(dict.fromkeys((*proxied, *_ANY_HOST, *_COMPATIBLE)))
 
 
 MOST_BYTES = 64 * 1024 * 1024

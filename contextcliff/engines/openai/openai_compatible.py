@@ -14,13 +14,7 @@ from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Api
 from contextcliff.engines.openai.http import Address, address_of, client, connection, provider_of, with_key
-from contextcliff.engines.openai.serve import (
-    check_command,
-    filled_command,
-    free_port,
-    placeholders,
-    started,
-)
+from contextcliff.engines.openai.serve import check_command, filled_command, free_port, placeholders, started
 from contextcliff.engines.openai.session import Dialect, OpenAISession, Slots
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError
@@ -29,15 +23,7 @@ from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.report import STARTED_HERE
-from contextcliff.settings import (
-    Count,
-    Int,
-    Name,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    settings,
-)
+from contextcliff.settings import Count, Int, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, settings
 
 _DETECTION_TIMEOUT_S = 15.0
 _THIS_MACHINE = ("127.0.0.1", "localhost")

@@ -32,10 +32,7 @@ _SAME_CONTEXT = 0.1
 
 
 class Slots:
-    """The slots of a llama.cpp server. A prompt goes to the free one whose last prompt begins most like it.
-
-    With a `count` of 0, for other servers and for one request at a time, no slot is named.
-    """
+    """The slots of a llama.cpp server. A prompt goes to the free one whose last prompt begins most like it."""
 
     def __init__(self, count: int = 0) -> None:
         self.count = count
@@ -44,7 +41,7 @@ class Slots:
 
     @contextmanager
     def one_for(self, prompt: Prompt) -> Iterator[Mapping[str, int]]:
-        """The field of a request that names a slot, which is busy inside the block; none where none is free."""
+        """The field of a request that names a slot, which is busy inside the block; empty if none is free."""
         text, free = plain_text(prompt), self._free
         if not free:
             yield {}
@@ -128,10 +125,7 @@ class Dialect:
         return lines
 
     def _refused(self, refusal: str, fields: Mapping[str, object]) -> str | None:
-        """Our name of the field that is named next to where a refusal says that a field is unknown, or of streaming.
-
-        A mention alone says nothing: "requires fewer max_tokens".
-        """
+        """Our name of the field that a refusal calls unknown. A mention says nothing: "requires fewer max_tokens"."""
         ours = {self.renamed.get(name, name): name for name in fields if name not in self.left_out}
         if self.stream_usage:
             ours["stream_options"] = "stream_options"
@@ -150,18 +144,16 @@ class Dialect:
 
 @dataclass(kw_only=True, slots=True)
 class OpenAISession:
-    """A model on a server, with what has been learnt of the server so far."""
+    """A model on a server, with what has been learnt of the server."""
 
     client: AsyncOpenAI
     address: Address
     model: str
-    """Its name on the server."""
     began: Served
-    """What was known when the session began."""
     tokenizer: Tokenizer | None
     timeout_s: float
     sampler_names: Mapping[str, str]
-    """The samplers that are sent beside `temperature`: our name to the server's."""
+    """The samplers beside `temperature`: our name to the server's."""
     dialect: Dialect = field(default_factory=Dialect)
     fields: Mapping[str, object] = field(default_factory=dict)
     """Sent with every request; a text `{nonce}` is another in each."""
@@ -169,7 +161,6 @@ class OpenAISession:
     """Least time between the starts of two requests."""
     slots: Slots = field(default_factory=Slots)
     process: ServerProcess | None = None
-    """The server, where it was started for this session."""
     next_start: float = 0.0
     leaves_out_cached: bool = False
     """Whether the server's `prompt_tokens` leave out the cached ones."""
@@ -189,8 +180,16 @@ class OpenAISession:
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         """Send one prompt, without the fields that the server refuses, until it answers or a fault remains."""
+        names, given = self.sampler_names, sampling.beside_temperature(sample.seed)
         with self.slots.one_for(prompt) as slot:
-            fields = {**slot, **self._fields(sample, sampling)}
+            fields = {
+                **slot,
+                "temperature": sampling.temperature,
+                self.dialect.bound: sampling.generated_tokens,
+                **{names[name]: value for name, value in given.items() if name in names},
+                # No other request has the nonce, that of an earlier run neither: the server may remember it.
+                **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.fields.items()},
+            }
             while True:
                 await self._wait()
                 request = self._request(sample, prompt, fields)
@@ -205,15 +204,14 @@ class OpenAISession:
                     if self.process is not None and self.process.has_ended:
                         raise EngineFault("server_ended", self.process.why_ended(), fatal=True) from fault
                     said, refused = self.address.hide_in(fault.detail), fault.kind == "bad_request"
-                    # Requests in flight together are refused together. The first refusal changes the dialect; the
-                    # others are sent again in it.
+                    # Of requests that are refused together, the first changes the dialect, and all are sent again.
                     outdated = refused and request != self._request(sample, prompt, fields)
                     if not outdated and not (refused and self.dialect.concede(said, fields)):
                         fault.detail, fault.args = said, (f"{fault.kind}: {said}",)
                         raise
 
     async def _wait(self) -> None:
-        """Wait until the next request may start; requests start in the order in which they wait."""
+        """Wait until the next request may start."""
         now = time.monotonic()
         start = max(now, self.next_start)
         self.next_start = start + self.interval_s
@@ -234,7 +232,6 @@ class OpenAISession:
         return replace(generation, prompt_tokens=counted)
 
     def _check_answer(self, generation: Generation, sample: Sample, sampling: Sampling) -> None:
-        """Raise `EngineFault` for an answer of no token, or of the only one that the window had room for."""
         if generation.text.strip():
             self.shortest_answered = min(self.shortest_answered, sample.built_tokens)
         if generation.completion_tokens == 0 and self.shortest_answered < sample.built_tokens:
@@ -255,13 +252,3 @@ class OpenAISession:
             stream_usage=self.dialect.stream_usage,
             built_tokens=sample.built_tokens,
         )
-
-    def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
-        names, given = self.sampler_names, sampling.beside_temperature(sample.seed)
-        return {
-            "temperature": sampling.temperature,
-            self.dialect.bound: sampling.generated_tokens,
-            **{names[name]: value for name, value in given.items() if name in names},
-            # No other request has the nonce, that of an earlier run neither: the server may remember it.
-            **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.fields.items()},
-        }
