@@ -82,33 +82,22 @@ def test_a_missing_key_is_one_line_before_anything_is_contacted(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_judges_missing_key_is_found_before_the_run_is_paid_for(tmp_path: Path) -> None:
-    judge = ("judge=llm", "judge.model.name=gpt-5")
-    done = contextcliff("engine=simulated", *judge, *QUIET, cwd=tmp_path, env={**NO_KEYS, "OPENAI_BASE_URL": OPENAI})
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: engine.api_key_env: api.openai.com needs a key")
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_login_goes_where_a_key_would_go() -> None:
     address = with_key(at(f"http://{IN_ADDRESS}@host:8000/v1"), None)
     assert address.headers() == {"Authorization": f"Basic {base64.b64encode(LOGIN.encode()).decode()}"}
     assert PASSWORD not in repr(address)
 
 
-def test_a_login_wins_over_a_variable_that_happens_to_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_login_wins_over_a_variable_that_happens_to_be_set_and_not_over_one_that_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somewhere-else")
-    assert with_key(at("http://me:secret@host"), None).key == ""
-
-
-def test_a_login_and_a_variable_that_is_named_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_KEY", "sk-mine")
-    with pytest.raises(ConfigError) as raised:
-        with_key(at("http://me:secret@host"), "MY_KEY")
-    assert str(raised.value) == (
-        "engine.api_key_env=MY_KEY: http://host/v1 has a user and a password in its address too, and a request carries "
-        "one of them; leave the other out"
-    )
+    address = at("http://me:secret@host")
+    assert with_key(address, None).key == ""
+    with pytest.raises(ConfigError, match="engine.api_key_env=OPENAI_API_KEY: http://host/v1 has a user and a"):
+        with_key(address, "OPENAI_API_KEY")
+    with pytest.raises(ConfigError, match="engine.api_key_env=MY_KEY: this variable is not set"):
+        with_key(address, "MY_KEY")
 
 
 @pytest.mark.parametrize("echo", [PASSWORD, IN_ADDRESS.partition(":")[2], base64.b64encode(LOGIN.encode()).decode()])
@@ -179,19 +168,3 @@ def test_an_embedder_is_sent_the_login_of_its_address_and_keeps_none_of_it() -> 
         with embedder.open() as session:
             assert session.embed(["abc"]) == ((3.0, 1.0),)
     assert embedder.identity()["base_url"] == f"{server.address}/v1"
-
-
-@pytest.mark.slow
-def test_a_judge_is_sent_the_login_of_its_address_and_keeps_none_of_it(tmp_path: Path) -> None:
-    with serving(FakeServer(login=LOGIN)) as server:
-        url = server.address.replace("http://", f"http://{IN_ADDRESS}@")
-        done = contextcliff(
-            "engine=simulated", "judge=llm", f"judge.engine.base_url='{url}'", "task.lengths=[300]",
-            "task.trials=1", "reporting.progress=false", cwd=tmp_path, env=NO_KEYS,
-        )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert server.bodies
-    files = [file for file in tmp_path.rglob("*") if file.is_file()]
-    for secret in (PASSWORD, IN_ADDRESS.partition(":")[2], base64.b64encode(LOGIN.encode()).decode()):
-        assert secret not in done.stdout
-        assert not [file for file in files if secret.encode() in file.read_bytes()]

