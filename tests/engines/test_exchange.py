@@ -20,12 +20,11 @@ from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import openai
 import pytest
 
 from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.faults import named_window
-from contextcliff.engines.openai.http import async_client
+from contextcliff.engines.openai.http import Address, connection
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt, SentTurn
@@ -107,10 +106,7 @@ EVENTS = "".join(f"data: {json.dumps(event)}\n\n" for event in (chunk("12"), END
 
 def ask(address: str, *, request: Request = REQUEST, timeout_s: float = 5.0) -> Generation:
     async def once() -> Generation:
-        http = async_client(timeout_s=timeout_s, connections=1)
-        async with openai.AsyncOpenAI(
-            base_url=address, api_key="k", max_retries=0, timeout=timeout_s, http_client=http
-        ) as client:
+        async with connection(Address(url=address), timeout_s=timeout_s, requests=1) as client:
             return await exchange(client, request, timeout_s=timeout_s)
 
     return asyncio.run(once())
@@ -153,13 +149,6 @@ def test_a_prompt_is_sent_as_messages_or_as_one_text(api: Any, request_: Request
     assert (generation.text, generation.finish_reason, bodies[0][key]) == ("12", "length", value)
 
 
-def test_a_body_is_json_whatever_signs_the_prompt_has() -> None:
-    text = 'a "quoted" \\ word,\n\ttabs, \x00 \x1f \x7f \u2028, 東京, é and 🦊'
-    with served(stream(*WHOLE)) as (address, bodies):
-        ask(address, request=replace(REQUEST, prompt=Prompt(user=text)))
-    assert bodies[0]["messages"] == [{"role": "user", "content": text}]
-
-
 def test_text_usage_and_times_come_from_the_stream_or_from_the_one_piece() -> None:
     streamed = answered(stream(*WHOLE, pause_s=0.05))
     assert (streamed.text, streamed.finish_reason, streamed.served_model) == ("1234", "stop", "served")
@@ -197,25 +186,18 @@ def test_a_complete_answer_is_kept_though_its_stream_lingers(
         ({"Retry-After": "7"}, "busy", 7.0),
         ({"retry-after-ms": "1500", "Retry-After": "7"}, "busy", 1.5),
         ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, "busy", 0.0),
+        ({"Retry-After": format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True)}, "busy", 86_400.0),
         ({"Retry-After": "soon"}, "busy", None),
         ({"Retry-After": f"Fri, 31 Dec {'9' * 20} 23:59:59 GMT"}, "busy", None),
         ({}, "Rate limit reached. Please try again in 1m2.5s.", 62.5),
         ({}, "Please try again in 250ms.", 0.25),
+        ({}, [{"retryDelay": "34.07s"}], 34.07),
         ({}, "busy", None),
     ],
 )
-def test_a_server_says_when_to_ask_again(headers: dict[str, str], message: str, seconds: float | None) -> None:
-    assert fault(status(429, {"error": {"message": message}}, **headers)).retry_after_s == pytest.approx(seconds)
-
-
-def test_a_server_may_say_a_date_or_name_the_delay_in_a_field() -> None:
-    until = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-    asked_s = fault(status(503, {"error": {"message": "busy"}}, **{"Retry-After": until})).retry_after_s
-    assert asked_s is not None
-    assert 3000 < asked_s <= 3600
-    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.07s"}]
-    gemini = fault(status(429, [{"error": {"code": 429, "message": "Quota exceeded", "details": details}}]))
-    assert (gemini.kind, gemini.retry_after_s) == ("rate_limit", 34.07)
+def test_a_server_says_when_to_ask_again(headers: dict[str, str], message: object, seconds: float | None) -> None:
+    told = fault(status(429, {"error": {"message": message}}, **headers)).retry_after_s
+    assert told == (seconds and pytest.approx(seconds, rel=0.01))  # the tests may take some minutes up to here
 
 
 @pytest.mark.parametrize(
@@ -261,23 +243,11 @@ SPENT = {
     "type": "insufficient_quota",
     "code": "insufficient_quota",
 }
-TOO_LARGE = (
-    "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. The "
-    "input or output tokens must be reduced in order to run successfully."
-)
-GROQ = (
-    "Request too large for model `m` in organization `org` service tier `on_demand` on tokens per minute (TPM): Limit "
-    "6,000, Requested 8,046, please reduce your message size and try again."
-)
-MANAGED = (
-    "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify "
-    "your prompt and retry."
-)
+TOO_LARGE = "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000."
+GROQ = "Request too large for model `m` on tokens per minute (TPM): Limit 6,000, Requested 8,046, please reduce your"
+MANAGED = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
 INSPECTED = "<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content."
-FREE_TIER = (
-    "You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: "
-    "free_tier_requests, limit: 5\nPlease retry in 34.8s."
-)
+FREE_TIER = f"{SPENT['message']}\n* Quota exceeded for metric: free_tier_requests, limit: 5\nPlease retry in 34.8s."
 
 
 @pytest.mark.parametrize(
@@ -394,7 +364,6 @@ def test_an_endless_answer_is_cut_off_by_its_size_when_it_is_decompressed(monkey
         ({"Content-Type": "text/event-stream; charset=hex"}, EVENTS),
         ({"Content-Type": "application/json; charset=hex"}, ANSWER),
         ({"Content-Type": "text/plain"}, b" \n\n" + ANSWER),
-        ({}, b"\xef\xbb\xbf" + EVENTS),
         ({}, b"\xef\xbb\xbf" + ANSWER),
     ],
 )
@@ -404,9 +373,7 @@ def test_an_answer_is_read_whatever_its_head_says_of_it(head: dict[str, str], bo
 
 @pytest.mark.parametrize("code", [200, 500])
 def test_a_wrong_content_encoding_is_a_broken_answer(code: int) -> None:
-    engine_fault = fault(status(code, ANSWER, Content_Encoding="gzip"))
-    assert (engine_fault.kind, engine_fault.retryable) == ("broken_stream", True)
-    assert "can't be decompressed" in engine_fault.detail
+    assert kind_of(status(code, ANSWER, Content_Encoding="gzip")) == ("broken_stream", "again")
 
 
 THOUGHT, SPOKEN = {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "12"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -61,17 +60,6 @@ def test_prompts_are_cut_by_the_servers_own_count(preset: str, server: FakeServe
     assert report["successes"] == 8
     for line in samples(tmp_path):
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
-
-
-@pytest.mark.slow
-def test_two_processes_on_one_store_pay_for_nothing_twice(tmp_path: Path, tokenizer: str) -> None:
-    with serving(FakeServer(models=[{"id": "m", "max_model_len": 1024}], pause_s=0.05)) as server:
-        with ThreadPoolExecutor(2) as pool:
-            trials = ("task.trials=8", "task.trials=10")
-            done = list(pool.map(lambda more: run(server, tmp_path, tokenizer, more), trials))
-        assert [(one.returncode, one.stderr) for one in done] == [(0, ""), (0, "")]
-        assert len(server.bodies) == 40
-    assert sorted(report["counts"]["completed"] for report in reports(tmp_path)) == [32, 40]
 
 
 def sent_by(server: FakeServer, *overrides: str, preset: str = "vllm") -> tuple[list[dict[str, Any]], tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
 from typing import Any
@@ -13,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.engines.openai.http import Address, address_of, client
-from contextcliff.engines.openai.server_json import list_at
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, piece_starts
 from contextcliff.errors import RunError
+from contextcliff.records.sample import Prompt
 
 Pieces = Sequence[str | Sequence[int]]
 Post = Callable[[str, Mapping[str, Any]], Any]
@@ -93,25 +94,21 @@ def test_tokens_without_places_are_counted_line_by_line() -> None:
 
 
 class _Counting(BaseHTTPRequestHandler):
-    """Counts letters as tokens, over connections that stay open."""
+    """Counts letters as tokens, once on each connection, which then closes without a word."""
 
     protocol_version = "HTTP/1.1"
-    connections = 0
     requests = 0
-    closes_after = 1_000_000
-    """Answers of a connection, which then closes without a word."""
-    answers = True
+    most_answers = 1
 
     def setup(self) -> None:
         super().setup()
         self.answered = 0
-        type(self).connections += 1
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         type(self).requests += 1
-        self.close_connection = True
-        if not self.answers or self.answered >= self.closes_after:
+        self.close_connection = self.answered >= self.most_answers
+        if self.close_connection:
             return
         content = b'{"tokens": [1, 2, 3]}'
         self.send_response(200)
@@ -119,54 +116,37 @@ class _Counting(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
         self.answered += 1
-        self.close_connection = False
 
     def log_message(self, *_: object) -> None:
         return
 
 
-@pytest.fixture
-def counting() -> type[_Counting]:
-    return type("Counting", (_Counting,), {})
-
-
-@pytest.fixture
-def counter(counting: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), counting) as listening, client(timeout_s=5.0, asks_again=True) as http:
+@contextmanager
+def counter(handler: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening, client(timeout_s=5.0, asks_again=True) as http:
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
-        server = TokenServer(
-            http=http,
-            address=address_of(f"http://127.0.0.1:{listening.server_port}"),
-            model="m",
-            api="completions",
-            template_arguments={},
-        )
+        address = address_of(f"http://127.0.0.1:{listening.server_port}")
+        server = TokenServer(http=http, address=address, model="m", api="completions", template_arguments={})
         yield LlamaServerTokenizer(name="l", server=server)
         listening.shutdown()
 
 
-def count(counter: LlamaServerTokenizer) -> int:
-    return len(list_at(counter.server.post("/tokenize", {"content": "abc"}), "tokens"))
-
-
-def test_all_questions_go_over_one_connection(counting: type[_Counting], counter: LlamaServerTokenizer) -> None:
-    assert [count(counter) for _ in range(5)] == [3] * 5
-    assert (counting.connections, counting.requests) == (1, 5)
-
-
-def test_a_question_on_a_connection_that_was_closed_meanwhile_is_asked_again(
-    counting: type[_Counting], counter: LlamaServerTokenizer
+@pytest.mark.parametrize(("most_answers", "requests"), [(1_000, 3), (1, 5)])
+def test_a_question_on_a_kept_connection_that_was_closed_meanwhile_is_asked_again(
+    most_answers: int, requests: int
 ) -> None:
-    counting.closes_after = 1
-    assert [count(counter) for _ in range(3)] == [3] * 3
-    assert counting.connections == 3
+    handler = type("Counting", (_Counting,), {"most_answers": most_answers})
+    with counter(handler) as tokenizer:
+        assert [tokenizer.count_prompt(Prompt(user="abc")) for _ in range(3)] == [3] * 3
+    assert handler.requests == requests  # type: ignore[attr-defined]
 
 
-def test_a_server_that_never_answers_is_asked_twice_and_no_more(
-    counting: type[_Counting], counter: LlamaServerTokenizer
-) -> None:
-    counting.answers = False
-    with pytest.raises(RunError, match="/tokenize: the server can't count tokens"):
-        count(counter)
-    assert counting.requests == 2
+def test_a_server_that_never_answers_is_asked_twice_and_no_more() -> None:
+    handler = type("Counting", (_Counting,), {"most_answers": 0})
+    with (
+        counter(handler) as tokenizer,
+        pytest.raises(RunError, match="/tokenize: the server can't count tokens"),
+    ):
+        tokenizer.count_prompt(Prompt(user="abc"))
+    assert handler.requests == 2  # type: ignore[attr-defined]
