@@ -7,19 +7,8 @@ KoboldCpp's `--help` (`--quantkv`), Ollama's FAQ (`OLLAMA_KV_CACHE_TYPE`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from contextcliff.kv.policy import CacheType, KVPolicy
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ServerStart:
-    """How one kind of server is started."""
-
-    command: str
-    """The program with its model; `{kv_flags}` stands where the flags of a policy go."""
-    flags: Callable[[KVPolicy], str | None]
-    """The flags of a policy; None where the server can't have it."""
 
 
 def _llama_server(policy: KVPolicy) -> str:
@@ -53,28 +42,28 @@ _OLLAMA: Mapping[CacheType, str] = {
     name: f"OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE={name}" for name in ("f16", "q8_0", "q4_0")
 }
 
-SERVERS: Mapping[str, ServerStart] = {
-    "llama_server": ServerStart(command="llama-server -m MODEL.gguf {kv_flags}", flags=_llama_server),
-    "vllm": ServerStart(command="vllm serve MODEL {kv_flags}", flags=_alike(_VLLM)),
-    "sglang": ServerStart(
-        command="python -m sglang.launch_server --model-path MODEL {kv_flags}", flags=_alike(_SGLANG)
-    ),
-    "koboldcpp": ServerStart(command="koboldcpp --model MODEL.gguf {kv_flags}", flags=_alike(_KOBOLDCPP)),
-    "ollama": ServerStart(command="{kv_flags} ollama serve", flags=_alike(_OLLAMA)),
+SERVERS: Mapping[str, tuple[str, Callable[[KVPolicy], str | None]]] = {
+    "llama_server": ("llama-server -m MODEL.gguf {kv_flags}", _llama_server),
+    "vllm": ("vllm serve MODEL {kv_flags}", _alike(_VLLM)),
+    "sglang": ("python -m sglang.launch_server --model-path MODEL {kv_flags}", _alike(_SGLANG)),
+    "koboldcpp": ("koboldcpp --model MODEL.gguf {kv_flags}", _alike(_KOBOLDCPP)),
+    "ollama": ("{kv_flags} ollama serve", _alike(_OLLAMA)),
 }
-"""Servers that are started by a command. LM Studio's cache is set in its window, under the model's load settings."""
+"""Command of each server and the flags of a policy; None if it can't have it.
+
+LM Studio's cache is set in its window, under the model's load settings.
+"""
 
 
 def kv_flags(preset: str, policy: KVPolicy) -> str | None:
     """The flags of a policy; None for a kind of server that is not known, or that can't have it."""
-    server = SERVERS.get(preset)
-    return None if server is None or policy.evicts else server.flags(policy)
+    return None if preset not in SERVERS or policy.evicts else SERVERS[preset][1](policy)
 
 
 def start_line(preset: str, policy: KVPolicy) -> str | None:
     """The command that starts a server with a policy; None as for `kv_flags`."""
     flags = kv_flags(preset, policy)
-    return None if flags is None else SERVERS[preset].command.format(kv_flags=flags)
+    return None if flags is None else SERVERS[preset][0].format(kv_flags=flags)
 
 
 def start_lines(policy: KVPolicy, *, first: str) -> tuple[str, ...]:

@@ -83,9 +83,8 @@ REFUSED = (
         (FakeServer(key="another"), None, "engine.base_url={address}/v1: refuses the API key (401); set the right one "
          "in the environment, and name its variable with engine.api_key_env"),
         (FakeServer(models=[{"id": "a"}, {"id": "b"}]), None,
-         "model.name: the server has several models; choose one with model.name=NAME: a, b"),
-        (FakeServer(models=[]), None,
-         "engine.base_url={address}/v1: lists no model; name the one to use with model.name=NAME"),
+         "model.name: {address}/v1 lists several models: a, b; choose one with model.name=NAME"),
+        (FakeServer(models=[]), None, "model.name: {address}/v1 lists no model; choose one with model.name=NAME"),
         (FakeServer(listing=(200, "<html>Welcome</html>")), "m",
          "engine.base_url={address}/v1: answers with a web page and not with JSON; give the address of the API"),
     ],

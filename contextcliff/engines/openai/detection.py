@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import httpx2
 
@@ -22,12 +22,14 @@ _PROBE = "one two"
 def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[Served, TokenCounter | None]:
     """What a server is, and the kind of routes that it has to count tokens.
 
-    `name` None stands for the only model that the server has. Raises `UnreachableError`
-    for a host that can't be reached, `RunError` for a refused key and a page instead of JSON, `ConfigError` where no
-    name is given and the server does not have exactly one model.
+    `name` None stands for the only model that the server has. Raises `UnreachableError`, `RunError` for a refused key
+    and a page instead of JSON, `ConfigError` where no name is given and the server does not have exactly one model.
     """
     listed, remarks = _listed(http, address, named=name is not None)
-    model = _only(list(listed), address) if name is None else name
+    if name is None and len(listed) != 1:
+        models = f"several models: {', '.join(listed)}" if listed else "no model"
+        raise ConfigError(f"model.name: {address.url} lists {models}; choose one with model.name=NAME")
+    model = name or next(iter(listed))
     entry = listed.get(model, {})
     counter: TokenCounter | None
     slots = None
@@ -68,52 +70,39 @@ def _listed(http: httpx2.Client, address: Address, *, named: bool) -> tuple[_Ent
 
     Where the configuration has `named` a model, a server that lists none is accepted.
     """
+    where = f"engine.base_url={address.url}:"
     try:
         answer = http.get(f"{address.url}/models", headers=address.headers())
     except httpx2.HTTPError as error:
-        reason = address.hide_in(str(error)) or type(error).__name__
+        why = address.hide_in(str(error)) or type(error).__name__
         raise UnreachableError(
-            f"engine.base_url={address.url}: can't be reached ({reason}); is the server up, and is this its address?"
+            f"{where} can't be reached ({why}); is the server up, and is this its address?"
         ) from error
     if answer.status_code in (401, 403):
         raise RunError(
-            f"engine.base_url={address.url}: refuses the API key ({answer.status_code}); set the right one in the "
-            "environment, and name its variable with engine.api_key_env"
+            f"{where} refuses the API key ({answer.status_code}); set the right one in the environment, and name its "
+            "variable with engine.api_key_env"
         )
     if answer.is_redirect:
         target = one_line(address.hide_in(answer.headers.get("location", "elsewhere")), longest=_LONGEST_MESSAGE)
-        raise RunError(
-            f"engine.base_url={address.url}: redirects to {target}; give the address itself, a key is never sent on"
-        )
+        raise RunError(f"{where} redirects to {target}; give the address itself, a key is never sent on")
     body, is_page = _object_of(answer), "html" in answer.headers.get("content-type", "")
     if answer.is_error and answer.status_code not in _NO_SUCH_ROUTE:
         words = answer.reason_phrase if is_page else address.hide_in(message_in(body) or answer.text)
         reason = f"{answer.status_code}: {one_line(words, longest=_LONGEST_MESSAGE)}"
         if not named:
             raise RunError(
-                f"engine.base_url={address.url}: does not list its models ({reason}); is the API key right, whose "
-                "variable engine.api_key_env names? Else look at the server, or name the model with model.name=NAME"
+                f"{where} does not list its models ({reason}); is the API key right, whose variable engine.api_key_env "
+                "names? Else look at the server, or name the model with model.name=NAME"
             )
         return {}, (f"models not listed ({reason})",)
     if not body and is_page and not (named and answer.is_error):
-        raise RunError(
-            f"engine.base_url={address.url}: answers with a web page and not with JSON; give the address of the API"
-        )
+        raise RunError(f"{where} answers with a web page and not with JSON; give the address of the API")
     entries: dict[str, Mapping[str, object]] = {}
     for entry in objects_at(body, "data"):
         if name := text_at(entry, "id"):
             entries.setdefault(name, entry)
     return entries, ()
-
-
-def _only(listed: Sequence[str], address: Address) -> str:
-    """The only model of a server. Raises `ConfigError` if it has none or several."""
-    if not listed:
-        raise ConfigError(f"engine.base_url={address.url}: lists no model; name the one to use with model.name=NAME")
-    if len(listed) > 1:
-        names = ", ".join(listed)
-        raise ConfigError(f"model.name: the server has several models; choose one with model.name=NAME: {names}")
-    return listed[0]
 
 
 def _asked(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx2
 
@@ -184,18 +184,15 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
 }
 
 
-def _pieces(answer: Mapping[str, object]) -> list[str | list[int]] | None:
+def _pieces(answer: Mapping[str, object]) -> Sequence[str | Sequence[int]] | None:
     """The text of each token, or its bytes if it ends inside a character; None if a token has neither."""
-    pieces: list[str | list[int]] = []
-    for token in list_at(answer, "tokens"):
-        match token:
-            case {"piece": str(text)}:
-                pieces.append(text)
-            case {"piece": list(octets)} if all(isinstance(octet, int) and 0 <= octet < 256 for octet in octets):
-                pieces.append(octets)
-            case _:
-                return None
-    return pieces
+    tokens = list_at(answer, "tokens")
+    pieces: list[Any] = [token.get("piece") if isinstance(token, dict) else None for token in tokens]
+    return pieces if all(isinstance(piece, str) or _are_bytes(piece) for piece in pieces) else None
+
+
+def _are_bytes(piece: object) -> bool:
+    return isinstance(piece, list) and all(isinstance(octet, int) and 0 <= octet < 256 for octet in piece)
 
 
 _SPM_BLANK = "\u2581"
