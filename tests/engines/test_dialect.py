@@ -14,6 +14,7 @@ from tests.engines.test_exchange import SPENT
 
 MODELS = [{"id": "m", "max_model_len": 1024}]
 FIELDS = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 9, "seed": 5, "top_k": 1, "min_p": 0.0}
+STREAM: dict[str, object] = {"stream": True, "stream_options": {"include_usage": True}}
 USE_THE_OTHER = (
     "Error code: 400 - Unsupported parameter: 'max_tokens' is not supported with this model. Use "
     "'max_completion_tokens' instead."
@@ -45,9 +46,9 @@ USE_THE_OTHER = (
 )  # fmt: skip
 def test_a_field_that_a_server_does_not_know_is_left_out(refusal: str, field: str) -> None:
     dialect = Dialect()
-    assert dialect.concede(f"Error code: 400 - {refusal}", FIELDS)
-    assert dialect.accepted(FIELDS) == {name: value for name, value in FIELDS.items() if name != field}
-    assert (dialect.streams, dialect.stream_usage) == (True, True)
+    assert dialect.concede(f"Error code: 400 - {refusal}", STREAM | FIELDS)
+    left = STREAM | {name: value for name, value in FIELDS.items() if name != field}
+    assert dialect.accepted(STREAM | FIELDS) == left
 
 
 @pytest.mark.parametrize(
@@ -65,25 +66,25 @@ def test_a_field_that_a_server_does_not_know_is_left_out(refusal: str, field: st
 )
 def test_a_field_that_is_only_mentioned_stays(refusal: str) -> None:
     dialect = Dialect()
-    assert not dialect.concede(refusal, FIELDS)
-    assert dialect.accepted(FIELDS) == FIELDS
+    assert not dialect.concede(refusal, STREAM | FIELDS)
+    assert dialect.accepted(STREAM | FIELDS) == STREAM | FIELDS
 
 
 @pytest.mark.parametrize(
-    ("refusal", "streams", "stream_usage"),
+    ("refusal", "streams"),
     [
-        ("Unrecognized request argument supplied: stream_options", True, False),
-        ("stream_options is not supported", True, False),
-        ("unknown field `stream_options`, expected one of `model`, `max_tokens`", True, False),
-        ("Streaming is not supported for this model", False, False),
-        ("Unsupported value: 'stream' does not support true with this model.", False, False),
-        ("Your organization must be verified to stream this model", False, False),
+        ("Unrecognized request argument supplied: stream_options", True),
+        ("stream_options is not supported", True),
+        ("unknown field `stream_options`, expected one of `model`, `max_tokens`", True),
+        ("Streaming is not supported for this model", False),
+        ("Unsupported value: 'stream' does not support true with this model.", False),
+        ("Your organization must be verified to stream this model", False),
     ],
 )
-def test_streaming_is_given_up_alone(refusal: str, streams: bool, stream_usage: bool) -> None:
+def test_streaming_is_given_up_alone(refusal: str, streams: bool) -> None:
     dialect = Dialect()
-    assert dialect.concede(refusal, FIELDS)
-    assert (dialect.streams, dialect.stream_usage, dialect.accepted(FIELDS)) == (streams, stream_usage, FIELDS)
+    assert dialect.concede(refusal, STREAM | FIELDS)
+    assert dialect.accepted(STREAM | FIELDS) == ({"stream": True} if streams else {}) | FIELDS
 
 
 @pytest.mark.parametrize(

@@ -43,14 +43,12 @@ _EVENTS = {"content-type": "text/event-stream"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """One request; `fields` are the top-level fields of its body beside model and prompt."""
+    """One request; `fields` are those of its body beside model and prompt."""
 
     model: str
     prompt: Prompt
     fields: Mapping[str, object]
     api: Api = "chat"
-    streams: bool = True
-    stream_usage: bool = True
     built_tokens: int
     """Length of the prompt by our own tokenizer, used where the server does not count."""
 
@@ -65,16 +63,12 @@ async def exchange(
     import anyio
     import openai
 
-    answer = _Answer(request=request, on_token=on_token, streamed=request.streams)
+    answer = _Answer(request=request, on_token=on_token)
     sent: dict[str, object] = {"model": request.model, **request.fields}
     if request.api == "chat":
         path, sent["messages"] = "/chat/completions", messages(request.prompt)
     else:
         path, sent["prompt"] = "/completions", plain_text(request.prompt)
-    if request.streams:
-        sent["stream"] = True
-        if request.stream_usage:
-            sent["stream_options"] = {"include_usage": True}
     try:
         async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
             # The client's own methods copy the prompt field by field and take six times as long to write it as JSON.
@@ -116,7 +110,7 @@ async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[M
             whole = parsed_object(text)
             if not (whole.get("error") or objects_at(whole, "choices")):
                 raise EngineFault("broken_stream", f"no answer but: {detail_of(text)}", retryable=True)
-            answer.streamed, answer.is_whole = False, True
+            answer.is_whole = True
             yield whole
             return
         answer.streamed = True
@@ -152,7 +146,7 @@ class _Answer:
 
     request: Request
     on_token: OnToken | None
-    streamed: bool
+    streamed: bool = False
     started_s: float = field(default_factory=time.perf_counter)
     first_s: float | None = None
     """When the first text came."""
@@ -171,7 +165,9 @@ class _Answer:
     @property
     def lacks_nothing(self) -> bool:
         """Whether the answer is all here, with its count if one was asked for."""
-        return self.is_whole or (bool(self.finish_reason) and (bool(self.usage) or not self.request.stream_usage))
+        return self.is_whole or (
+            bool(self.finish_reason) and (bool(self.usage) or "stream_options" not in self.request.fields)
+        )
 
     def add(self, event: Mapping[str, object]) -> None:
         """Take in an event of a stream, or an answer in one piece. Raises `EngineFault` for an error in it."""

@@ -71,6 +71,7 @@ _IS_UNKNOWN = re.compile(
 """How servers say that they do not know a field: OpenAI, Azure, Mistral, vLLM, TGI, LiteLLM, Groq, Gemini."""
 _CLAUSE = re.compile(r"[.;!?]\s|\\n|\}, ?\{")
 _BOUNDS = ("max_completion_tokens", "max_tokens")
+_STREAM = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 class Dialect:
@@ -78,8 +79,6 @@ class Dialect:
 
     def __init__(self, bound: str = "max_tokens") -> None:
         self.bound = bound
-        self.streams = True
-        self.stream_usage = True
         self.stream_ignored = False
         self.uncounted = False
         self.renamed: dict[str, str] = {}
@@ -96,10 +95,8 @@ class Dialect:
         refused, instead = self._refused(refusal, fields), _USE_INSTEAD.search(refusal)
         if refused is None:
             return False
-        if refused == "stream_options":
-            self.stream_usage = False
-        elif refused == "stream":
-            self.streams = self.stream_usage = False
+        if refused in _STREAM:
+            self.left_out |= {refused, "stream_options"}
         elif instead is not None and refused not in self.renamed and instead[1] not in fields:
             self.renamed[refused] = instead[1]
         elif refused != self.bound:
@@ -114,23 +111,23 @@ class Dialect:
 
     def concessions(self) -> list[str]:
         """What this server does not accept, a line each for the report."""
-        lines = [f"{name} is refused and left out: the server's own default holds" for name in sorted(self.left_out)]
-        if not self.streams:
+        others = sorted(self.left_out - set(_STREAM))
+        lines = [f"{name} is refused and left out: the server's own default holds" for name in others]
+        streams = "stream" not in self.left_out
+        if not streams:
             lines.append("streaming is refused: the time to first token is the time of the whole answer")
         elif self.stream_ignored:
             lines.append("stream is ignored: the time to first token is the time of the whole answer")
         if self.uncounted:
-            why = "no usage is sent" if self.stream_usage or not self.streams else "stream_options is refused"
+            why = "stream_options is refused" if streams and "stream_options" in self.left_out else "no usage is sent"
             lines.append(f"{why}: token counts are the tokenizer's")
         return lines
 
     def _refused(self, refusal: str, fields: Mapping[str, object]) -> str | None:
         """Our name of the field that a refusal calls unknown. A mention says nothing: "requires fewer max_tokens"."""
         ours = {self.renamed.get(name, name): name for name in fields if name not in self.left_out}
-        if self.stream_usage:
-            ours["stream_options"] = "stream_options"
-        if self.streams:
-            ours |= dict.fromkeys(("stream", "streaming", "Streaming"), "stream")
+        if "stream" in ours:
+            ours |= dict.fromkeys(("streaming", "Streaming"), "stream")
         name = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ours))})(?![\w-])")
         for clause in _CLAUSE.split(refusal):
             for said in _IS_UNKNOWN.finditer(clause):
@@ -138,8 +135,8 @@ class Dialect:
                     nearest = min(named, key=lambda at: max(at.start() - said.end(), said.start() - at.end()))
                     return ours[nearest[0]]
         # Some refuse streaming in other words, and no answer is lost or longer without it.
-        mentioned = {ours[found] for found in name.findall(refusal)}
-        return next((field for field in ("stream_options", "stream") if field in mentioned), None)
+        mentioned = [ours[found] for found in name.findall(refusal)]
+        return max((field for field in mentioned if field in _STREAM), key=len, default=None)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -182,7 +179,8 @@ class OpenAISession:
         """Send one prompt, without the fields that the server refuses, until it answers or a fault remains."""
         names, given = self.sampler_names, sampling.beside_temperature(sample.seed)
         with self.slots.one_for(prompt) as slot:
-            fields = {
+            fields: dict[str, object] = {
+                **_STREAM,
                 **slot,
                 "temperature": sampling.temperature,
                 self.dialect.bound: sampling.generated_tokens,
@@ -192,10 +190,16 @@ class OpenAISession:
             }
             while True:
                 await self._wait()
-                request = self._request(sample, prompt, fields)
+                request = Request(
+                    model=self.model,
+                    prompt=prompt,
+                    fields=self.dialect.accepted(fields),
+                    api="completions" if self.began.plain else "chat",
+                    built_tokens=sample.built_tokens,
+                )
                 try:
                     generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
-                    self.dialect.stream_ignored |= request.streams and not generation.streamed
+                    self.dialect.stream_ignored |= "stream" in request.fields and not generation.streamed
                     self.dialect.uncounted |= not generation.server_counted
                     generation = self._with_whole_prompt(generation, built_tokens=sample.built_tokens)
                     self._check_answer(generation, sample, sampling)
@@ -205,7 +209,7 @@ class OpenAISession:
                         raise EngineFault("server_ended", self.process.why_ended(), fatal=True) from fault
                     said, refused = self.address.hide_in(fault.detail), fault.kind == "bad_request"
                     # Of requests that are refused together, the first changes the dialect, and all are sent again.
-                    outdated = refused and request != self._request(sample, prompt, fields)
+                    outdated = refused and request.fields != self.dialect.accepted(fields)
                     if not outdated and not (refused and self.dialect.concede(said, fields)):
                         fault.detail, fault.args = said, (f"{fault.kind}: {said}",)
                         raise
@@ -241,14 +245,3 @@ class OpenAISession:
         if is_cut and generation.server_counted and generation.completion_tokens == 1 < sampling.generated_tokens:
             # Not tried again: an equal prompt leaves no more room.
             raise EngineFault(NO_ROOM, f"one token of an answer to a prompt of {generation.prompt_tokens:,} tokens")
-
-    def _request(self, sample: Sample, prompt: Prompt, fields: Mapping[str, object]) -> Request:
-        return Request(
-            model=self.model,
-            prompt=prompt,
-            fields=self.dialect.accepted(fields),
-            api="completions" if self.began.plain else "chat",
-            streams=self.dialect.streams,
-            stream_usage=self.dialect.stream_usage,
-            built_tokens=sample.built_tokens,
-        )
