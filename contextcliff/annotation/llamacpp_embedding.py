@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from contextcliff.annotation.openai_embedding import EndpointSession
 from contextcliff.engines.llamacpp import CLOSE, loopback_server
-from contextcliff.engines.openai.http import ApiKey, client
+from contextcliff.engines.openai.http import Address, client
 from contextcliff.models.weights import Gguf
 from contextcliff.settings import PositiveFloat, PositiveInt, settings
 
@@ -38,23 +38,23 @@ class LlamaCppEmbedding:
     def open(self) -> Iterator[EndpointSession]:
         import openai
 
-        key = ApiKey(value=secrets.token_urlsafe(32))
+        key = secrets.token_urlsafe(32)
         server = self._serve(key)
         with (
             client(timeout_s=self.timeout_s) as http,
             openai.OpenAI(
                 base_url=f"{server.listening_address}/v1",
-                api_key=key.value,
+                api_key=key,
                 max_retries=0,
                 timeout=self.timeout_s,
                 http_client=http,
                 default_headers=CLOSE,
             ) as connection,
         ):
-            yield EndpointSession(client=connection, model=self.name, key=key)
+            yield EndpointSession(client=connection, model=self.name, address=Address(key=key))
         del server  # the last reference closes the port and frees the model
 
-    def _serve(self, key: ApiKey) -> Any:
+    def _serve(self, key: str) -> Any:
         self.gguf.check_reachable()
 
         def adjust(params: Any) -> None:

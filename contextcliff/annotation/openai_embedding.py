@@ -11,7 +11,7 @@ import httpx2
 
 from contextcliff.annotation.embedder import Vector
 from contextcliff.engines.openai.faults import detail_of
-from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, client
+from contextcliff.engines.openai.http import Address, address_of, client, with_key
 from contextcliff.engines.openai.server_json import count_at, numbers_at, objects_at, parsed_object
 from contextcliff.errors import RunError
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
@@ -50,20 +50,20 @@ class OpenAIEmbedding:
     def open(self) -> Iterator[EndpointSession]:
         import openai
 
-        key = api_key(self.api_key_env, self.address, key="embedding.api_key_env")
+        address = with_key(self.address, self.api_key_env, setting="embedding.api_key_env")
         with (
             client(timeout_s=self.timeout_s) as http,
             openai.OpenAI(
-                base_url=self.address.url,
-                api_key=key.value or _NO_KEY,
-                default_headers=key.headers(),
-                default_query=key.address.parameters,
+                base_url=address.url,
+                api_key=address.key or _NO_KEY,
+                default_headers=address.headers(),
+                default_query=address.parameters,
                 max_retries=self.max_retries,
                 timeout=self.timeout_s,
                 http_client=http,
             ) as connection,
         ):
-            yield EndpointSession(client=connection, model=self.model, key=key)
+            yield EndpointSession(client=connection, model=self.model, address=address)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +72,7 @@ class EndpointSession:
 
     client: OpenAI
     model: str
-    key: ApiKey
+    address: Address
 
     def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         import openai
@@ -83,7 +83,7 @@ class EndpointSession:
             answer = self.client.post("/embeddings", cast_to=httpx2.Response, body=asked)
             items = objects_at(parsed_object(answer.text), "data")
         except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
-            raise RunError(f"{where} failed ({detail_of(self.key.hide_in(str(error)))})") from error
+            raise RunError(f"{where} failed ({detail_of(self.address.hide_in(str(error)))})") from error
         # A page of HTML, or an answer without data, comes without an error.
         vectors = tuple(numbers_at(item, "embedding") for item in sorted(items, key=_index))
         if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
@@ -25,19 +25,17 @@ OnToken = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deployment:
-    """A model to open under a KV policy.
-
-    `context_tokens` is the longest prompt plus its answer, in tokens; None where only the server knows its window.
-    """
+    """A model to open under a KV policy."""
 
     model: Model
     kv_policy: KVPolicy
     context_tokens: int | None
+    """The longest prompt plus its answer; None if only the server knows its window."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Download:
-    """A file that has to be downloaded first; `gib` is its size, None where that is unknown."""
+    """A file that has to be downloaded first; `gib` is its size, None if unknown."""
 
     name: str
     gib: float | None
@@ -45,7 +43,7 @@ class Download:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Served:
-    """What the server says of itself: the model's name, its window in tokens, and lines for the report."""
+    """What the server says of itself: its model, that model's window in tokens, and lines for the report."""
 
     model: str | None = None
     window: int | None = None
@@ -53,9 +51,8 @@ class Served:
     plain: bool = False
     """Whether prompts are sent as plain text, without a chat template."""
     cache: CacheInUse | None = None
-    """The KV cache, where the engine tells what it has, or could measure it by now."""
+    """The KV cache as measured; None if unknown."""
     positions: Positions | None = None
-    """The positions that the model was trained on, where weights or server tell."""
     slots: int | None = None
     """Prompts that it keeps computed, each in a slot that answers one request at a time; None if unknown."""
 
@@ -65,7 +62,7 @@ class Session(Protocol):
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """The model's own tokenizer; None where the server offers none."""
+        """The model's own tokenizer; None if the server offers none."""
 
     @property
     def served(self) -> Served:
@@ -74,10 +71,9 @@ class Session(Protocol):
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
-        """Answer one prompt. Raises `EngineFault` where there is no answer and the model is not to blame.
+        """Answer `prompt`, the only thing that is sent. Raises `EngineFault` if the model is not to blame.
 
-        An engine with a model sends `prompt` alone; `sample` is there for engines that simulate. `on_token` gets the
-        answer's text piece by piece; if the call then raises, what it got is to be dropped.
+        `on_token` gets the answer's text piece by piece; if the call then raises, what it got is to be dropped.
         """
 
 
@@ -88,8 +84,7 @@ class Engine(ABC):
     concurrency: Count = 1
     """Most requests in flight at once."""
     tokens_in_flight: PositiveInt | None = None
-    """Most tokens, prompts and answers together, of all requests in flight: a cache that overflows fails them. None: no
-    limit."""
+    """Most tokens, prompts and answers together, of all requests in flight: a cache that overflows fails them."""
     speculation: NonNegativeInt | None = None
     """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
     prefix_cache: bool = True
@@ -97,15 +92,13 @@ class Engine(ABC):
     max_retries: NonNegativeInt = 0
     """How often a request is repeated after a fault of the transport."""
 
+    is_paid: ClassVar[bool] = True
+    """Whether tokens cost what `model.price` says."""
+
     @property
     @abstractmethod
     def name(self) -> str:
         """Name in reports."""
-
-    @property
-    def is_paid(self) -> bool:
-        """Whether tokens cost what `model.price` says."""
-        return True
 
     @property
     def is_remote(self) -> bool:
@@ -119,12 +112,12 @@ class Engine(ABC):
 
     @property
     def may_have_tokenizer(self) -> bool:
-        """Whether a session may count tokens; one with a provider's server never does."""
+        """Whether a session may count tokens."""
         return True
 
     @property
     def memory(self) -> DeviceMemory | None:
-        """The memory of the device that the model would run on here; None for a server's. Loads nothing."""
+        """The memory of the device that the model would run on here. Loads nothing."""
         return None
 
     @property
@@ -134,35 +127,31 @@ class Engine(ABC):
 
     @property
     def window_batch(self) -> int | None:
-        """Tokens of a batch that a layer with a sliding window has room for beside its window, as in llama.cpp.
-
-        None if the engine keeps no more than the window, or if that is unknown.
-        """
+        """Tokens of a batch that a layer with a sliding window keeps beside its window; None if unknown."""
         return None
 
     @abstractmethod
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """What determines the answers: engine, weights and policy. It is part of the store's key.
 
-        Loads nothing and contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that
-        this engine can't apply.
+        Contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that it can't apply.
         """
 
     def check(self) -> None:  # noqa: B027 - most need no key
         """Raise `ConfigError` where the host needs an API key and none is set. Contacts nothing."""
 
     def known(self, model: Model) -> Served | None:  # noqa: ARG002 - most have no server
-        """Name and window as the configuration tells them of a server; None for an engine without a server."""
+        """Name and window of a server as the configuration tells them."""
         return None
 
     def download(self, model: Model) -> Download | None:  # noqa: ARG002 - most have nothing to fetch
-        """What opening this model would download; None if nothing is missing. Downloads nothing itself."""
+        """What opening this model would download. Downloads nothing itself."""
         return None
 
     def settle(self, model: Model) -> Model:
-        """The model with its weights on this machine, and with its name where only the server knows that.
+        """The model with its weights on this machine and its name, before the run is named.
 
-        Called before the run is named or locked; may download and contact the server. Raises `ConfigError`, `RunError`.
+        May download and contact the server. Raises `ConfigError`, `RunError`.
         """
         return model
 
@@ -171,43 +160,31 @@ class Engine(ABC):
         """Load the model, or connect to the server that has it."""
 
 
-class _Kept(NamedTuple):
-    key: Hashable
-    size: int
-    model: Any
-    close: Callable[[Any], None]
+class _Process:
+    """What stays loaded in this process between the jobs of a sweep: one model, since memory may hold no second."""
+
+    keeping = False
+    kept: tuple[Hashable, int, Any, Callable[[Any], None]] | None = None
+    """Key and size of the model, the model, and what closes it."""
 
 
-class _KeptModel:
-    """The model that stays loaded in this process between the jobs of a sweep, which ask for the same ones again.
-
-    Loading takes minutes for large weights. One is kept at a time, since memory may hold no second.
-    """
-
-    def __init__(self) -> None:
-        self.keeping = False
-        self.kept: _Kept | None = None
-
-    def drop(self) -> None:
-        """Close the model that is kept, if there is one."""
-        kept, self.kept = self.kept, None
-        if kept is not None:
-            kept.close(kept.model)
-
-
-_process = _KeptModel()
+def _drop() -> None:
+    kept, _Process.kept = _Process.kept, None
+    if kept is not None:
+        *_, model, close = kept
+        close(model)
 
 
 @contextmanager
 def models_kept() -> Iterator[None]:
     """Inside the block a model stays loaded when its job ends."""
-    before, _process.keeping = _process.keeping, True
+    before, _Process.keeping = _Process.keeping, True
     try:
         yield
     finally:
-        _process.keeping = before
+        _Process.keeping = before
         if not before:
-            _process.drop()
+            _drop()
 
 
 @contextmanager
@@ -216,19 +193,19 @@ def taken(key: Hashable, load: Callable[[], T], *, close: Callable[[T], None], s
 
     Any other that is kept is closed first. One whose job fails is closed as well: it may be what failed.
     """
-    kept = _process.kept
-    if kept is not None and kept.key == key and kept.size >= size:
-        _process.kept = None
-        model, size = cast(T, kept.model), kept.size
+    kept = _Process.kept
+    if kept is not None and kept[0] == key and kept[1] >= size:
+        _Process.kept = None
+        _, size, model, _ = kept
     else:
-        _process.drop()
+        _drop()
         model = load()
     try:
         yield model
     except BaseException:
         close(model)
         raise
-    if _process.keeping:
-        _process.kept = _Kept(key=key, size=size, model=model, close=close)
+    if _Process.keeping:
+        _Process.kept = (key, size, model, close)
     else:
         close(model)

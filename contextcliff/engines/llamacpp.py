@@ -7,26 +7,28 @@ program. Streaming, prefix cache, token counts and errors are those of any llama
 from __future__ import annotations
 
 import secrets
+import struct
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
 
+import httpx2
+
 from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
-from contextcliff.engines.llamacpp_cache import erase, read_back
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import ApiKey, async_client, client
+from contextcliff.engines.openai.http import Address, client, connection
 from contextcliff.engines.openai.session import OpenAISession, Slots
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Model, Rope
+from contextcliff.models.model import Model
 from contextcliff.models.trained_positions import of_gguf
-from contextcliff.records.kv_cache import GIB, DeviceMemory
+from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
-_LOOPBACK = "127.0.0.1"
 _QUIET = -1
 _CONTEXT_STEP = 256
 _LARGEST_BATCH = 2048
@@ -40,11 +42,8 @@ _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("completions", True): "asked by completions, in plain text: the chat template of the weights is not used",
     ("completions", False): "asked by completions, in plain text: the weights have no chat template",
 }
-"""The report's line, by the API that is used and whether the weights have a chat template."""
-_SAMPLERS = {
-    **{name: name for name in ("top_p", "seed", "top_k", "min_p")},
-    "repetition_penalty": "repeat_penalty",
-}
+"""By the API that is used and whether the weights have a chat template."""
+_SAMPLERS = {**{name: name for name in ("top_p", "seed", "top_k", "min_p")}, "repetition_penalty": "repeat_penalty"}
 """All of them, so that no default of the server applies."""
 CLOSE: Mapping[str, str] = {"Connection": "close"}
 """Headers of every request: llama.cpp's HTTP server may close a kept connection while a request is on its way."""
@@ -86,13 +85,12 @@ class LlamaCpp(Engine):
 
     def api_for(self, model: Model) -> Api:
         """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
-        if self.api == "chat" or self.api == "completions":
-            return self.api
-        return "completions" if model.gguf.has_chat_template() is False else "chat"
+        if self.api is None or self.api == "auto":
+            return "completions" if model.gguf.has_chat_template() is False else "chat"
+        return self.api
 
     @property
     def window_batch(self) -> int:
-        """`batch_tokens`, up to llama.cpp's own bound."""
         return min(self.batch_tokens, _LARGEST_BATCH)
 
     @property
@@ -114,7 +112,6 @@ class LlamaCpp(Engine):
         return model
 
     def download(self, model: Model) -> Download | None:
-        """The GGUF file, where it is in a hub repository and not on this machine yet."""
         if model.gguf.is_at_hand():
             return None
         return Download(name=model.gguf.identity, gib=model.gguf.remote_gib())
@@ -122,42 +119,38 @@ class LlamaCpp(Engine):
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
         """Load the GGUF and serve it on a free loopback port under a random key."""
-        import openai
-
         if deployment.context_tokens is None:
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         model, weights = deployment.model, deployment.model.gguf.fetch()
         api, template = self.api_for(model), dict(model.template_arguments)
+        file, policy = weights.stat(), deployment.kv_policy
+        key = (
+            "llamacpp",
+            (str(weights.resolve()), file.st_mtime_ns, file.st_size),
+            (self.concurrency, self.batch_tokens, self.gpu_layers, self.threads),
+            (policy.key_type, policy.value_type, model.rope),
+        )
         slot_tokens = -(-deployment.context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
         with (
             taken(
-                self._loaded_key(weights, deployment),
-                lambda: _Loaded(self, weights, deployment, slot_tokens),
-                close=_Loaded.close,
-                size=slot_tokens,
+                key, lambda: _Loaded(self, weights, deployment, slot_tokens), size=slot_tokens, close=_Loaded.close
             ) as loaded,
-            client(timeout_s=self.timeout_s) as http,
-            client(timeout_s=self.timeout_s, asks_again=True) as asking,
+            client(timeout_s=self.timeout_s, asks_again=True) as http,
         ):
-            address, key = loaded.server.listening_address, loaded.key
-            async with openai.AsyncOpenAI(
-                api_key=key.value,
-                base_url=f"{address}/v1",
-                max_retries=0,
-                timeout=self.timeout_s,
-                http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
-                default_headers=CLOSE,
-            ) as connection:
-                http.base_url = address
-                http.headers.update(key.headers())
-                # A job begins with empty slots, whatever the one before it left in them.
-                erase(http, slots=self.concurrency)
+            requests = self.concurrency
+            address = Address(url=f"{loaded.server.listening_address}/v1", key=loaded.key)
+            async with connection(address, timeout_s=self.timeout_s, requests=requests, headers=CLOSE) as asked:
+                http.base_url = address.root
+                http.headers.update(address.headers())
+                # A job begins with empty slots, whatever the last one left in them.
+                for slot in range(requests):
+                    _post(http, f"/slots/{slot}?action=erase")
                 counts = TokenServer(
-                    http=asking, root=address, key=key, model=weights.name, api=api, template_arguments=template
+                    http=http, address=address, model=weights.name, api=api, template_arguments=template
                 )
                 yield OpenAISession(
-                    client=connection,
-                    key=key,
+                    client=asked,
+                    address=address,
                     model=model.name or "embedded",
                     began=Served(
                         lines=(_API_LINES[api, model.gguf.has_chat_template() is not False],),
@@ -172,27 +165,15 @@ class LlamaCpp(Engine):
                         "cache_prompt": self.prefix_cache,
                         **({"chat_template_kwargs": template} if api == "chat" else {}),
                     },
-                    slots=Slots(self.concurrency if self.concurrency > 1 and self.prefix_cache else 0),
+                    slots=Slots(requests if requests > 1 and self.prefix_cache else 0),
                 )
-
-    def _loaded_key(self, weights: Path, deployment: Deployment) -> tuple[object, ...]:
-        """What a loaded model is determined by, but for its length."""
-        file, policy = weights.stat(), deployment.kv_policy
-        return (
-            "llamacpp",
-            str(weights.resolve()),
-            (file.st_mtime_ns, file.st_size),
-            (self.concurrency, self.batch_tokens, self.gpu_layers, self.threads),
-            (policy.key_type, policy.value_type),
-            deployment.model.rope,
-        )
 
 
 class _Loaded:
     """A server with its model."""
 
     def __init__(self, engine: LlamaCpp, weights: Path, deployment: Deployment, slot_tokens: int) -> None:
-        self.key = ApiKey(value=secrets.token_urlsafe(32))
+        self.key = secrets.token_urlsafe(32)
         self.folder = TemporaryDirectory(prefix="contextcliff-slot-")
         policy = deployment.kv_policy
 
@@ -205,7 +186,14 @@ class _Loaded:
             params.n_gpu_layers = engine.gpu_layers
             params.cache_type_k = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.key_type.upper()}")
             params.cache_type_v = getattr(xllamacpp.ggml_type, f"GGML_TYPE_{policy.value_type.upper()}")
-            _scale_positions(params, deployment.model.rope)
+            rope = deployment.model.rope
+            if rope.type is not None:
+                name = f"LLAMA_ROPE_SCALING_TYPE_{rope.type.upper()}"
+                params.rope_scaling_type = getattr(xllamacpp.llama_rope_scaling_type, name)
+            if rope.factor is not None:
+                params.rope_freq_scale = 1.0 / rope.factor
+            if rope.base is not None:
+                params.rope_freq_base = rope.base
             params.slot_save_path = f"{self.folder.name}/"
             if policy.is_quantised:
                 # llama.cpp supports a quantised V with flash attention only.
@@ -229,24 +217,23 @@ class _Loaded:
             raise
 
     def close(self) -> None:
-        """Close the port and free the model, which the last reference to the server does."""
+        """Close the port and free the model: the last reference to the server does."""
         self.server = None
         self.folder.cleanup()
 
 
-def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
+def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
     """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
 
-    `adjust` sets its further parameters. The last reference to the server closes the port and frees the model. Raises
-    `RunError` where the weights can't be loaded; `what` says as what, or with what.
+    `adjust` sets its further parameters. Raises `RunError` where the weights can't be loaded; `what` says as what.
     """
     import xllamacpp
 
     params = xllamacpp.CommonParams()
     params.model.path = str(weights)
-    params.hostnames = [_LOOPBACK]
+    params.hostnames = ["127.0.0.1"]
     params.port = 0
-    params.api_keys = [key.value]
+    params.api_keys = [key]
     params.warmup = False
     params.ui = False
     params.verbosity = _QUIET
@@ -257,13 +244,63 @@ def loopback_server(weights: Path, key: ApiKey, adjust: Callable[[Any], None], *
         raise RunError(f"llama.cpp can't load {weights} {what}: {error}{way_out}") from error
 
 
-def _scale_positions(params: Any, rope: Rope) -> None:
+# llama.cpp tells its KV cache nowhere but in its log, with a line for every request. The state that it saves of a slot
+# has it: after headers that change between versions come, for the keys of every layer and then the values, the format
+# as a 32-bit number, the bytes of a token as a 64-bit one, and the row itself (`llama_kv_cache::state_write_data` in
+# its `src/llama-kv-cache.cpp`). The rows are recognised by ending where the file ends.
+_ROW = struct.Struct("<iQ")
+_STEP, _LONGEST_HEADER = 4, 4096
+_TOKEN = 2
+"""Asked alone; no chat template begins with it, so that no prompt goes on from it."""
+_STATE = "cache"
+
+
+def read_back(http: httpx2.Client, folder: Path) -> CacheInUse | None:
+    """The cache of a token that the server computes and saves into `folder`; None if unknown. Raises `RunError`."""
+    computed = _post(http, "/completion", {"prompt": [_TOKEN], "n_predict": 1, "id_slot": 0, "cache_prompt": True})
+    saved = _post(http, "/slots/0?action=save", {"filename": _STATE})
+    _post(http, "/slots/0?action=erase")
+    if computed.is_error or saved.is_error:
+        return None
+    return cache_of_state((folder / _STATE).read_bytes())
+
+
+def _post(http: httpx2.Client, path: str, body: Mapping[str, object] | None = None) -> httpx2.Response:
+    try:
+        return http.post(path, json=body or {})
+    except httpx2.HTTPError as error:
+        raise RunError(f"llama.cpp does not answer: {error or type(error).__name__}") from error
+
+
+def cache_of_state(state: bytes) -> CacheInUse | None:
+    """The cache that the saved state of one token describes; None if unknown."""
+    for start in range(0, min(len(state), _LONGEST_HEADER), _STEP):
+        rows = _rows(state, start)
+        if rows and len(rows) % 2 == 0:
+            keys, values = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+            return CacheInUse(
+                key_type=keys[0][0],
+                value_type=values[0][0],
+                bytes_per_token=float(sum(size for _, size in rows)),
+                tokens=1,
+            )
+    return None
+
+
+def _rows(state: bytes, start: int) -> list[tuple[str, int]]:
+    """Format and bytes of each row from there to the end of the file, if there is nothing else."""
+    names, rows, offset = _names(), [], start
+    while offset + _ROW.size <= len(state):
+        kind, size = _ROW.unpack_from(state, offset)
+        offset += _ROW.size + size
+        if kind not in names or not 0 < size < len(state):
+            return []
+        rows.append((names[kind], size))
+    return rows if offset == len(state) else []
+
+
+@cache
+def _names() -> Mapping[int, str]:
     import xllamacpp
 
-    if rope.type is not None:
-        types = xllamacpp.llama_rope_scaling_type
-        params.rope_scaling_type = getattr(types, f"LLAMA_ROPE_SCALING_TYPE_{rope.type.upper()}")
-    if rope.factor is not None:
-        params.rope_freq_scale = 1.0 / rope.factor
-    if rope.base is not None:
-        params.rope_freq_base = rope.base
+    return {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}

@@ -75,7 +75,8 @@ class Simulated(Engine):
 
     def chance(self, *, tokens: int, depth: float | None, kv_policy: KVPolicy, extension: float = 1.0) -> float:
         """The chance of a right answer, 0–1; `extension` is the factor of `model.rope`."""
-        cliff = extension * self.cliff_tokens * 2 ** -(self.quantised_shift * _halvings(kv_policy))
+        halvings = max(0.0, math.log2(FORMATS["f16"].bits / (sum(kv_policy.bits) / 2 * kv_policy.budget)))
+        cliff = extension * self.cliff_tokens * 2 ** -(self.quantised_shift * halvings)
         share = _LAWS[self.law](math.log2(tokens / cliff), self.slope_octaves)
         position_loss = self.position_strength * _POSITIONS[self.position](0.5 if depth is None else depth)
         return (self.floor + (self.ceiling - self.floor) * share) * (1.0 - position_loss)
@@ -93,10 +94,7 @@ class SimulatedSession:
     deployment: Deployment
     tokenizer: WordTokenizer
 
-    @property
-    def served(self) -> Served:
-        """Nothing: there is no server."""
-        return Served()
+    served: ClassVar[Served] = Served()
 
     async def generate(
         self,
@@ -132,8 +130,7 @@ class SimulatedSession:
         )
 
     def _chance(self, sample: Sample) -> float:
-        """The chance of a right answer; a control with its evidence has the ceiling, one without it none."""
-        if sample.control is not None:
+        if sample.control is not None:  # one with its evidence has the ceiling, one without it none
             return self.engine.ceiling if sample.control == "ceiling" else 0.0
         return self.engine.chance(
             tokens=sample.built_tokens,
@@ -141,11 +138,6 @@ class SimulatedSession:
             kv_policy=self.deployment.kv_policy,
             extension=self.deployment.model.rope.factor or 1.0,
         )
-
-
-def _halvings(policy: KVPolicy) -> float:
-    bits = sum(policy.bits) / 2 * policy.budget
-    return max(0.0, math.log2(FORMATS["f16"].bits / bits))
 
 
 # From octaves beyond the cliff, and octaves of the slope, to the share of the way from floor to ceiling.

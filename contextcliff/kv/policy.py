@@ -121,9 +121,7 @@ class KVPolicy:
         """The policy in the formats that the cache will have: `f16` stands for what a model computes in."""
         own = {"f16": cache_type}
         return replace(
-            self,
-            key_type=own.get(self.key_type, self.key_type),
-            value_type=own.get(self.value_type, self.value_type),
+            self, key_type=own.get(self.key_type, self.key_type), value_type=own.get(self.value_type, self.value_type)
         )
 
     @property

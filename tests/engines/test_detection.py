@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from contextcliff.engines.engine import Deployment, Engine
+from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.llamacpp import LlamaCpp
-from contextcliff.engines.openai.detection import ServerFacts, detect
-from contextcliff.engines.openai.http import ApiKey, address_of, client
+from contextcliff.engines.openai.detection import detect
+from contextcliff.engines.openai.http import Address, address_of, client
 from contextcliff.errors import ContextCliffError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -18,21 +19,14 @@ from contextcliff.records.positions import Positions
 from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
-CHATML = (
-    "{%- for message in messages -%}\n"
-    "  {{- '<|im_start|>' + message.role + '\n' + message.content + '<|im_end|>\n' -}}\n"
-    "{%- endfor -%}\n{%- if add_generation_prompt -%}\n  {{- '<|im_start|>assistant\n' -}}\n{%- endif -%}"
-)
-"""As llama.cpp's server tells it of weights that have no template."""
 KEY = "sk-very-secret-0123456789"
-ASKS_FOR_THE_KEY = "is the API key right? Set it in the environment, and name its variable with engine.api_key_env"
 
 
-def detected(server: FakeServer, *, name: str | None = None, key: str = KEY) -> ServerFacts:
+def detected(server: FakeServer, *, name: str | None = None) -> tuple[Served, str | None]:
     with serving(server), client(timeout_s=5) as http:
-        facts = detect(http, address_of(server.address).url, ApiKey(value=key), name=name)
-    assert facts.base_url == f"{server.address}/v1"
-    return facts
+        found = detect(http, replace(address_of(server.address), key=KEY), name=name)
+    assert found[0].lines[0] == f"server {server.address}/v1"
+    return found
 
 
 @pytest.mark.parametrize(
@@ -56,26 +50,18 @@ KOBOLDCPP = {"/api/extra/true_max_context_length": {"value": 8192}}
 @pytest.mark.parametrize(
     ("server", "model", "window", "counter", "slots"),
     [
-        (FakeServer(models=[{"id": "m", "max_model_len": 4096}]), "m", 4096, None, 0),
+        (FakeServer(models=[{"id": "m", "max_model_len": 4096}]), "m", 4096, None, None),
         (FakeServer(routes={"/props": {**LLAMA_CPP, "total_slots": 4}}), "only-model", 2048, "llama_server", 4),
-        (FakeServer(routes=KOBOLDCPP), "only-model", 8192, None, 0),
-        (FakeServer(counts="/tokenize"), "only-model", 1024, "vllm", 0),
-        (FakeServer(routes=KOBOLDCPP, counts="/api/extra/tokencount"), "only-model", 8192, "koboldcpp", 0),
+        (FakeServer(routes=KOBOLDCPP), "only-model", 8192, None, None),
+        (FakeServer(counts="/tokenize"), "only-model", 1024, "vllm", None),
+        (FakeServer(routes=KOBOLDCPP, counts="/api/extra/tokencount"), "only-model", 8192, "koboldcpp", None),
     ],
 )
 def test_a_servers_model_window_counter_and_slots_are_detected(
-    server: FakeServer, model: str, window: int, counter: str | None, slots: int
+    server: FakeServer, model: str, window: int, counter: str | None, slots: int | None
 ) -> None:
-    facts = detected(server)
-    assert (facts.model, facts.window, facts.counter, facts.slots) == (model, window, counter, slots)
-
-
-@pytest.mark.parametrize(
-    ("template", "reported"), [(CHATML, True), ("", True), ("{{ messages[0]['content'] }}", False), (None, False)]
-)
-def test_llama_cpps_fallback_template_is_reported(template: str | None, reported: bool) -> None:
-    facts = detected(FakeServer(routes={"/props": {**LLAMA_CPP, "chat_template": template}}))
-    assert (any("llama.cpp's fallback, ChatML" in line for line in facts.lines())) is reported
+    served, found = detected(server)
+    assert (served.model, served.window, found, served.slots) == (model, window, counter, slots)
 
 
 def says(message: str) -> dict[str, object]:
@@ -85,7 +71,8 @@ def says(message: str) -> dict[str, object]:
 REFUSES = FakeServer(listing=(400, says(f"Authentication Error, token {KEY} is not valid")))
 REFUSED = (
     "engine.base_url={address}/v1: does not list its models (400: Authentication Error, token *** is not valid); "
-    f"{ASKS_FOR_THE_KEY}"
+    "is the API key right, whose variable engine.api_key_env names? Else look at the server, or name the model with "
+    "model.name=NAME"
 )
 
 
@@ -93,15 +80,11 @@ REFUSED = (
     ("server", "name", "told"),
     [
         (REFUSES, None, REFUSED),
-        (REFUSES, "m", REFUSED),
-        (FakeServer(listing=(503, says("Loading model"))), None, "engine.base_url={address}/v1: does not list its "
-         "models (503: Loading model); look at the server, or name the model with model.name=NAME"),
         (FakeServer(key="another"), None, "engine.base_url={address}/v1: refuses the API key (401); set the right one "
          "in the environment, and name its variable with engine.api_key_env"),
         (FakeServer(models=[{"id": "a"}, {"id": "b"}]), None,
-         "model.name: the server has several models; choose one with model.name=NAME: a, b"),
-        (FakeServer(models=[]), None,
-         "engine.base_url={address}/v1: lists no model; name the one to use with model.name=NAME"),
+         "model.name: {address}/v1 lists several models: a, b; choose one with model.name=NAME"),
+        (FakeServer(models=[]), None, "model.name: {address}/v1 lists no model; choose one with model.name=NAME"),
         (FakeServer(listing=(200, "<html>Welcome</html>")), "m",
          "engine.base_url={address}/v1: answers with a web page and not with JSON; give the address of the API"),
     ],
@@ -114,35 +97,15 @@ def test_a_server_that_tells_no_model_is_an_error_in_its_words(server: FakeServe
 
 def test_a_host_that_cannot_be_reached_is_named() -> None:
     with client(timeout_s=5) as http, pytest.raises(ContextCliffError) as raised:
-        detect(http, "http://127.0.0.1:9/v1", ApiKey(), name="m")
+        detect(http, Address(url="http://127.0.0.1:9/v1"), name="m")
     assert str(raised.value).startswith("engine.base_url=http://127.0.0.1:9/v1: can't be reached (")
-
-
-def test_a_missing_key_is_asked_about_where_none_was_sent() -> None:
-    with pytest.raises(ContextCliffError, match="no API key was sent: is one needed"):
-        detected(FakeServer(listing=(500, says("no"))), key="")
 
 
 @pytest.mark.parametrize("status", [400, 404, 405, 429, 500, 501, 503])
 def test_a_model_that_is_named_needs_no_list(status: int) -> None:
-    facts = detected(FakeServer(listing=(status, says("no list here"))), name="m")
+    served, _ = detected(FakeServer(listing=(status, says("no list here"))), name="m")
     line = f"models not listed ({status}: no list here)"
-    assert (facts.model, line in facts.lines()) == ("m", status not in (404, 405, 501))
-
-
-@pytest.mark.parametrize(
-    ("entry", "trained"),
-    [
-        ({"meta": {"vocab_type": 2, "n_ctx_train": 8_192}}, 8_192),
-        ({"meta": None}, None),
-        ({"meta": {"n_ctx_train": 0}}, None),
-        ({"max_model_len": 9}, None),
-    ],
-)
-def test_the_positions_of_the_model_are_what_llama_cpps_list_tells_of_them(
-    entry: dict[str, object], trained: int | None
-) -> None:
-    assert detected(FakeServer(models=[{"id": "m", **entry}])).trained_tokens == trained
+    assert (served.model, line in served.lines) == ("m", status not in (404, 405, 501))
 
 
 def positions(engine: Engine, model: Model) -> Positions | None:
@@ -154,10 +117,14 @@ def positions(engine: Engine, model: Model) -> Positions | None:
     return asyncio.run(once())
 
 
-def test_a_session_tells_the_positions_of_its_server() -> None:
-    with serving(FakeServer(models=[{"id": "m", "meta": {"n_ctx_train": 8_192}}])) as server:
+@pytest.mark.parametrize(
+    ("meta", "trained"), [({"n_ctx_train": 8_192}, 8_192), ({"n_ctx_train": 0}, None), (None, None)]
+)
+def test_a_session_tells_the_positions_of_its_server(meta: object, trained: int | None) -> None:
+    with serving(FakeServer(models=[{"id": "m", "meta": meta}])) as server:
         engine = built("engine=llama_server", f"engine.base_url={server.address}", "model=served").engine
-        assert positions(engine, Model()) == Positions(trained_tokens=8_192, source="server")
+        told = None if trained is None else Positions(trained_tokens=trained, source="server")
+        assert positions(engine, Model()) == told
 
 
 @pytest.mark.llm

@@ -20,24 +20,21 @@ from email.utils import format_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import openai
 import pytest
 
 from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.faults import named_window
-from contextcliff.engines.openai.http import async_client
-from contextcliff.engines.openai.session import Usage
+from contextcliff.engines.openai.http import Address, connection
 from contextcliff.errors import EngineFault
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt, SentTurn
-from tests.tasks.needles import said
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
 REQUEST = Request(
     model="m",
     prompt=Prompt(user="What is it?", system="Be brief."),
     built_tokens=71,
-    fields={"temperature": 0.0, "max_tokens": 9},
+    fields={"temperature": 0.0, "max_tokens": 9, "stream": True, "stream_options": {"include_usage": True}},
 )
 TURNS = replace(REQUEST, prompt=Prompt(user="And now?", turns=(SentTurn(user="What is it?", assistant="A wren."),)))
 CACHED = {"prompt_tokens_details": {"cached_tokens": 60}}
@@ -109,10 +106,7 @@ EVENTS = "".join(f"data: {json.dumps(event)}\n\n" for event in (chunk("12"), END
 
 def ask(address: str, *, request: Request = REQUEST, timeout_s: float = 5.0) -> Generation:
     async def once() -> Generation:
-        http = async_client(timeout_s=timeout_s, connections=1)
-        async with openai.AsyncOpenAI(
-            base_url=address, api_key="k", max_retries=0, timeout=timeout_s, http_client=http
-        ) as client:
+        async with connection(Address(url=address), timeout_s=timeout_s, requests=1) as client:
             return await exchange(client, request, timeout_s=timeout_s)
 
     return asyncio.run(once())
@@ -155,22 +149,14 @@ def test_a_prompt_is_sent_as_messages_or_as_one_text(api: Any, request_: Request
     assert (generation.text, generation.finish_reason, bodies[0][key]) == ("12", "length", value)
 
 
-def test_a_body_is_json_whatever_signs_the_prompt_has() -> None:
-    text = 'a "quoted" \\ word,\n\ttabs, \x00 \x1f \x7f \u2028, 東京, é and 🦊'
-    with served(stream(*WHOLE)) as (address, bodies):
-        ask(address, request=replace(REQUEST, prompt=Prompt(user=text)))
-    assert bodies[0]["messages"] == [{"role": "user", "content": text}]
-
-
 def test_text_usage_and_times_come_from_the_stream_or_from_the_one_piece() -> None:
     streamed = answered(stream(*WHOLE, pause_s=0.05))
     assert (streamed.text, streamed.finish_reason, streamed.served_model) == ("1234", "stop", "served")
     assert (streamed.prompt_tokens, streamed.completion_tokens, streamed.cached_tokens) == (70, 3, 60)
     assert 0.0 < streamed.ttft_ms < streamed.latency_ms
-    with served(status(200, ANSWER)) as (address, bodies):
-        whole = ask(address, request=replace(REQUEST, streams=False))
+    whole = answered(status(200, ANSWER))
     assert whole.ttft_ms == pytest.approx(whole.latency_ms, rel=0.5)
-    assert "stream_options" not in bodies[0]
+    assert (streamed.streamed, whole.streamed) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -194,68 +180,23 @@ def test_a_complete_answer_is_kept_though_its_stream_lingers(
 
 
 @pytest.mark.parametrize(
-    ("events", "is_whole"),
-    [
-        (WHOLE, True),
-        (WHOLE[:-1], True),
-        ((*WHOLE[:2], chunk(finish="stop")), False),
-        ((*WHOLE[:2], chunk(usage=USAGE)), False),
-    ],
-)
-def test_a_cancelled_request_has_its_answer_if_only_the_end_of_the_connection_is_missing(
-    events: tuple[object, ...], is_whole: bool
-) -> None:
-    is_sent, may_end = threading.Event(), threading.Event()
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        stream(*events)(handler)
-        is_sent.set()
-        may_end.wait(10)
-
-    async def cancelled(address: str) -> Generation:
-        async with openai.AsyncOpenAI(base_url=address, api_key="k", max_retries=0) as client:
-            task = asyncio.create_task(exchange(client, REQUEST, timeout_s=5.0))
-            await asyncio.to_thread(is_sent.wait)
-            await asyncio.sleep(0.03)
-            task.cancel()
-            return await task
-
-    with served(answer) as (address, _):
-        try:
-            if is_whole:
-                assert asyncio.run(cancelled(address)).text == "1234"
-            else:
-                with pytest.raises(asyncio.CancelledError):
-                    asyncio.run(cancelled(address))
-        finally:
-            may_end.set()
-
-
-@pytest.mark.parametrize(
     ("headers", "message", "seconds"),
     [
         ({"Retry-After": "7"}, "busy", 7.0),
         ({"retry-after-ms": "1500", "Retry-After": "7"}, "busy", 1.5),
         ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, "busy", 0.0),
+        ({"Retry-After": format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True)}, "busy", 86_400.0),
         ({"Retry-After": "soon"}, "busy", None),
         ({"Retry-After": f"Fri, 31 Dec {'9' * 20} 23:59:59 GMT"}, "busy", None),
         ({}, "Rate limit reached. Please try again in 1m2.5s.", 62.5),
         ({}, "Please try again in 250ms.", 0.25),
+        ({}, [{"retryDelay": "34.07s"}], 34.07),
         ({}, "busy", None),
     ],
 )
-def test_a_server_says_when_to_ask_again(headers: dict[str, str], message: str, seconds: float | None) -> None:
-    assert fault(status(429, {"error": {"message": message}}, **headers)).retry_after_s == pytest.approx(seconds)
-
-
-def test_a_server_may_say_a_date_or_name_the_delay_in_a_field() -> None:
-    until = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
-    asked_s = fault(status(503, {"error": {"message": "busy"}}, **{"Retry-After": until})).retry_after_s
-    assert asked_s is not None
-    assert 3000 < asked_s <= 3600
-    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.07s"}]
-    gemini = fault(status(429, [{"error": {"code": 429, "message": "Quota exceeded", "details": details}}]))
-    assert (gemini.kind, gemini.retry_after_s) == ("rate_limit", 34.07)
+def test_a_server_says_when_to_ask_again(headers: dict[str, str], message: object, seconds: float | None) -> None:
+    told = fault(status(429, {"error": {"message": message}}, **headers)).retry_after_s
+    assert told == (seconds and pytest.approx(seconds, rel=0.01))  # the tests may take some minutes up to here
 
 
 @pytest.mark.parametrize(
@@ -301,23 +242,11 @@ SPENT = {
     "type": "insufficient_quota",
     "code": "insufficient_quota",
 }
-TOO_LARGE = (
-    "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000. The "
-    "input or output tokens must be reduced in order to run successfully."
-)
-GROQ = (
-    "Request too large for model `m` in organization `org` service tier `on_demand` on tokens per minute (TPM): Limit "
-    "6,000, Requested 8,046, please reduce your message size and try again."
-)
-MANAGED = (
-    "The response was filtered due to the prompt triggering Azure OpenAI's content management policy. Please modify "
-    "your prompt and retry."
-)
+TOO_LARGE = "Request too large for gpt-4o in organization org-1 on tokens per min (TPM): Limit 30000, Requested 40000."
+GROQ = "Request too large for model `m` on tokens per minute (TPM): Limit 6,000, Requested 8,046, please reduce your"
+MANAGED = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
 INSPECTED = "<400> InternalError.Algo.DataInspectionFailed: Input text data may contain inappropriate content."
-FREE_TIER = (
-    "You exceeded your current quota, please check your plan and billing details.\n* Quota exceeded for metric: "
-    "free_tier_requests, limit: 5\nPlease retry in 34.8s."
-)
+FREE_TIER = f"{SPENT['message']}\n* Quota exceeded for metric: free_tier_requests, limit: 5\nPlease retry in 34.8s."
 
 
 @pytest.mark.parametrize(
@@ -434,7 +363,6 @@ def test_an_endless_answer_is_cut_off_by_its_size_when_it_is_decompressed(monkey
         ({"Content-Type": "text/event-stream; charset=hex"}, EVENTS),
         ({"Content-Type": "application/json; charset=hex"}, ANSWER),
         ({"Content-Type": "text/plain"}, b" \n\n" + ANSWER),
-        ({}, b"\xef\xbb\xbf" + EVENTS),
         ({}, b"\xef\xbb\xbf" + ANSWER),
     ],
 )
@@ -444,45 +372,27 @@ def test_an_answer_is_read_whatever_its_head_says_of_it(head: dict[str, str], bo
 
 @pytest.mark.parametrize("code", [200, 500])
 def test_a_wrong_content_encoding_is_a_broken_answer(code: int) -> None:
-    engine_fault = fault(status(code, ANSWER, Content_Encoding="gzip"))
-    assert (engine_fault.kind, engine_fault.retryable) == ("broken_stream", True)
-    assert "can't be decompressed" in engine_fault.detail
+    assert kind_of(status(code, ANSWER, Content_Encoding="gzip")) == ("broken_stream", "again")
 
 
 THOUGHT, SPOKEN = {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "12"}
 MESSAGE = {"message": {"role": "assistant", "content": "12 34", "reasoning": "hm"}}
 
 
-def growing(*texts: str) -> tuple[dict[str, object], ...]:
-    return tuple({"delta": {"content": text}} for text in texts)
-
-
 @pytest.mark.parametrize(
     ("choices", "text", "reasoning"),
     [
-        # Pieces that are the text so far, and pieces that only look so.
-        (growing("The", "The answer", "The answer is 12", "The answer is 12"), "The answer is 12", ""),
-        (growing("", "12", "12 3", "12 34", "12 34"), "12 34", ""),
-        (growing("ha", "ha", "ha"), "hahaha", ""),
-        (growing("ha", "haha", "ha", "hahaha"), "hahahahahahaha", ""),
-        (growing("1", "12"), "112", ""),
-        (growing("12", "34", "12 34"), "123412 34", ""),
-        ((*({"delta": {"reasoning": text}} for text in ("h", "hm", "hmm")), *growing("12")), "12", "hmm"),
         # A message at the end of a stream repeats it, or is all of it.
-        ((*growing("12 ", "34"), {"delta": {"reasoning": "hm"}}, {"delta": {}, **MESSAGE}), "12 34", "hm"),
+        (({"delta": {"content": "12 34", "reasoning": "hm"}}, {"delta": {}, **MESSAGE}), "12 34", "hm"),
         (({"delta": {"role": "assistant", "content": ""}, **MESSAGE},), "12 34", "hm"),
         (({"delta": {"content": None}, **MESSAGE},), "12 34", "hm"),
         # Contents in parts.
         (({"delta": {"content": [THOUGHT, SPOKEN]}},), "12", "hm"),
         (({"message": {"content": [THOUGHT, SPOKEN]}},), "12", "hm"),
         (({"delta": {"content": [{"type": "thinking", "thinking": [{"text": "hm"}]}, SPOKEN]}},), "12", "hm"),
-        (({"delta": {"content": [{"type": "reasoning", "text": "hm"}, {"type": "output_text", "text": "12"}]}},), "12",
-         "hm"),
         (({"delta": {"content": [{"type": "text", "text": "1"}, "2", {"type": "image_url"}]}},), "12", ""),
-        (({"delta": {"content": SPOKEN}},), "12", ""),
-        (({"delta": {"content": "12", "reasoning": {"content": "hm"}}},), "12", "hm"),
     ],
-)  # fmt: skip
+)
 def test_the_pieces_of_an_answer_make_up_its_text(
     choices: tuple[dict[str, object], ...], text: str, reasoning: str
 ) -> None:
@@ -501,15 +411,10 @@ CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments
         ({"content": "", "function_call": CALL}, "function_call", "tool_calls", False),
         ({"content": "12", "tool_calls": [CALL]}, "stop", "stop", False),
         ({"content": None, "refusal": "I won't."}, "stop", "stop", True),
-        ({"content": [{"type": "refusal", "refusal": "I won't."}]}, "stop", "stop", True),
-        ({"content": "12"}, 3, "3", False),
-        ({"content": "12"}, {"type": "stop"}, "stop", False),
-        ({"content": "12"}, {"why": 5}, '{"why":5}', False),
-        ({"content": "12"}, ["stop"], '["stop"]', False),
     ],
 )
 def test_how_an_answer_ended_is_a_text_and_a_refusal_is_marked(
-    message: dict[str, object], finish_reason: object, kept: str, refused: bool
+    message: dict[str, object], finish_reason: str, kept: str, refused: bool
 ) -> None:
     events = {"choices": [{"delta": message}]}, {"choices": [{"delta": {}, "finish_reason": finish_reason}]}
     generation = answered(stream(*events, {"usage": USAGE}))
@@ -551,32 +456,3 @@ def test_tokens_written_to_a_cache_and_thoughts_are_counted(
 ) -> None:
     generation = answered(status(200, in_one_piece(usage, None, "length")))
     assert (generation.written_tokens, generation.reasoning_tokens, generation.completion_tokens) == told
-
-
-Told = tuple[int, int, int | None]
-"""Built length, `prompt_tokens` and `cached_tokens`."""
-
-
-@pytest.mark.parametrize(
-    ("told", "counts"),
-    [
-        # OpenAI, vLLM, llama.cpp: the cached part is within. Japanese under tiktoken as well.
-        ([(1_000, 1_003, 0), (1_000, 1_002, 960), (2_000, 2_004, 300)], [1_003, 1_002, 2_004]),
-        ([(1_000, 710, None), (1_000, 705, 280), (2_000, 1_420, 700)], [710, 705, 1_420]),
-        ([(1_000, 705, 280)], [705]),
-        # Only the new tokens, the cached ones beside: known from the first request with more of the latter.
-        ([(1_000, 1_003, 0), (1_000, 43, 960), (2_000, 1_044, 960)], [1_003, 1_003, 2_004]),
-        ([(1_000, 700, 0), (1_000, 420, 280), (2_000, 1_000, 400)], [700, 700, 1_400]),
-        ([(1_000, 0, 1_003)], [1_003]),
-        # A count of nothing is none.
-        ([(1_000, 0, None)], [1_000]),
-    ],
-)
-def test_the_count_is_that_of_the_whole_prompt(told: list[Told], counts: list[int]) -> None:
-    usage = Usage()
-    whole = [
-        usage.of_whole_prompt(replace(said("9"), prompt_tokens=tokens, cached_tokens=cached), built_tokens=built)
-        for built, tokens, cached in told
-    ]
-    assert [each.prompt_tokens for each in whole] == counts
-    assert all(each.server_counted == bool(told[0][1] or told[0][2]) for each in whole)

@@ -35,41 +35,34 @@ def job(key: object, size: int = 0) -> Iterator[Model]:
         yield model
 
 
+def jobs(*sizes: int) -> list[Model]:
+    """The model of each of several jobs, one after another."""
+    models = []
+    for size in sizes:
+        with job("a", size) as model:
+            models.append(model)
+    return models
+
+
 def test_outside_a_sweep_a_model_is_closed_when_its_job_ends() -> None:
-    with job("a") as model:
-        pass
-    assert model.closed
-    with job("a"):
-        pass
+    assert [model.closed for model in jobs(0, 0)] == [True, True]
     assert Model.loaded == 2
 
 
-def test_the_next_job_of_a_sweep_takes_over_the_model_of_the_last() -> None:
+def test_the_jobs_of_a_sweep_share_a_model_that_is_long_enough() -> None:
     with models_kept():
-        with job("a") as first:
-            pass
-        with job("a") as second:
-            pass
-        assert second is first
-        assert not first.closed
-    assert first.closed
-    assert Model.loaded == 1
+        first, *shared, longer, last = jobs(1024, 512, 1024, 2048, 1024)
+        assert shared == [first] * 2
+        assert last is longer
+        assert (first.closed, last.closed, Model.loaded) == (True, False, 2)
+    assert last.closed
 
 
 def test_another_model_is_closed_before_the_next_is_loaded() -> None:
     with models_kept():
-        with job("a") as first:
-            pass
+        (first,) = jobs(0)
         with taken("b", lambda: (Model(), first.closed)[1], close=lambda _: None) as was_closed:
             assert was_closed
-
-
-def test_a_model_that_is_too_short_is_loaded_again_and_a_longer_one_is_not() -> None:
-    with models_kept():
-        for size in (1024, 512, 1024, 2048, 1024):
-            with job("a", size):
-                pass
-    assert Model.loaded == 2
 
 
 def test_a_model_whose_job_failed_is_not_handed_on() -> None:
@@ -77,6 +70,4 @@ def test_a_model_whose_job_failed_is_not_handed_on() -> None:
         with pytest.raises(RuntimeError), job("a") as failed:
             raise RuntimeError
         assert failed.closed
-        with job("a"):
-            pass
-    assert Model.loaded == 2
+        assert jobs(0) != [failed]

@@ -1,33 +1,36 @@
-"""The embedded model: exact lengths, a real prefix cache, real errors. Runs SmolLM2 on the CPU."""
+"""The embedded model: exact lengths, a real prefix cache, the KV cache read back, real errors. SmolLM2 on the CPU."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
+import struct
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contextcliff.datasets.essays import Essays
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.llamacpp import LlamaCpp
+from contextcliff.engines.llamacpp import LlamaCpp, cache_of_state
 from contextcliff.engines.openai.session import OpenAISession, Slots
-from contextcliff.engines.openai.tokens import piece_starts
 from contextcliff.errors import EngineFault, RunError
-from contextcliff.kv.policy import KVPolicy
+from contextcliff.kv.model_cache import cache_facts
+from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
+from contextcliff.records.kv_cache import CacheInUse
 from contextcliff.records.sample import Prompt, render
 from contextcliff.text.tokens import token_counts
 from tests.commands import QUIET, contextcliff_process, reports, samples
+from tests.kv.sliding_model import sliding_model
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import FAMILY, TEXT, build, built, niah
 
@@ -44,10 +47,14 @@ T = TypeVar("T")
 
 
 def with_model(
-    use: Callable[[OpenAISession], Awaitable[T]], *, context_tokens: int = 1024, **settings_of_engine: Any
+    use: Callable[[OpenAISession], Awaitable[T]],
+    *,
+    context_tokens: int = 1024,
+    policy: KVPolicy = FULL,
+    **settings_of_engine: Any,
 ) -> T:
     async def once() -> T:
-        deployment = Deployment(model=SMOLLM2, kv_policy=FULL, context_tokens=context_tokens)
+        deployment = Deployment(model=SMOLLM2, kv_policy=policy, context_tokens=context_tokens)
         async with LlamaCpp(**settings_of_engine).open(deployment) as session:
             return await use(session)
 
@@ -194,25 +201,6 @@ def test_a_run_finds_needles_in_the_story(tmp_path: Path) -> None:
         assert line["context_tokens"] - 16 <= line["prompt_tokens"] <= line["context_tokens"]
 
 
-@pytest.mark.slow
-def test_the_next_run_asks_nothing(tmp_path: Path) -> None:
-    for reused in (0, 4):
-        contextcliff_process(*SHORT, cwd=tmp_path)
-        assert reports(tmp_path)[0]["counts"]["reused"] == reused
-
-
-@settings(max_examples=200)
-@given(st.text(max_size=30), st.data())
-def test_token_starts_are_characters_even_where_tokens_split_them(text: str, data: st.DataObject) -> None:
-    encoded = text.encode()
-    cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(encoded) - 1)), max_size=8)))
-    edges = [0, *[cut for cut in cuts if cut < len(encoded)], len(encoded)]
-    pieces = [list(encoded[a:b]) for a, b in pairwise(edges) if b > a]
-    starts = piece_starts(text, pieces)
-    characters = [place for place, character in enumerate(text) for _ in character.encode()]
-    assert starts == [characters[edge] for edge in edges[:-1] if edge < len(encoded)]
-
-
 @pytest.fixture(scope="module")
 def base_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """SmolLM2 with its template's key made another one: weights as a base model's come."""
@@ -257,3 +245,75 @@ def test_tokens_of_several_texts_are_counted_by_one_request_as_alone() -> None:
 
     alone, together = with_model(use)
     assert together == alone
+
+
+OFTEN: tuple[tuple[CacheType, CacheType], ...] = (("f16", "f16"), ("q8_0", "q4_0"))
+OTHERS: tuple[CacheType, ...] = ("bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [*OFTEN, *(pytest.param(kind, kind, marks=pytest.mark.slow) for kind in OTHERS)]
+)
+def test_the_cache_in_use_has_the_policy_and_the_computed_size(key: CacheType, value: CacheType) -> None:
+    async def use(session: OpenAISession) -> CacheInUse | None:
+        return session.served.cache
+
+    policy = KVPolicy(name="mixed", key_type=key, value_type=value)
+    found, computed = (
+        with_model(use, context_tokens=256, policy=policy, threads=1),
+        cache_facts(SMOLLM2, policy).bytes_per_token,
+    )
+    assert found is not None
+    assert computed is not None
+    assert (found.key_type, found.value_type) == (key, value)
+    assert found.bytes_per_token == pytest.approx(computed, rel=0.02)
+
+
+LOADING = """
+import asyncio, sys
+from contextcliff.engines import llamacpp
+from contextcliff.engines.engine import Deployment
+from contextcliff.kv.policy import KVPolicy
+from contextcliff.models.model import Model
+from contextcliff.models.weights import Gguf
+
+async def load(path, tokens, batch):
+    model = Model(name="sliding", gguf=Gguf(path=path))
+    deployment = Deployment(model=model, kv_policy=KVPolicy(name="none"), context_tokens=tokens)
+    async with llamacpp.LlamaCpp(threads=1, batch_tokens=batch).open(deployment):
+        pass
+
+llamacpp._QUIET = 5
+asyncio.run(load(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+"""
+
+
+SLOWLY = (pytest.param(*each, marks=pytest.mark.slow) for each in ((8_192, 512), (768, 512), (8_192, 4_096)))
+
+
+@pytest.mark.parametrize(("tokens", "batch"), [(8_192, 300), *SLOWLY])
+def test_layers_with_a_sliding_window_take_what_llama_cpp_logs(tokens: int, batch: int, tmp_path: Path) -> None:
+    file = sliding_model(tmp_path / "sliding.gguf", window=512)
+    command = [sys.executable, "-c", LOADING, str(file), str(tokens), str(batch)]
+    log = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True).stderr
+    mib = sum(float(size) for size in re.findall(r"llama_kv_cache: size = +([\d.]+) MiB", log))
+    model = Model(name="sliding", gguf=Gguf(path=str(file)))
+    engine = LlamaCpp(batch_tokens=batch)
+    computed = cache_facts(model, KVPolicy(name="none"), window_batch=engine.window_batch).gib(tokens)
+    assert computed is not None
+    assert computed * 1024 == pytest.approx(mib, abs=0.011)  # the log has two decimals of each of two sizes
+
+
+def row(kind: int, size: int) -> bytes:
+    return struct.pack("<iQ", kind, size) + b"\x01" * size
+
+
+def test_rows_are_recognised_behind_any_header_by_ending_with_the_file() -> None:
+    rows = row(8, 68) + row(8, 68) + row(2, 36) + row(2, 36)
+    found = cache_of_state(b"ggsq" + b"\xff" * 32 + rows)
+    assert found == CacheInUse(key_type="q8_0", value_type="q4_0", bytes_per_token=208.0, tokens=1)
+
+
+@pytest.mark.parametrize("state", [b"", b"ggsq", b"\xff" * 400, row(8, 68) + b"more behind the rows"])
+def test_another_layout_tells_nothing(state: bytes) -> None:
+    assert cache_of_state(state) is None

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from contextcliff.engines.openai.reasoning import split_reasoning
-from tests.commands import QUIET, contextcliff, of_server, reports, samples
-from tests.engines.fake_server import NUMBER, FakeServer, serving
 from tests.engines.test_exchange import END, USAGE, answered, chunk, in_one_piece, status, stream
 
 HARMONY_FINAL = "<|start|>assistant<|channel|>final<|message|>"
@@ -139,45 +134,3 @@ def test_what_comes_of_channels_and_blocks(text: str, answer: str, reasoning: st
 def test_a_mark_inside_an_answer_whose_reasoning_came_in_its_own_field_is_part_of_it() -> None:
     reply = split_reasoning("It says </think> there.", reasoning="hm")
     assert reply == ("It says </think> there.", "hm")
-
-
-class Thinking(FakeServer):
-    """Says what a test makes of the numbers of a prompt and the right answer."""
-
-    def __init__(self, says: Callable[[list[str], str], str], *, finish: str = "stop") -> None:
-        super().__init__(models=[{"id": "m", "max_model_len": 4096}], finishes=lambda _: finish)
-        self.says = says
-
-    def answer(self, prompt: str) -> str:
-        return self.says([number for _, number in NUMBER.findall(prompt)], super().answer(prompt))
-
-
-def run(server: FakeServer, folder: Path, tokenizer: str, *overrides: str) -> dict[str, object]:
-    with serving(server):
-        few = ("model=served", "task.lengths=[300,600]", "task.depths=[0.0,1.0]", "task.trials=12")
-        done = contextcliff(*of_server(server.address, tokenizer), *few, *QUIET, *overrides, cwd=folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    (report,) = reports(folder)
-    return report
-
-
-@pytest.mark.parametrize(
-    ("says", "finish", "failure"),
-    [
-        (f"<|channel|>analysis<|message|>I see {{0}}.<|end|>{HARMONY_FINAL}1234567", "stop", "hallucination"),
-        ("<|channel|>analysis<|message|>It must be {0}, but let me", "length", "thinking_budget"),
-        ("It must be {0}, but let me", "length", None),
-    ],
-)
-def test_only_what_is_said_after_the_reasoning_counts(
-    says: str, finish: str, failure: str | None, tmp_path: Path, tokenizer: str
-) -> None:
-    report = run(Thinking(lambda _, right: says.format(right), finish=finish), tmp_path, tokenizer)
-    assert {line["failure"] for line in samples(tmp_path)} == {failure}
-    assert {line["score"] for line in samples(tmp_path)} == {0.0 if failure else 1.0}
-    assert (report["safe_cap"]["tokens"] is None) is bool(failure)  # type: ignore[index]
-
-
-def test_marks_that_are_not_known_are_named(tmp_path: Path, tokenizer: str) -> None:
-    report = run(Thinking(lambda _, right: f"<ponder>I see {right}.</ponder>1234567"), tmp_path, tokenizer)
-    assert any(str(note).startswith("all 48 answers began with “<ponder>”") for note in report["notes"])  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.engines.engine import Deployment
-from contextcliff.engines.openai.serve import ServerCommand
+from contextcliff.engines.openai.serve import filled_command, free_port
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import start_line
@@ -112,18 +113,13 @@ def test_a_server_that_ends_at_once_is_not_waited_for(tmp_path: Path) -> None:
     )
 
 
-def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
-    import socket
-
+def test_a_port_that_is_taken_is_refused() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = contextcliff(*ASKED, *FEW, command(), f"engine.base_url=http://127.0.0.1:{port}", cwd=tmp_path, env=HERE)
-    assert done.stderr == (
-        f"error: engine.base_url: something listens on port {port} already, so that engine.command can't; end it, or "
-        "take another port (0: any that is free)\n"
-    )
+        with pytest.raises(ConfigError, match=f"engine.base_url: something listens on port {port} already"):
+            free_port(port)
 
 
 @pytest.mark.parametrize(
@@ -144,10 +140,6 @@ def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
             "kv_policy.declared=true: engine.command sets the policy; leave one of them out",
         ),
         (
-            ("engine.command='serve {kv_flags}'", "kv_policy=fp8"),
-            "kv_policy=fp8: engine=llama_server has no such cache; engines that have it: vllm, sglang, simulated",
-        ),
-        (
             ("kv_policy=q8_0",),
             "kv_policy=q8_0: engine=llama_server can't set the cache of a server that runs already; start it with "
             "`llama-server -m MODEL.gguf -ctk q8_0 -ctv q8_0 -fa on` and say so with kv_policy.declared=true, or let "
@@ -159,25 +151,16 @@ def test_what_a_server_cannot_be_started_with_is_refused(overrides: tuple[str, .
     assert line_of(*ASKED, *FEW, *overrides) == line
 
 
-def deployed(context_tokens: int) -> Deployment:
-    return Deployment(model=Model(name="m"), kv_policy=Q8, context_tokens=context_tokens)
+def filled(template: str) -> list[str]:
+    deployment = Deployment(model=Model(name="m"), kv_policy=Q8, context_tokens=512)
+    return filled_command(template, "llama_server", deployment, port=8080, concurrency=2)
 
 
-def test_a_program_that_is_not_there_is_refused() -> None:
-    template = ServerCommand(template="no-such-server {port}", preset="vllm")
-    with pytest.raises(ConfigError) as refused:
-        template.filled(deployed(1), port=1, concurrency=1)
-    assert str(refused.value) == (
-        "engine.command: there is no program no-such-server; install it, or give its whole path"
-    )
-
-
-def test_the_placeholders_are_filled() -> None:
-    template = ServerCommand(
-        template="echo {model} {context} {port} {concurrency} {key_type} {{x}} {kv_flags}", preset="llama_server"
-    )
-    filled = template.filled(deployed(512), port=8080, concurrency=2)
-    assert filled[1:] == ["m", "512", "8080", "2", "q8_0", "{x}", "-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on"]
+def test_the_placeholders_are_filled_and_a_program_that_is_not_there_is_refused() -> None:
+    template = "echo {model} {context} {port} {concurrency} {key_type} {{x}} {kv_flags}"
+    assert filled(template)[1:] == ["m", "512", "8080", "2", "q8_0", "{x}", "-ctk", "q8_0", "-ctv", "q8_0", "-fa", "on"]
+    with pytest.raises(ConfigError, match="engine.command: there is no program no-such-server; install it, or give"):
+        filled("no-such-server {port}")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -14,36 +15,26 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from contextcliff.records.sample import Recipe, Sample, Words, render
+from contextcliff.records.sample import Prompt, Sample
 from contextcliff.tasks.questions.answers import token_f1
+from tests.execution.planned_samples import planned
 
 FULL = KVPolicy(name="none")
 Q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
 
 
-def answers(engine: Simulated, sample: Sample, *, model: str = "m", max_tokens: int = 48) -> Generation:
+def answers(engine: Simulated, sample: Sample, *, max_tokens: int = 48) -> Generation:
     async def once() -> Generation:
-        deployment = Deployment(model=Model(name=model, context_window=9), kv_policy=FULL, context_tokens=9)
+        deployment = Deployment(model=Model(name="m", context_window=9), kv_policy=FULL, context_tokens=9)
         async with engine.open(deployment) as session:
-            return await session.generate(sample, render(sample.recipe, {}), Sampling(max_tokens=max_tokens))
+            return await session.generate(sample, Prompt(user="?"), Sampling(max_tokens=max_tokens))
 
     return asyncio.run(once())
 
 
 def asked(number: int, *, expected: tuple[str, ...] = ("1234567",), words: int = 50) -> Sample:
-    return Sample(
-        sample_id=f"s{number}",
-        task="t",
-        context_tokens=words,
-        built_tokens=words,
-        depth=0.5,
-        trial=number,
-        document_id="d",
-        question="?",
-        answers=expected,
-        recipe=Recipe(user=(Words(text="word " * words),)),
-        seed=number,
-    )
+    sample = planned(f"s{number}", "?", answers=expected, seed=number).sample
+    return replace(sample, built_tokens=words)
 
 
 def test_a_cliff_falls_at_its_place_and_a_flat_law_nowhere() -> None:
@@ -77,13 +68,6 @@ def test_answers_come_right_as_often_as_planned() -> None:
     right = sum("1234567" in answers(engine, asked(number)).text for number in range(400))
     # Six standard deviations of 400 draws at .7.
     assert abs(right - 280) < 6 * (400 * 0.7 * 0.3) ** 0.5
-
-
-def test_the_same_sample_gets_the_same_answer_and_another_model_answers_for_itself() -> None:
-    engine = Simulated(law="flat", ceiling=0.5)
-    first = [answers(engine, asked(number)).text for number in range(30)]
-    assert first == [answers(engine, asked(number)).text for number in range(30)]
-    assert first != [answers(engine, asked(number), model="other").text for number in range(30)]
 
 
 @pytest.mark.parametrize("answer", ["銀の鍵", "Серебряный ключ", "กุญแจ", "the silver key", "1912"])

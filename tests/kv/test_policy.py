@@ -71,11 +71,6 @@ def test_what_only_an_eviction_has_is_refused_without_one(overrides: tuple[str, 
     assert refusal(*overrides) == line
 
 
-@pytest.mark.parametrize("budget", ["0", "1.5", "-1"])
-def test_a_budget_is_a_share(budget: str) -> None:
-    assert refusal("kv_policy=snapkv", f"kv_policy.budget={budget}").startswith(f"kv_policy.budget={budget}: ")
-
-
 def test_an_unknown_format_is_refused_with_those_there_are() -> None:
     line = refusal("kv_policy=q8_0", "kv_policy.value_type=q3_k")
     assert line.startswith("kv_policy.value_type=q3_k: ")

@@ -14,7 +14,7 @@ import tiktoken
 from contextcliff.actions.prepare import prepare
 from contextcliff.analysis.notes import notes_of_control_tokens
 from contextcliff.engines.engine import Served
-from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.http import Address
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, VllmTokenizer
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import render
@@ -91,7 +91,7 @@ class Tokens(TokenServer):
 
 @pytest.mark.parametrize("kind", [LlamaServerTokenizer, VllmTokenizer])
 def test_a_server_says_which_of_them_are_its_models(kind: type[LlamaServerTokenizer | VllmTokenizer]) -> None:
-    server = Tokens(http=None, root="", key=ApiKey(), model="m", api="chat", template_arguments={})  # type: ignore[arg-type]
+    server = Tokens(http=None, address=Address(), model="m", api="chat", template_arguments={})  # type: ignore[arg-type]
     assert list(kind(name="s", server=server).control_tokens([TEXT])) == ["<think>", "<|im_start|>", "[INST]"]
     plain = kind(name="s", server=replace(server, api="completions"))
     assert list(plain.control_tokens([TEXT])) == ["<|im_start|>", "[INST]"]

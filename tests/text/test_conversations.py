@@ -89,7 +89,7 @@ ESTIMATED = SPOKEN + 4 * 7
 
 
 def _server(api: Any) -> _Server:
-    return _Server(http=None, root="", key=None, model="m", api=api, template_arguments={})  # type: ignore[arg-type]
+    return _Server(http=None, address=None, model="m", api=api, template_arguments={})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

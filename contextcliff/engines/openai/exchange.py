@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, cast
 
 import httpx2
@@ -41,24 +39,16 @@ _WHOLE_REQUEST_PER_SILENCE = 4
 _LONGEST_GOODBYE_S = 0.1
 """After `[DONE]` a server closes its answer within that time, or its connection is closed and not used again."""
 _EVENTS = {"content-type": "text/event-stream"}
-_LONGEST_REASON = 100
-_THOUGHT = re.compile("think|reason")
-"""In the type of a part that is no part of the answer."""
-_TEXTS_OF_PART = ("text", "thinking", "reasoning", "content", "refusal")
-_FEWEST_GROWING = 3
-"""Pieces that each begin with the one before: so many are no chance."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """One request; `fields` are the top-level fields of its body beside model and prompt."""
+    """One request; `fields` are those of its body beside model and prompt."""
 
     model: str
     prompt: Prompt
     fields: Mapping[str, object]
     api: Api = "chat"
-    streams: bool = True
-    stream_usage: bool = True
     built_tokens: int
     """Length of the prompt by our own tokenizer, used where the server does not count."""
 
@@ -68,27 +58,21 @@ async def exchange(
 ) -> Generation:
     """Send one request and read its answer to the end; `on_token` gets the answer's text as it arrives.
 
-    `timeout_s` bounds silence (the client's own read timeout); the whole request may take four times
-    that. Raises `EngineFault`, whose kind says what happened.
+    `timeout_s` bounds silence; the whole request may take four times that. Raises `EngineFault`.
     """
     import anyio
     import openai
 
-    answer = _Answer(request=request, streamed=request.streams)
+    answer = _Answer(request=request, on_token=on_token)
     sent: dict[str, object] = {"model": request.model, **request.fields}
     if request.api == "chat":
         path, sent["messages"] = "/chat/completions", messages(request.prompt)
     else:
         path, sent["prompt"] = "/completions", plain_text(request.prompt)
-    if request.streams:
-        sent["stream"] = True
-        if request.stream_usage:
-            sent["stream_options"] = {"include_usage": True}
     try:
         async with asyncio.timeout(timeout_s * _WHOLE_REQUEST_PER_SILENCE):
-            # The client's own methods for these routes would copy the prompt field by field and take six times as long
-            # to write it as JSON. Its stream refers to itself, so that the prompt would stay until a search for
-            # garbage, parses JSON that may be nested too deep, and does not tell of `[DONE]`.
+            # The client's own methods copy the prompt field by field and take six times as long to write it as JSON.
+            # Its stream keeps the prompt until a search for garbage, and does not tell of `[DONE]`.
             response = await client.post(
                 path,
                 cast_to=httpx2.Response,
@@ -98,7 +82,7 @@ async def exchange(
             )
             try:
                 async for event in _events(cast(httpx2.Response, response), answer):
-                    answer.add(event, on_token)
+                    answer.add(event)
             except (asyncio.CancelledError, httpx2.RequestError):
                 # Whoever is cancelled, out of time or cut off when only the end of the connection is missing has it.
                 if not answer.lacks_nothing:
@@ -123,10 +107,10 @@ async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[M
         if begun.lstrip().startswith(b"{"):
             # Maybe the server does not know `stream`. Its whole answer is here already, and has been paid for.
             text = (begun + b"".join([part async for part in parts])).decode()
-            whole = _without_error(parsed_object(text))
-            if not objects_at(whole, "choices"):
+            whole = parsed_object(text)
+            if not (whole.get("error") or objects_at(whole, "choices")):
                 raise EngineFault("broken_stream", f"no answer but: {detail_of(text)}", retryable=True)
-            answer.streamed, answer.is_whole = False, True
+            answer.is_whole = True
             yield whole
             return
         answer.streamed = True
@@ -144,15 +128,9 @@ async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[M
                 return
             if event.data:
                 has_begun = True
-                yield _without_error(parsed_object(event.data))
+                yield parsed_object(event.data)
         if not has_begun:
             raise EngineFault("broken_stream", f"no answer but: {detail_of(begun.decode())}", retryable=True)
-
-
-def _without_error(event: Mapping[str, object]) -> Mapping[str, object]:
-    if error := event.get("error"):
-        raise reported_fault(error)
-    return event
 
 
 async def _after(begun: bytes, parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -162,65 +140,75 @@ async def _after(begun: bytes, parts: AsyncIterator[bytes]) -> AsyncIterator[byt
     yield b"\n\n"  # some servers do not end their last event
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Piece:
-    """What one event of a stream, or an answer in one piece, adds."""
-
-    text: str = ""
-    reasoning: str = ""
-    finish_reason: str = ""
-    refused: bool = False
-    """Whether the text came as a refusal."""
-    calls_tools: bool = False
-    is_message: bool = False
-    """Whether it is a whole message and not what a stream adds to it."""
-
-
 @dataclass(kw_only=True, slots=True)
 class _Answer:
     """What has come of an answer so far."""
 
     request: Request
-    streamed: bool
+    on_token: OnToken | None
+    streamed: bool = False
     started_s: float = field(default_factory=time.perf_counter)
     first_s: float | None = None
     """When the first text came."""
-    ended_s: float | None = None
-    pieces: list[_Piece] = field(default_factory=list)
+    ended_s: float = 0.0
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    finish_reason: str = ""
+    has_choices: bool = False
     usage: Mapping[str, object] = field(default_factory=dict)
     served_model: str = ""
     is_whole: bool = False
-    """Whether the server has said that the answer is at its end: by `[DONE]`, or by sending it in one piece."""
+    """Whether the server has said that the answer ends: by `[DONE]`, or by sending it in one piece."""
+    refused: bool = False
+    calls_tools: bool = False
 
     @property
     def lacks_nothing(self) -> bool:
         """Whether the answer is all here, with its count if one was asked for."""
-        is_ended = any(piece.finish_reason for piece in self.pieces)
-        return self.is_whole or (is_ended and (bool(self.usage) or not self.request.stream_usage))
+        return self.is_whole or (
+            bool(self.finish_reason) and (bool(self.usage) or "stream_options" not in self.request.fields)
+        )
 
-    def add(self, event: Mapping[str, object], on_token: OnToken | None) -> None:
-        """Take in one event."""
+    def add(self, event: Mapping[str, object]) -> None:
+        """Take in an event of a stream, or an answer in one piece. Raises `EngineFault` for an error in it."""
+        if error := event.get("error"):
+            raise reported_fault(error)
         self.ended_s = time.perf_counter()
         self.served_model = text_at(event, "model") or self.served_model
         self.usage = object_at(event, "usage") or self.usage
         for choice in objects_at(event, "choices"):
-            piece = _piece_of(choice, self.request.api)
-            if self.first_s is None and (piece.text or piece.reasoning):
-                self.first_s = self.ended_s
-            # A message at the end of a stream repeats what was said.
-            if on_token is not None and piece.text and not (piece.is_message and self.pieces):
-                on_token(piece.text)
-            self.pieces.append(piece)
+            self.has_choices = True
+            self.finish_reason = text_at(choice, "finish_reason") or self.finish_reason
+            if self.request.api == "completions":
+                self._say(text_at(choice, "text"))
+            elif "message" in choice and not (self.texts or self.thoughts):
+                self._take(object_at(choice, "message"))
+            else:  # a message at the end of a stream would repeat what was said
+                self._take(object_at(choice, "delta"))
+
+    def _take(self, message: Mapping[str, object]) -> None:
+        content, refusal = message.get("content"), text_at(message, "refusal")
+        thought = message.get("reasoning_content") or message.get("reasoning") or _thoughts_in(content)
+        self._say(_text_of(content) or refusal, _text_of(thought))
+        self.refused |= bool(refusal)
+        self.calls_tools |= bool(list_at(message, "tool_calls") or object_at(message, "function_call"))
+
+    def _say(self, text: str, thought: str = "") -> None:
+        if self.first_s is None and (text or thought):
+            self.first_s = self.ended_s
+        if text:
+            self.texts.append(text)
+            if self.on_token is not None:
+                self.on_token(text)
+        if thought:
+            self.thoughts.append(thought)
 
     def generation(self) -> Generation:
         """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
-        pieces, usage = self.pieces, self.usage
-        finish_reason = next((piece.finish_reason for piece in reversed(pieces) if piece.finish_reason), "")
-        text = _said(pieces, [piece.text for piece in pieces])
-        reasoning = _said(pieces, [piece.reasoning for piece in pieces])
-        if any(piece.calls_tools for piece in pieces) and not text.strip():
-            finish_reason = TOOL_CALLS  # some servers say `stop` of it too
-        if not pieces or not (finish_reason or self.is_whole):
+        usage, text, reasoning = self.usage, "".join(self.texts), "".join(self.thoughts)
+        # Some servers say `stop` of tool calls too.
+        finish_reason = TOOL_CALLS if self.calls_tools and not text.strip() else self.finish_reason
+        if not (finish_reason or (self.is_whole and self.has_choices)):
             raise EngineFault("broken_stream", "the answer ended without a finish reason and [DONE]", retryable=True)
         prompt_tokens, completion_tokens = count_at(usage, "prompt_tokens"), count_at(usage, "completion_tokens")
         details = object_at(usage, "prompt_tokens_details")
@@ -237,83 +225,35 @@ class _Answer:
         if (failure := engine_fault(finish_reason, is_silent=is_silent)) is not None:
             raise failure
         answer, thought = split_reasoning(text, reasoning=reasoning)
-        if completion_tokens is None:
-            completion_tokens = sum(bool(piece.text or piece.reasoning) for piece in pieces)
-        ended_s = self.ended_s or self.started_s
         return Generation(
             text=answer,
             reasoning=thought,
             reasoning_tokens=reasoning_tokens,
             finish_reason=finish_reason,
             prompt_tokens=self.request.built_tokens if prompt_tokens is None else prompt_tokens,
-            completion_tokens=completion_tokens,
+            completion_tokens=len(self.texts) + len(self.thoughts) if completion_tokens is None else completion_tokens,
             cached_tokens=cached_tokens,
             written_tokens=written_tokens,
-            ttft_ms=((self.first_s or ended_s) - self.started_s) * 1000,
-            latency_ms=(ended_s - self.started_s) * 1000,
+            ttft_ms=((self.first_s or self.ended_s) - self.started_s) * 1000,
+            latency_ms=(self.ended_s - self.started_s) * 1000,
             served_model=self.served_model,
             server_counted=prompt_tokens is not None,
             streamed=self.streamed,
-            refused=any(piece.refused for piece in pieces),
+            refused=self.refused,
         )
-
-
-def _piece_of(choice: Mapping[str, object], api: Api) -> _Piece:
-    finish_reason = _reason(choice.get("finish_reason"))
-    if api == "completions":
-        return _Piece(text=text_at(choice, "text"), finish_reason=finish_reason)
-    piece = _spoken(object_at(choice, "delta"), finish_reason, is_message=False)
-    if piece.text or piece.reasoning or piece.calls_tools or "message" not in choice:
-        return piece
-    return _spoken(object_at(choice, "message"), finish_reason, is_message=True)
-
-
-def _said(pieces: Sequence[_Piece], texts: Sequence[str]) -> str:
-    """The texts of the pieces as one. A message counts only where the stream said nothing: it repeats what was said.
-
-    Where each is the text so far, it is the last one: then each begins with all of the one before it. A model that
-    repeats its own words ("ha", "ha") sends equal pieces, so that they do not grow.
-    """
-    for is_message in (False, True):
-        said = [text for text, piece in zip(texts, pieces, strict=True) if text and piece.is_message is is_message]
-        if len(set(said)) >= _FEWEST_GROWING and all(later.startswith(earlier) for earlier, later in pairwise(said)):
-            return said[-1]
-        if said:
-            return "".join(said)
-    return ""
-
-
-def _spoken(message: Mapping[str, object], finish_reason: str, *, is_message: bool) -> _Piece:
-    content, refusal = message.get("content"), text_at(message, "refusal")
-    parts = content if isinstance(content, list) else [content]
-    kinds = [text_at(part, "type") if isinstance(part, dict) else "" for part in parts]
-    thoughts = [part for part, kind in zip(parts, kinds, strict=True) if _THOUGHT.search(kind)]
-    text = _text_of([part for part, kind in zip(parts, kinds, strict=True) if not _THOUGHT.search(kind)])
-    return _Piece(
-        text=text or refusal,
-        reasoning=_text_of(message.get("reasoning_content") or message.get("reasoning") or thoughts),
-        finish_reason=finish_reason,
-        refused=bool(refusal) or "refusal" in kinds,
-        calls_tools=bool(list_at(message, "tool_calls") or object_at(message, "function_call")),
-        is_message=is_message,
-    )
 
 
 def _text_of(content: object) -> str:
     """The text of a message's content: itself, or that of its parts."""
     match content:
-        case str(text):
+        case str(text) | {"text": str(text)}:
             return text
         case list(parts):
             return "".join(map(_text_of, parts))
-        case dict(part):
-            return next((text for name in _TEXTS_OF_PART if (text := _text_of(part.get(name)))), "")
     return ""
 
 
-def _reason(value: object) -> str:
-    """A finish reason as text; some servers send a number, or an object with a type."""
-    match value:
-        case str(text) | {"type": str(text)}:
-            return text
-    return to_json(value).decode()[:_LONGEST_REASON] if value else ""
+def _thoughts_in(content: object) -> str:
+    """What Mistral's parts of the type `thinking` hold."""
+    parts = content if isinstance(content, list) else []
+    return "".join(_text_of(part.get("thinking")) for part in parts if isinstance(part, dict))

@@ -36,13 +36,8 @@ _FINISH_REASONS = frozenset(
 """OpenAI's and Z.ai's, Anthropic's, and Gemini's own, which come in capitals."""
 
 
-def names_filter(message: str) -> bool:
-    """Whether a server's error message says that a content filter refused the request."""
-    return _FILTER_WORDS.search(message) is not None
-
-
 def is_filtered(finish_reason: str) -> bool:
-    """Whether the finish reason of an answer says that a content filter cut it off."""
+    """Whether a content filter cut an answer off."""
     return re.split(r"[^a-z_]", finish_reason.lower())[0] in _FINISH_REASONS
 
 
@@ -58,10 +53,14 @@ _SPENT = re.compile(
     re.IGNORECASE,
 )
 """OpenAI, Gemini, Moonshot; Anthropic; DeepSeek; LiteLLM; OpenRouter; xAI."""
-_WAIT = re.compile(r"(?:retry|again) (?:in|after) [\d.]|retryDelay", re.IGNORECASE)
+_WAIT = re.compile(
+    r"(?:retryDelay\W{1,4}|(?:retry|again) (?:in|after) )(?:(\d{1,4})m)?(\d{1,9}(?:\.\d{1,9})?)\s?(ms|s)", re.IGNORECASE
+)
+"""Gemini's field; OpenAI's and Groq's words."""
 _NUMBER = r"(\d[\d,]{0,14})\b"
 _LIMIT = re.compile(rf"per min.{{0,40}}?\blimit:? {_NUMBER}.{{0,80}}?\brequested:? {_NUMBER}", re.IGNORECASE)
 """OpenAI and Groq, of tokens a minute."""
+_REFUSED = (400, 403, 413, 422, 429)
 _FATAL_STATUS = {401: "unauthorized", 402: QUOTA, 403: "forbidden", 404: "not_found"}
 _TOO_LONG = re.compile(
     r"exceed_context_size|context[_ ](?:length|size|window|limit)|maximum context|too many (?:input )?tokens"
@@ -93,7 +92,7 @@ _CALLS = frozenset((TOOL_CALLS, "tool_call", "tool_use", "function_call"))
 
 
 def calls_tools(finish_reason: str) -> bool:
-    """Whether the finish reason of an answer says that it goes on with tool calls."""
+    """Whether an answer goes on with tool calls."""
     return finish_reason.lower() in _CALLS
 
 
@@ -103,14 +102,13 @@ def engine_fault(finish_reason: str, *, is_silent: bool) -> EngineFault | None:
     if reason in _ABORTED:
         return EngineFault("aborted", f"the answer ended with finish_reason={finish_reason}", retryable=True)
     if is_silent and reason not in _STOPPED and not is_filtered(reason) and not calls_tools(reason):
-        return EngineFault(
-            NO_TOKENS, f"no token was generated (finish_reason={finish_reason or 'none'})", retryable=True
-        )
+        why = f"no token was generated (finish_reason={finish_reason or 'none'})"
+        return EngineFault(NO_TOKENS, why, retryable=True)
     return None
 
 
 def named_window(words: str) -> int | None:
-    """The context window, in tokens, that a server names as it refuses a prompt as too long; None where it doesn't."""
+    """The context window that a server names as it refuses a prompt as too long; None if unknown."""
     found = _WINDOW.search(words)
     return None if found is None else int((found[1] or found[2]).replace(",", ""))
 
@@ -125,16 +123,12 @@ def status_fault(error: APIStatusError) -> EngineFault:
     status, said, headers = error.status_code, _words_of(error), error.response.headers
     detail = detail_of(said)
     answer = f"{said} {error.response.text}"
-    # Where the server itself failed, the rest of its answer may say anything.
-    if (status in (400, 413, 422) and _TOO_LONG.search(answer)) or (status == 500 and _TOO_LONG.search(said)):
-        window = named_window(answer)
-        told = window is None or named_window(detail) == window
-        return EngineFault("overflow", detail if told else detail_of(f"context window {window}: {said}"))
-    if status in (400, 403, 422) and names_filter(answer):
-        return EngineFault(CONTENT_FILTER, detail)
-    if status in (400, 403, 413, 429) and (fault := _spent(answer, said, headers)) is not None:
-        return fault
-    if status == 413:
+    if status in _REFUSED:
+        fault = _refusal(answer, said, passes=status == 429, waits="retry-after" in headers)
+        if fault is not None:
+            return fault
+    # llama.cpp says it with 500. Where the server itself failed, the rest of its answer may say anything.
+    if status == 413 or (status == 500 and _TOO_LONG.search(said)):
         return EngineFault("overflow", detail)
     if status in _FATAL_STATUS:
         return EngineFault(_FATAL_STATUS[status], detail, fatal=True)
@@ -147,16 +141,22 @@ def status_fault(error: APIStatusError) -> EngineFault:
     return EngineFault("bad_request", detail)
 
 
-def _spent(answer: str, said: str, headers: Mapping[str, str]) -> EngineFault | None:
-    """A quota that is spent, or a limit a minute below one prompt: no wait helps; None if neither.
+def _refusal(answer: str, said: str, *, passes: bool = False, waits: bool = False) -> EngineFault | None:
+    """A prompt too long, or filtered; a quota that is spent, or a limit a minute below one prompt. None if neither.
 
-    Only `said` is read for words: the rest of an answer may repeat the prompt.
+    Only `said` is read for words of money: the rest of an answer may repeat the prompt.
     """
+    if not passes and _TOO_LONG.search(answer):
+        window, detail = named_window(answer), detail_of(said)
+        told = window is None or named_window(detail) == window
+        return EngineFault("overflow", detail if told else detail_of(f"context window {window}: {said}"))
+    if not passes and _FILTER_WORDS.search(answer):
+        return EngineFault(CONTENT_FILTER, detail_of(said))
     found = _LIMIT.search(said)
     if found is not None and int(found[2].replace(",", "")) > int(found[1].replace(",", "")):
         return EngineFault(TOO_LITTLE_A_MINUTE, detail_of(said), fatal=True)
     # Gemini says of its limits a minute that the current quota is exceeded, and when to ask again.
-    waits = "retry-after" in headers or _WAIT.search(answer) is not None
+    waits = waits or _WAIT.search(answer) is not None
     if "insufficient_quota" in answer or (_SPENT.search(said) is not None and not waits):
         return EngineFault(QUOTA, detail_of(said), fatal=True)
     return None
@@ -185,21 +185,8 @@ def connection_fault(error: Exception, host: str) -> EngineFault:
 
 def reported_fault(error: object) -> EngineFault:
     """An error that the server reports inside an answer; some providers report their filter there."""
-    said, message = texts_in(error), message_in(error)
-    detail = detail_of(message) or "the server reports an error and says nothing of it"
-    if names_filter(said):
-        return EngineFault(CONTENT_FILTER, detail)
-    if (fault := _spent(said, message, {})) is not None:
-        return fault
-    if _TOO_LONG.search(said):
-        return EngineFault("overflow", detail)
-    return EngineFault("broken_stream", detail, retryable=True)
-
-
-_ASKED_WAIT = re.compile(
-    r"(?:retryDelay\W{1,4}|(?:retry|again) (?:in|after) )(?:(\d{1,4})m)?(\d{1,9}(?:\.\d{1,9})?)\s?(ms|s)", re.IGNORECASE
-)
-"""Gemini's field; OpenAI's and Groq's words."""
+    said = message_in(error) or "the server reports an error and says nothing of it"
+    return _refusal(texts_in(error), said) or EngineFault("broken_stream", detail_of(said), retryable=True)
 
 
 def _retry_after_s(headers: Mapping[str, str], answer: str) -> float | None:
@@ -212,7 +199,7 @@ def _retry_after_s(headers: Mapping[str, str], answer: str) -> float | None:
     with suppress(ValueError, OverflowError):  # no date, or one of no calendar
         until = parsedate_to_datetime(value)
         return max(0.0, until.timestamp() - time.time())
-    if (asked := _ASKED_WAIT.search(answer)) is None:
+    if (asked := _WAIT.search(answer)) is None:
         return None
     seconds = float(asked[2]) / (1000.0 if asked[3].lower() == "ms" else 1.0)
     return 60.0 * int(asked[1] or 0) + seconds

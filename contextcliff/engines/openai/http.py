@@ -1,7 +1,6 @@
-"""How servers are reached: their addresses, the keys that they get, and HTTP clients that take no more than an answer.
+"""How servers are reached: addresses, keys from environment variables, and HTTP clients with a bound on answers.
 
-Keys are read from environment variables. The hosted services are known by their host. Secrets are kept apart, and out
-of all output.
+Hosted services are known by their host. Secrets are kept apart, and out of all output.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ import codecs
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import httpx2
@@ -19,22 +20,18 @@ import httpx2
 from contextcliff.addresses import is_secret, shown_text
 from contextcliff.errors import ConfigError
 
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Provider:
-    """A hosted service: it always needs a key, and has no routes beside the OpenAI protocol's."""
+    """A hosted service: it needs a key, and has no routes beside the OpenAI protocol's; its preset, if it has one."""
 
     domain: str
     variables: tuple[str, ...] = ()
-    """The environment variables that hold keys of this provider."""
     preset: str = ""
-    """The engine preset made for this provider; empty where it has none (`openai` is for any host)."""
     takes_samplers: bool = True
-    """Whether it accepts samplers beyond the protocol's."""
-
-    def serves(self, host: str) -> bool:
-        """Whether a host is this provider's."""
-        return host == self.domain or host.endswith(f".{self.domain}")
 
 
 PROVIDERS = (
@@ -51,8 +48,7 @@ PROVIDERS = (
 
 
 def provider_of(host: str) -> Provider | None:
-    """The provider whose host this is; None for any other host."""
-    return next((provider for provider in PROVIDERS if provider.serves(host)), None)
+    return next((each for each in PROVIDERS if f".{host}".endswith(f".{each.domain}")), None)
 
 
 _ROUTES = ("/chat/completions", "/completions", "/models", "/embeddings")
@@ -60,16 +56,25 @@ _ROUTES = ("/chat/completions", "/completions", "/models", "/embeddings")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Address:
-    """A server's address in parts.
+    """A server's address in parts, and what its requests are authorised with.
 
     `url` ends where `/chat/completions` begins and has no secrets: it is the only part that is shown. `login` is
-    `user:password`, sent as HTTP's basic authorisation. `parameters` are sent with every request.
+    `user:password`, sent as HTTP's basic authorisation in the place of a key. `parameters` are sent with every request.
     """
 
-    url: str
-    host: str
+    url: str = ""
+    key: str = field(default="", repr=False)
     login: str = field(default="", repr=False)
     parameters: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def host(self) -> str:
+        return httpx2.URL(self.url).host
+
+    @property
+    def root(self) -> str:
+        """Where the server's own routes begin, without `/v1`."""
+        return self.url.removesuffix("/v1")
 
     @property
     def identity(self) -> str:
@@ -77,27 +82,28 @@ class Address:
         public = {name: value for name, value in sorted(self.parameters.items()) if not is_secret(name)}
         return str(httpx2.URL(self.url, params=public)) if public else self.url
 
-    @property
-    def root(self) -> str:
-        """`http://HOST:PORT`."""
-        return str(httpx2.URL(self.url).copy_with(raw_path=b"/")).rstrip("/")
+    def headers(self) -> dict[str, str]:
+        """The `Authorization` header of a request, if there is a key or login."""
+        if self.login:
+            return {"Authorization": f"Basic {_encoded(self.login)}"}
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
+    def hide_in(self, text: str) -> str:
+        """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
+        parts = (self.login, self.login.partition(":")[2], *(self.parameters[name] for name in self.secret_parameters))
+        secrets = [self.key if len(self.key) >= _SHORTEST_SECRET else "", _encoded(self.login), *parts]
+        secrets += [quote(part, safe="") for part in parts]
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
+            text = text.replace(secret, _HIDDEN)
+        return shown_text(text)
 
     @property
-    def port(self) -> int:
-        """As given, or the scheme's own."""
-        url = httpx2.URL(self.url)
-        return url.port if url.port is not None else 443 if url.scheme == "https" else 80
+    def secret_parameters(self) -> list[str]:
+        return list(filter(is_secret, self.parameters))
 
-    def with_port(self, port: int) -> str:
-        """The address with another port, without its secrets."""
-        return str(httpx2.URL(self.url).copy_with(port=port))
 
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """The parts that must not be shown, as they are and percent-encoded."""
-        keys = [value for name, value in self.parameters.items() if is_secret(name)]
-        secrets = (self.login, self.login.partition(":")[2], *keys)
-        return tuple(dict.fromkeys(form for secret in secrets if secret for form in (secret, quote(secret, safe=""))))
+def _encoded(login: str) -> str:
+    return base64.b64encode(login.encode()).decode()
 
 
 def address_of(base_url: str, *, key: str = "engine.base_url") -> Address:
@@ -115,102 +121,65 @@ def address_of(base_url: str, *, key: str = "engine.base_url") -> Address:
     bare = url.copy_with(username=None, password=None, query=None, fragment=None, path=path or "/v1")
     return Address(
         url=str(bare).rstrip("/"),
-        host=url.host,
         login=f"{url.username}:{url.password}" if url.userinfo else "",
         parameters=dict(url.params),
     )
 
 
-ANY_HOST = ("API_KEY", "API_PASSWORD")
-"""Variables of no provider in particular: their keys are sent to any host."""
+_ANY_HOST = ("API_KEY", "API_PASSWORD")
 _COMPATIBLE = ("OPENAI_API_KEY", "NVIDIA_API_KEY", "NVAPI_KEY")
 """Variables that users also set for servers of their own; their keys are never sent to another provider."""
 KNOWN_VARIABLES = tuple(
-    dict.fromkeys((*ANY_HOST, *_COMPATIBLE, *(name for provider in PROVIDERS for name in provider.variables)))
+    dict.fromkeys((*_ANY_HOST, *_COMPATIBLE, *(name for provider in PROVIDERS for name in provider.variables)))
 )
 _HIDDEN = "***"
+_NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 _SHORTEST_SECRET = 6
-_NOWHERE = Address(url="", host="")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ApiKey:
-    """What a request is authorised with: a key, or the login in the server's address. Never shown.
+def with_key(
+    address: Address, variable: str | None, *, preset: str = "", setting: str = "engine.api_key_env"
+) -> Address:
+    """The address with its key: of the named `variable`, else of one of `variables_for` if it has no login.
 
-    An empty `value` and no login: the server needs neither.
+    Raises `ConfigError`, which names the configuration's `setting`.
     """
-
-    value: str = field(default="", repr=False)
-    address: Address = field(default=_NOWHERE, repr=False)
-    """The server's. Its login is sent where a key would be, so that there is one or the other."""
-
-    def headers(self) -> dict[str, str]:
-        """The `Authorization` header of a request; empty where there is neither key nor login."""
-        if self.address.login:
-            return {"Authorization": f"Basic {_basic(self.address.login)}"}
-        return {"Authorization": f"Bearer {self.value}"} if self.value else {}
-
-    def hide_in(self, text: str) -> str:
-        """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
-        keys = (self.value,) if len(self.value) >= _SHORTEST_SECRET else ()
-        logins = (_basic(self.address.login),) if self.address.login else ()
-        for secret in sorted((*keys, *logins, *self.address.secrets), key=len, reverse=True):
-            text = text.replace(secret, _HIDDEN)
-        return shown_text(text)
-
-
-def api_key(
-    variable: str | None, address: Address | None = None, *, preset: str = "", key: str = "engine.api_key_env"
-) -> ApiKey:
-    """The key for the server at `address`: from the named `variable`, else by login, else from a known variable.
-
-    Without a named variable, the login in the address is used; without a login, the first variable of
-    `variables_for` that is set.
-
-    Raises `ConfigError`, which names the configuration's `key`, where the named variable is not set or the address
-    has a login too, and where the host is a provider's and there is no key.
-    """
-    where = address or _NOWHERE
     if variable is not None:
         value = os.environ.get(variable, "").strip()
         if not value:
-            raise ConfigError(f"{key}={variable}: this variable is not set; export it, or name another")
-        if where.login:
+            raise ConfigError(f"{setting}={variable}: this variable is not set; export it, or name another")
+        if address.login:
             raise ConfigError(
-                f"{key}={variable}: {where.url} has a user and a password in its address too, and a request carries "
-                "one of them; leave the other out"
+                f"{setting}={variable}: {address.url} has a user and a password in its address too, and a request "
+                "carries one of them; leave the other out"
             )
-        return ApiKey(value=value, address=where)
-    known = variables_for(where.host, preset)
-    # A login in the address is meant for this host; a variable may be set for others.
-    value = "" if where.login else next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
-    if not value and not where.secrets and provider_of(where.host) is not None:
+        return replace(address, key=value)
+    if address.login:  # is meant for this host; a variable may be set for others
+        return address
+    known = variables_for(address.host, preset)
+    value = next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
+    if not value and not address.secret_parameters and provider_of(address.host) is not None:
         raise ConfigError(
-            f"{key}: {where.host} needs a key, and none of {', '.join(known)} is set; export one, or give the name "
-            f"of the variable that holds it with {key}=NAME"
+            f"{setting}: {address.host} needs a key, and none of {', '.join(known)} is set; export one, or give the "
+            f"name of the variable that holds it with {setting}=NAME"
         )
-    return ApiKey(value=value, address=where)
+    return replace(address, key=value)
 
 
 def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
     """The variables whose keys may be sent to a host, in the order in which they are tried.
 
-    A provider's own variables come first, and their keys are sent to no other provider. They may also be sent to
-    another host that is configured for the provider's preset: a proxy in front of it.
+    A provider's own come first, and go to no other provider, but to a proxy that its preset is given.
     """
     provider = provider_of(host)
     if provider is not None:
-        return (*provider.variables, *ANY_HOST)
+        return (*provider.variables, *_ANY_HOST)
     proxied = (name for each in PROVIDERS if each.preset == preset != "" for name in each.variables)
-    return tuple(dict.fromkeys((*proxied, *ANY_HOST, *_COMPATIBLE)))
-
-
-def _basic(login: str) -> str:
-    return base64.b64encode(login.encode()).decode()
+    return tuple(dict.fromkeys((*proxied, *_ANY_HOST, *_COMPATIBLE)))
 
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Longer than any proper answer; a server that sends more is cut off before it fills the memory."""
+"""No proper answer is longer; more would fill the memory."""
 
 
 class AnswerTooLarge(httpx2.TransportError):
@@ -226,8 +195,7 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
 
     def __iter__(self) -> Iterator[bytes]:
-        for part in self._response.iter_bytes():
-            yield self._read(part)
+        return map(self._read, self._response.iter_bytes())
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async with aclosing(self._response.aiter_bytes()) as parts:
@@ -248,7 +216,7 @@ class _Body(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 
 
 def _bounded(response: httpx2.Response) -> httpx2.Response:
-    """The same answer with `_Body`; its headers name no encoding any more, and no charset that Python may not have."""
+    """The same answer with `_Body`, and without the encoding in its headers and a charset that Python may not have."""
     headers = response.headers.copy()
     headers.pop("content-encoding", None)
     if "content-type" in headers:
@@ -258,27 +226,21 @@ def _bounded(response: httpx2.Response) -> httpx2.Response:
     )
 
 
-class BoundedTransport(httpx2.HTTPTransport):
-    """A transport that raises `AnswerTooLarge` for an answer longer than `MOST_BYTES`."""
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        return _bounded(super().handle_request(request))
-
-
-class AskAgainTransport(BoundedTransport):
-    """Keeps its connections, for questions that change nothing on the server.
-
-    A server may close a kept connection while a request is on its way: that request is sent once more, on a new one.
-    """
+class _Transport(httpx2.HTTPTransport):
+    def __init__(self, *, asks_again: bool) -> None:
+        super().__init__()
+        self._asks_again = asks_again
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            return super().handle_request(request)
+            return _bounded(super().handle_request(request))
         except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
-            return super().handle_request(request)
+            if not self._asks_again:
+                raise
+            return _bounded(super().handle_request(request))
 
 
-class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
+class _AsyncTransport(httpx2.AsyncHTTPTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         return _bounded(await super().handle_async_request(request))
 
@@ -286,11 +248,11 @@ class AsyncBoundedTransport(httpx2.AsyncHTTPTransport):
 def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, asks_again: bool = False) -> httpx2.Client:
     """A client that follows no redirect: a key must not reach another host. `parameters` go with every request.
 
-    With `asks_again`, for questions that change nothing on the server, connections are kept. Else each request has one
-    of its own: some servers close a kept one while a request is on its way.
+    Some servers close a kept connection while a request is on its way. With `asks_again`, for questions that change
+    nothing on the server, such a request is sent once more; else each has a connection of its own.
     """
     return httpx2.Client(
-        transport=AskAgainTransport() if asks_again else BoundedTransport(),
+        transport=_Transport(asks_again=asks_again),
         timeout=timeout_s,
         follow_redirects=False,
         headers={} if asks_again else {"Connection": "close"},
@@ -301,4 +263,21 @@ def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, ask
 def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
     """The same for asyncio, with as many connections as there are requests in flight."""
     limits = httpx2.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
-    return httpx2.AsyncClient(transport=AsyncBoundedTransport(limits=limits), timeout=timeout_s, follow_redirects=False)
+    return httpx2.AsyncClient(transport=_AsyncTransport(limits=limits), timeout=timeout_s, follow_redirects=False)
+
+
+def connection(
+    address: Address, *, timeout_s: float, requests: int, headers: Mapping[str, str] = MappingProxyType({})
+) -> AsyncOpenAI:
+    """The client of an API, for so many requests at once; it never asks again by itself."""
+    import openai
+
+    return openai.AsyncOpenAI(
+        base_url=address.url,
+        api_key=address.key or _NO_KEY,
+        default_headers={**address.headers(), **headers},
+        default_query=address.parameters,
+        max_retries=0,
+        timeout=timeout_s,
+        http_client=async_client(timeout_s=timeout_s, connections=requests),
+    )

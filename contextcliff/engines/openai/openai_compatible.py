@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from math import inf
 
+import httpx2
 from pydantic import Field
 
 from contextcliff.engines.engine import Deployment, Engine, Served
-from contextcliff.engines.openai.detection import ServerFacts, detect, served_name
+from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import Address, ApiKey, address_of, api_key, async_client, client, provider_of
-from contextcliff.engines.openai.serve import ServerCommand, ServerProcess, free_port, started
-from contextcliff.engines.openai.session import Dialect, OpenAISession, Pace, Slots
+from contextcliff.engines.openai.http import Address, address_of, client, connection, provider_of, with_key
+from contextcliff.engines.openai.serve import check_command, filled_command, free_port, placeholders, started
+from contextcliff.engines.openai.session import Dialect, OpenAISession, Slots
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.positions import Positions
 from contextcliff.records.report import STARTED_HERE
-from contextcliff.settings import (
-    Count,
-    Int,
-    Name,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    settings,
-)
-from contextcliff.text.tokens import Tokenizer
-
-if TYPE_CHECKING:
-    import httpx2
+from contextcliff.settings import Count, Int, Name, NonNegativeFloat, NonNegativeInt, PositiveFloat, settings
 
 _DETECTION_TIMEOUT_S = 15.0
 _THIS_MACHINE = ("127.0.0.1", "localhost")
-_NO_KEY = "none"  # the client insists on a key; servers that need none ignore it
 
 
 @settings
@@ -63,16 +50,16 @@ class OpenAICompatible(Engine):
     requests_per_minute: PositiveFloat | None = None
     seconds_between_requests: NonNegativeFloat = 0.0
     sampler_names: Mapping[str, str] | None = Field(default_factory=dict)
-    """Our samplers beyond the OpenAI protocol, by the names of this kind of server.
+    """Our samplers beyond the OpenAI protocol, by the names of this kind of server; others are not sent.
 
-    A sampler that is absent here is not sent, and the report says so. Providers that are known to accept none beyond
-    the protocol are sent none. None: `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed`
-    either, for a server that refuses or misreads them.
+    None: `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed` either.
     """
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
-    """The command by which ContextCliff starts the server for a run, and ends it afterwards (`serve.py`).
-    None: it runs already. The server has to listen on the host and port of `base_url`; port 0 takes a free one."""
+    """The command that starts the server for a run; None: it runs already.
+
+    The server has to listen on the host and port of `base_url`; port 0 takes a free one.
+    """
     start_timeout_s: PositiveFloat = 600.0
     """Time in which the server that `command` starts has to be up."""
 
@@ -87,7 +74,7 @@ class OpenAICompatible(Engine):
 
     @property
     def samplers_sent(self) -> Mapping[str, str]:
-        """The samplers that this host is sent beside `temperature`: our name to the server's."""
+        """The samplers that are sent beside `temperature`: our name to the server's."""
         if self.sampler_names is None:
             return {}
         provider = provider_of(self.address.host)
@@ -95,7 +82,6 @@ class OpenAICompatible(Engine):
         return {"top_p": "top_p", "seed": "seed", **beyond}
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """Server or the command that starts it, model, policy, and the fields that are sent beside the prompt."""
         self._check_policy(kv_policy)
         if model.rope.identity():
             raise ConfigError(
@@ -107,9 +93,14 @@ class OpenAICompatible(Engine):
                 f"engine.prefix_cache=false: engine={self.preset} has no field that forbids it in a request; start the "
                 "server without its prefix cache, and tell its runs apart with label=NAME"
             )
+        server: dict[str, object] = {"base_url": self.address.identity}
+        if self.command is not None:  # its port tells no server apart
+            server = {"command": self.command}
+            if "weights" in placeholders(self.command):
+                server["weights"] = model.gguf.identity
         return {
             "engine": self.preset,
-            **({"base_url": self.address.identity} if self.command is None else self._started(model)),
+            **server,
             "model": model.served_name(self.preset),
             "api": self.api,
             "extra_body": dict(model.extra_body),
@@ -122,17 +113,7 @@ class OpenAICompatible(Engine):
     def is_remote(self) -> bool:
         return self.command is None
 
-    def _started(self, model: Model) -> dict[str, object]:
-        """What tells a server apart that a command starts; its port does not."""
-        command = self._command()
-        weights = {"weights": model.gguf.identity} if "weights" in command.placeholders else {}
-        return {"command": command.template, **weights}
-
-    def _command(self) -> ServerCommand:
-        return ServerCommand(template=self.command or "", preset=self.preset)
-
     def _check_policy(self, policy: KVPolicy) -> None:
-        """Raise `ConfigError` for a policy that the server can't have, or of which nobody says that it has it."""
         if policy.is_plain and self.command is None:
             return
         if self.preset in SERVERS or policy.evicts:
@@ -140,7 +121,7 @@ class OpenAICompatible(Engine):
         if self.command is not None:
             if policy.declared:
                 raise ConfigError("kv_policy.declared=true: engine.command sets the policy; leave one of them out")
-            self._command().check(policy)
+            check_command(self.command, self.preset, policy)
         elif not policy.declared:
             line = start_line(self.preset, policy)
             how = f"start it with `{line}` and say so" if line else "start it with this policy and say so"
@@ -155,7 +136,7 @@ class OpenAICompatible(Engine):
         return provider_of(self.address.host) is None
 
     def check(self) -> None:
-        self._key()
+        self._with_key()
 
     def known(self, model: Model) -> Served:
         name = model.served_name(self.preset)
@@ -170,70 +151,50 @@ class OpenAICompatible(Engine):
                 "with model.name=NAME"
             )
         with self._client() as http:
-            return replace(model, name=served_name(http, self.address.url, self._key()))
+            return replace(model, name=detect(http, self._with_key(), name=None)[0].model)
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
-        """Start the server where there is a command, detect what it is, and connect.
-
-        Raises `RunError`, `ConfigError`.
-        """
-        if self.command is None:
-            async with self._connected(deployment, None) as session:
-                yield session
-            return
-        key, address = self._key(), self.address
-        if address.host not in _THIS_MACHINE:
-            raise ConfigError(
-                f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
-                "engine.base_url=http://127.0.0.1:PORT/v1"
-            )
-        here = replace(self, base_url=address.with_port(free_port(address.port)))
-        command = self._command().filled(deployment, port=here.address.port, concurrency=self.concurrency)
-        with started(command, root=here.address.root, key=key, timeout_s=self.start_timeout_s) as process:
-            async with here._connected(deployment, process) as session:
-                yield session
-
-    @asynccontextmanager
-    async def _connected(self, deployment: Deployment, process: ServerProcess | None) -> AsyncIterator[OpenAISession]:
-        import openai
-
-        key, model = self._key(), deployment.model
-        with self._client() as http, self._client(asks_again=True) as asking:
-            facts = detect(http, self.address.url, key, name=model.served_name(self.preset))
+        """Start the server if there is a command, detect what it is, and connect. Raises `RunError`, `ConfigError`."""
+        address, model, process = self._with_key(), deployment.model, None
+        with ExitStack() as ended:
+            if self.command is not None:
+                url = httpx2.URL(address.url)
+                if url.host not in _THIS_MACHINE:
+                    raise ConfigError(
+                        f"engine.base_url={address.url}: engine.command starts a server on this machine; give "
+                        "engine.base_url=http://127.0.0.1:PORT/v1"
+                    )
+                port = free_port(80 if url.port is None else url.port)
+                address = replace(address, url=str(url.copy_with(port=port)))
+                command = filled_command(self.command, self.preset, deployment, port=port, concurrency=self.concurrency)
+                process = ended.enter_context(started(command, address=address, timeout_s=self.start_timeout_s))
+            http = ended.enter_context(self._client())
+            served, counter = detect(http, address, name=model.served_name(self.preset))
+            name = served.model or ""
             if process is not None:  # which was given as much context as this run takes, and not the model's window
-                facts = replace(facts, window=None)
-            trained = facts.trained_tokens
-            async with openai.AsyncOpenAI(
-                base_url=facts.base_url,
-                api_key=key.value or _NO_KEY,
-                default_headers=key.headers(),
-                default_query=self.address.parameters,
-                max_retries=0,
-                timeout=self.timeout_s,
-                http_client=async_client(timeout_s=self.timeout_s, connections=self.concurrency),
-            ) as connection:
+                served = replace(served, window=None)
+            counts = TokenServer(
+                http=http, address=address, model=name, api=self.api, template_arguments=model.template_arguments
+            )
+            async with connection(address, timeout_s=self.timeout_s, requests=self.concurrency) as asked:
                 yield OpenAISession(
-                    client=connection,
-                    key=key,
-                    model=facts.model,
-                    began=Served(
-                        model=facts.model,
-                        window=facts.window,
-                        lines=(*facts.lines(), *self._own_lines(deployment.kv_policy)),
+                    client=asked,
+                    address=address,
+                    model=name,
+                    began=replace(
+                        served,
+                        lines=(*served.lines, *self._own_lines(deployment.kv_policy)),
                         plain=self.api == "completions",
-                        positions=None if trained is None else Positions(trained_tokens=trained, source="server"),
                     ),
-                    tokenizer=self._tokenizer(asking, facts, key, model),
+                    tokenizer=counter and TOKENIZERS[counter](name=f"{self.preset}:{name}", server=counts),
                     timeout_s=self.timeout_s,
                     sampler_names=self.samplers_sent,
                     dialect=Dialect(self.max_tokens_name),
                     fields={**({} if self.prefix_cache else self.uncached_fields), **model.extra_body},
-                    pace=Pace(
-                        requests_per_minute=self.requests_per_minute,
-                        seconds_between_requests=self.seconds_between_requests,
-                    ),
-                    slots=Slots(facts.slots if self.concurrency > 1 and self.prefix_cache else 0),
+                    # Spread evenly and not sent in bursts: servers count in windows of their own.
+                    interval_s=max(self.seconds_between_requests, 60.0 / (self.requests_per_minute or inf)),
+                    slots=Slots(served.slots or 0 if self.concurrency > 1 and self.prefix_cache else 0),
                     process=process,
                 )
 
@@ -250,22 +211,9 @@ class OpenAICompatible(Engine):
             line = start_line(self.preset, policy)
             yield f"KV policy {policy.shown} as declared, not checked{f': {line}' if line else ''}"
 
-    def _key(self) -> ApiKey:
-        return api_key(self.api_key_env, self.address, preset=self.preset)
+    def _with_key(self) -> Address:
+        return with_key(self.address, self.api_key_env, preset=self.preset)
 
-    def _client(self, *, asks_again: bool = False) -> httpx2.Client:
-        timeout_s, parameters = min(self.timeout_s, _DETECTION_TIMEOUT_S), self.address.parameters
-        return client(timeout_s=timeout_s, parameters=parameters, asks_again=asks_again)
-
-    def _tokenizer(self, http: httpx2.Client, facts: ServerFacts, key: ApiKey, model: Model) -> Tokenizer | None:
-        if facts.counter is None:
-            return None
-        server = TokenServer(
-            http=http,
-            root=facts.root,
-            key=key,
-            model=facts.model,
-            api=self.api,
-            template_arguments=model.template_arguments,
-        )
-        return TOKENIZERS[facts.counter](name=f"{self.preset}:{facts.model}", server=server)
+    def _client(self) -> httpx2.Client:
+        timeout_s = min(self.timeout_s, _DETECTION_TIMEOUT_S)
+        return client(timeout_s=timeout_s, parameters=self.address.parameters, asks_again=True)

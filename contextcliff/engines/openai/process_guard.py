@@ -5,7 +5,7 @@ run as a file, so that it starts in a few hundredths of a second:
 
     python process_guard.py LOG GRACE_S COMMAND …
 
-The command's output goes to the file LOG, of which the last megabyte is kept. The guard's exit code is the command's.
+The command's output goes to the file LOG. The guard's exit code is the command's.
 """
 
 import os
@@ -13,36 +13,22 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
-_MOST_BYTES = 1 << 20
 _CHUNK = 1 << 16
 
 
 def guard(log: Path, grace_s: float, command: list[str]) -> int:
     """Run the command until it ends or standard input does; returns its exit code."""
-    process = subprocess.Popen(  # noqa: S603 - the user's own command
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )
-    threading.Thread(target=_keep_output, args=(process, log), daemon=True).start()
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 - the user's own command
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
     threading.Thread(target=_end_with_input, args=(process, grace_s), daemon=True).start()
     code = process.wait()
     _signal_group(process.pid, signal.SIGKILL)  # what the command started and left behind
     return code
-
-
-def _keep_output(process: "subprocess.Popen[bytes]", log: Path) -> None:
-    assert process.stdout is not None
-    with log.open("wb", buffering=0) as file:
-        while chunk := os.read(process.stdout.fileno(), _CHUNK):
-            if file.tell() + len(chunk) > _MOST_BYTES:
-                file.seek(0)
-                file.truncate()
-            file.write(chunk)
 
 
 def _end_with_input(process: "subprocess.Popen[bytes]", grace_s: float) -> None:
@@ -56,10 +42,8 @@ def _end_with_input(process: "subprocess.Popen[bytes]", grace_s: float) -> None:
 
 
 def _signal_group(group: int, number: int) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(group, number)
-    except ProcessLookupError:
-        return
 
 
 if __name__ == "__main__":

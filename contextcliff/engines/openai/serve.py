@@ -22,7 +22,7 @@ import httpx2
 
 from contextcliff.engines.engine import Deployment
 from contextcliff.engines.openai import process_guard
-from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.http import Address
 from contextcliff.errors import ConfigError, RunError, one_line
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import kv_flags
@@ -39,82 +39,66 @@ _HEALTHY = ("/health", "/v1/models")
 _STILL_LOADING = 503
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ServerCommand:
-    """A template such as `llama-server -m {weights} -c {context} --port {port} {kv_flags}`. No shell reads it.
+def placeholders(template: str) -> frozenset[str]:
+    """Those of a command's template, such as `llama-server -m {weights} -c {context} --port {port} {kv_flags}`.
 
-    `{model}` is the model's name on the server, `{weights}` its GGUF file, `{context}` the tokens of the longest prompt
-    with its answer, `{port}` that of `engine.base_url`; `{kv_flags}` are the flags of the policy for this kind of
-    server (`kv/server_flags.py`), `{key_type}` and `{value_type}` its formats.
+    docs/kv_policies.md says what they stand for. Raises `ConfigError` for an unknown one.
     """
+    way_out = "write {{ and }} for braces of the command's own"
+    try:
+        parsed = [name for _, name, _, _ in string.Formatter().parse(template) if name is not None]
+    except ValueError as error:
+        raise ConfigError(f"{_KEY}={template}: {error}; {way_out}") from error
+    if unknown := [name for name in parsed if name not in _NAMES]:
+        there = ", ".join(f"{{{name}}}" for name in _NAMES)
+        raise ConfigError(f"{_KEY}: {{{unknown[0]}}} is no placeholder; there are {there}; {way_out}")
+    return frozenset(parsed)
 
-    template: str
-    preset: str
 
-    @property
-    def placeholders(self) -> frozenset[str]:
-        """Those of the template. Raises `ConfigError` for an unknown one."""
-        try:
-            parsed = [name for _, name, _, _ in string.Formatter().parse(self.template) if name is not None]
-        except ValueError as error:
-            raise ConfigError(
-                f"{_KEY}={self.template}: {one_line(str(error), longest=80)}; write {{{{ and }}}} for braces of the "
-                "command's own"
-            ) from error
-        unknown = next((name for name in parsed if name not in _NAMES), None)
-        if unknown is not None:
-            there = ", ".join(f"{{{name}}}" for name in _NAMES)
-            raise ConfigError(
-                f"{_KEY}: {{{unknown}}} is no placeholder; there are {there}; write {{{{ and }}}} for braces of the "
-                "command's own"
-            )
-        return frozenset(parsed)
+def check_command(template: str, preset: str, policy: KVPolicy) -> None:
+    """Raise `ConfigError` for a template that can't be filled, or that leaves out a policy."""
+    names = placeholders(template)
+    if "kv_flags" in names and kv_flags(preset, policy) is None:
+        raise ConfigError(
+            f"{_KEY}: the flags for kv_policy={policy.shown} are not known for engine={preset}; write them in the "
+            "place of {kv_flags}, with {key_type} and {value_type} where they name formats"
+        )
+    if not policy.is_plain and not names.intersection(_OF_POLICY):
+        raise ConfigError(
+            f"{_KEY}: starts the server without kv_policy={policy.shown}; write {{kv_flags}}, or {{key_type}} and "
+            "{value_type}, where its flags go"
+        )
 
-    def check(self, policy: KVPolicy) -> None:
-        """Raise `ConfigError` for a template that can't be filled, or that sets no policy where one has to be set."""
-        names = self.placeholders
-        if "kv_flags" in names and kv_flags(self.preset, policy) is None:
-            raise ConfigError(
-                f"{_KEY}: the flags for kv_policy={policy.shown} are not known for engine={self.preset}; write them in "
-                "the place of {kv_flags}, with {key_type} and {value_type} where they name formats"
-            )
-        if not policy.is_plain and not names.intersection(_OF_POLICY):
-            raise ConfigError(
-                f"{_KEY}: starts the server without kv_policy={policy.shown}; write {{kv_flags}}, or {{key_type}} and "
-                "{value_type}, where its flags go"
-            )
 
-    def filled(self, deployment: Deployment, *, port: int, concurrency: int) -> list[str]:
-        """The program and its arguments. Raises `ConfigError` for a program that is not there, and for no command."""
-        names, model, policy = self.placeholders, deployment.model, deployment.kv_policy
-        if deployment.context_tokens is None:
-            raise ConfigError(
-                f"model.context_window: {_KEY} has to know how long a context is; give model.context_window=N"
-            )
-        values: dict[str, object] = {
-            "model": model.served_name(self.preset) or "",
-            "context": deployment.context_tokens,
-            "port": port,
-            "key_type": policy.key_type,
-            "value_type": policy.value_type,
-            "kv_flags": kv_flags(self.preset, policy) or "",
-            "concurrency": concurrency,
-            "weights": shlex.quote(str(model.gguf.fetch())) if "weights" in names else "",
-        }
-        try:
-            words = shlex.split(self.template.format(**values))
-        except ValueError as error:
-            raise ConfigError(f"{_KEY}={self.template}: {error}; close the quotation") from error
-        if not words:
-            raise ConfigError(f"{_KEY}: is empty; give a command, or null for a server that runs already")
-        program = shutil.which(words[0])
-        if program is None:
-            raise ConfigError(f"{_KEY}: there is no program {words[0]}; install it, or give its whole path")
-        return [program, *words[1:]]
+def filled_command(template: str, preset: str, deployment: Deployment, *, port: int, concurrency: int) -> list[str]:
+    """The program and its arguments; no shell reads them. Raises `ConfigError`."""
+    model, policy = deployment.model, deployment.kv_policy
+    if deployment.context_tokens is None:
+        raise ConfigError(
+            f"model.context_window: {_KEY} has to know how long a context is; give model.context_window=N"
+        )
+    values: dict[str, object] = {
+        "model": model.served_name(preset) or "",
+        "context": deployment.context_tokens,
+        "port": port,
+        "key_type": policy.key_type,
+        "value_type": policy.value_type,
+        "kv_flags": kv_flags(preset, policy) or "",
+        "concurrency": concurrency,
+        "weights": shlex.quote(str(model.gguf.fetch())) if "weights" in placeholders(template) else "",
+    }
+    try:
+        name, *arguments = shlex.split(template.format(**values)) or [""]
+    except ValueError as error:
+        raise ConfigError(f"{_KEY}={template}: {error}; close the quotation") from error
+    program = shutil.which(name)
+    if program is None:
+        raise ConfigError(f"{_KEY}: there is no program {name}; install it, or give its whole path")
+    return [program, *arguments]
 
 
 def free_port(wanted: int) -> int:
-    """`wanted`, or where that is 0 one that is free. Raises `ConfigError` where something listens there already."""
+    """`wanted`, or a free one for 0. Raises `ConfigError` if something listens there already."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -133,34 +117,28 @@ class ServerProcess:
 
     guard: subprocess.Popen[bytes]
     log: Path
-    key: ApiKey
+    address: Address
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server ended by itself."""
         return self.guard.poll() is not None
 
     def last_lines(self) -> str:
         """The end of its output, on one line and without the key."""
-        try:
-            with self.log.open("rb") as file:
-                file.seek(max(0, self.log.stat().st_size - _LAST_BYTES))
-                lines = file.read().decode("utf-8", "replace").splitlines()
-        except OSError:
-            return "it printed nothing"
-        kept = " | ".join(line.strip() for line in lines[-_LAST_LINES:] if line.strip())
-        return one_line(self.key.hide_in(kept), longest=_LONGEST_SHOWN) or "it printed nothing"
+        output = self.log.read_bytes()[-_LAST_BYTES:] if self.log.exists() else b""
+        lines = output.decode("utf-8", "replace").splitlines()[-_LAST_LINES:]
+        kept = " | ".join(line.strip() for line in lines if line.strip())
+        return one_line(self.address.hide_in(kept), longest=_LONGEST_SHOWN) or "it printed nothing"
 
     def why_ended(self) -> str:
-        """What is said of a server that ended by itself."""
         return f"{_KEY}: the server ended (exit code {self.guard.poll()}): {self.last_lines()}"
 
 
 @contextmanager
-def started(command: Sequence[str], *, root: str, key: ApiKey, timeout_s: float) -> Iterator[ServerProcess]:
-    """Start the server and wait until it answers at `root` (`http://HOST:PORT`); end it afterwards, however that comes.
+def started(command: Sequence[str], *, address: Address, timeout_s: float) -> Iterator[ServerProcess]:
+    """Start the server, wait until it answers, and end it afterwards.
 
-    Raises `RunError` with the server's last lines where it ends by itself, or is not up within `timeout_s`.
+    Raises `RunError` with its last lines if it ends by itself, or is not up within `timeout_s`.
     """
     with tempfile.TemporaryDirectory(prefix="contextcliff-server-") as folder:
         log = Path(folder) / "output"
@@ -169,9 +147,9 @@ def started(command: Sequence[str], *, root: str, key: ApiKey, timeout_s: float)
             stdin=subprocess.PIPE,
             start_new_session=True,
         )
-        process = ServerProcess(guard=guard, log=log, key=key)
+        process = ServerProcess(guard=guard, log=log, address=address)
         try:
-            _wait_until_up(process, root=root, timeout_s=timeout_s)
+            _wait_until_up(process, timeout_s=timeout_s)
             yield process
         finally:
             assert guard.stdin is not None
@@ -179,31 +157,29 @@ def started(command: Sequence[str], *, root: str, key: ApiKey, timeout_s: float)
             guard.wait()
 
 
-def _wait_until_up(process: ServerProcess, *, root: str, timeout_s: float) -> None:
+def _wait_until_up(process: ServerProcess, *, timeout_s: float) -> None:
     until = time.monotonic() + timeout_s
     with httpx2.Client(timeout=max(1.0, _LOOK_EVERY_S), trust_env=False) as http:
-        while not _is_up(http, root, process.key):
+        while not _is_up(http, process.address):
             if process.has_ended:
                 raise RunError(process.why_ended())
             if time.monotonic() > until:
                 raise RunError(
-                    f"{_KEY}: the server is not up after {timeout_s:g} s at {root}: {process.last_lines()}; give it "
-                    "more time with engine.start_timeout_s, or see whether it listens on {port}"
+                    f"{_KEY}: the server is not up after {timeout_s:g} s at {process.address.root}: "
+                    f"{process.last_lines()}; give it more time with engine.start_timeout_s, or see whether it listens "
+                    "on {port}"
                 )
             time.sleep(_LOOK_EVERY_S)
     if process.has_ended:  # another server answers there
         raise RunError(process.why_ended())
 
 
-def _is_up(http: httpx2.Client, root: str, key: ApiKey) -> bool:
-    """Whether a route that tells it answers; one that the server does not have tells nothing."""
+def _is_up(http: httpx2.Client, address: Address) -> bool:
     for route in _HEALTHY:
         try:
-            status = http.get(f"{root}{route}", headers=key.headers()).status_code
+            status = http.get(f"{address.root}{route}", headers=address.headers()).status_code
         except httpx2.HTTPError:
             return False
-        if status == _STILL_LOADING:
-            return False
-        if status < 400:
-            return True
-    return False
+        if status < 400 or status == _STILL_LOADING:
+            return status < 400
+    return False  # routes that the server does not have tell nothing

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from pydantic_core import from_json
 
-MOST_COUNTED = 10**9
-"""Tokens that a server may count; more is no count."""
+_MOST_COUNTED = 10**9
 _INFINITE = 1e300
 _SURROGATES = re.compile(r"(\\\\|\\uD[89AB]..\\uD[C-F]..)|\\uD[89A-F]..", re.IGNORECASE)
 """A pair that stands for one character, or else a half of one."""
@@ -32,12 +32,12 @@ def parsed_object(text: str) -> Mapping[str, object]:
 
 
 def text_at(values: Mapping[str, object], name: str) -> str:
-    """A text inside an object; an empty one if it is absent or something else."""
+    """A text inside an object; empty for anything else, as below."""
     found = values.get(name)
     return found if isinstance(found, str) else ""
 
 
-def count_at(values: Mapping[str, object], name: str, *, most: int = MOST_COUNTED) -> int | None:
+def count_at(values: Mapping[str, object], name: str, *, most: int = _MOST_COUNTED) -> int | None:
     """A whole number from 0 to `most` (a billion) inside an object; None if it is absent or something else."""
     found = values.get(name)
     if not isinstance(found, int) or isinstance(found, bool) or not 0 <= found <= most:
@@ -46,19 +46,16 @@ def count_at(values: Mapping[str, object], name: str, *, most: int = MOST_COUNTE
 
 
 def object_at(values: Mapping[str, object], name: str) -> Mapping[str, object]:
-    """An object inside an object; an empty one if it is absent or something else."""
     found = values.get(name)
     return found if isinstance(found, dict) else {}
 
 
 def list_at(values: Mapping[str, object], name: str) -> Sequence[object]:
-    """A list inside an object; an empty one if it is absent or something else."""
     found = values.get(name)
     return found if isinstance(found, list) else []
 
 
 def objects_at(values: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
-    """The objects of a list inside an object."""
     return [each for each in list_at(values, name) if isinstance(each, dict)]
 
 
@@ -71,17 +68,12 @@ def numbers_at(values: Mapping[str, object], name: str) -> tuple[float, ...]:
 
 def texts_in(value: object) -> str:
     """All texts inside a value, names included, as one text."""
-    found: list[str] = []
-    left = [value]
-    while left:
-        match left.pop():
-            case str(text):
-                found.append(text)
-            case dict(values):
-                left += [*values, *values.values()]
-            case list(values):
-                left += values
-    return " ".join(reversed(found))
+    match value:
+        case dict(values):
+            return " ".join(map(texts_in, chain.from_iterable(values.items())))
+        case list(values):
+            return " ".join(map(texts_in, values))
+    return value if isinstance(value, str) else ""
 
 
 _MESSAGES = ("error", "errors", "message", "detail", "msg", "error_message", "errorMessage")

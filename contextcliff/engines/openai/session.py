@@ -7,17 +7,15 @@ import re
 import time
 import uuid
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import inf
-from statistics import median
 from typing import TYPE_CHECKING
 
 from contextcliff.engines.engine import OnToken, Served
 from contextcliff.engines.openai.exchange import Request, exchange
-from contextcliff.engines.openai.http import ApiKey
+from contextcliff.engines.openai.http import Address
 from contextcliff.engines.openai.serve import ServerProcess
 from contextcliff.errors import EngineFault
 from contextcliff.models.sampling import Sampling
@@ -28,39 +26,13 @@ from contextcliff.text.tokens import Tokenizer, plain_text
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-_MATTERS = 0.1
-"""Cached share of a prompt from which on the two meanings of `prompt_tokens` can be told apart."""
-_FITS = 0.05
 _NONCE = "{nonce}"
 _SAME_CONTEXT = 0.1
 """Share of a prompt that a slot has to hold already, as llama.cpp has it; else the longest unused is taken."""
 
 
-class Pace:
-    """Spaces the starts of requests out in time; without limits they start at once.
-
-    `requests_per_minute` is spread evenly rather than sent in bursts, since servers count in windows of their own.
-    """
-
-    def __init__(self, *, requests_per_minute: float | None = None, seconds_between_requests: float = 0.0) -> None:
-        per_minute = 0.0 if requests_per_minute is None else 60.0 / requests_per_minute
-        self._interval_s = max(seconds_between_requests, per_minute)
-        self._next_start = 0.0
-
-    async def wait(self) -> None:
-        """Wait until the next request may start; requests start in the order in which they wait."""
-        now = time.monotonic()
-        start = max(now, self._next_start)
-        self._next_start = start + self._interval_s
-        if start > now:
-            await asyncio.sleep(start - now)
-
-
 class Slots:
-    """The slots of a llama.cpp server. A prompt goes to the free one whose last prompt begins most like it.
-
-    With a `count` of 0, for other servers and for one request at a time, no slot is named.
-    """
+    """The slots of a llama.cpp server. A prompt goes to the free one whose last prompt begins most like it."""
 
     def __init__(self, count: int = 0) -> None:
         self.count = count
@@ -69,7 +41,7 @@ class Slots:
 
     @contextmanager
     def one_for(self, prompt: Prompt) -> Iterator[Mapping[str, int]]:
-        """The field of a request that names a slot, which is busy inside the block; none where none is free."""
+        """The field of a request that names a slot, which is busy inside the block; empty if none is free."""
         text, free = plain_text(prompt), self._free
         if not free:
             yield {}
@@ -88,37 +60,6 @@ def _shared_beginning(one: str, other: str) -> int:
     return bisect_left(range(1, min(len(one), len(other)) + 1), True, key=lambda end: not other.startswith(one[:end]))
 
 
-class Usage:
-    """What has been learnt of the usage of one server: whether its `prompt_tokens` leave out the cached ones.
-
-    More cached tokens than prompt tokens can only be beside each other. Where there are fewer, the sum has to fit what
-    the server counts for one of our tokens in prompts without a cached part, and the prompt tokens alone must not.
-    """
-
-    def __init__(self) -> None:
-        self.leaves_out_cached = False
-        self._rates: deque[float] = deque(maxlen=99)
-
-    def of_whole_prompt(self, generation: Generation, *, built_tokens: int) -> Generation:
-        """The generation with the count of its whole prompt; the built length where the server tells none."""
-        if not generation.server_counted or not built_tokens:
-            return generation
-        counted, cached = generation.prompt_tokens, (generation.cached_tokens or 0) + (generation.written_tokens or 0)
-        if not cached and counted:
-            self._rates.append(counted / built_tokens)
-        elif cached > counted:
-            self.leaves_out_cached = True
-        elif cached > _MATTERS * counted and self._rates:
-            expected = median(self._rates) * built_tokens
-            fits = abs(counted + cached - expected) <= _FITS * expected
-            self.leaves_out_cached |= fits and counted < (1.0 - _MATTERS) * expected
-        if self.leaves_out_cached:
-            counted += cached
-        if not counted:
-            return replace(generation, prompt_tokens=built_tokens, server_counted=False)
-        return replace(generation, prompt_tokens=counted)
-
-
 _USE_INSTEAD = re.compile(r"use '(\w+)' instead", re.IGNORECASE)
 _IS_UNKNOWN = re.compile(
     r"(?:not|n['’]t) (?:yet |currently )?(?:support|permit|allow|recogni[sz]e|accept|implement|available)"
@@ -130,27 +71,20 @@ _IS_UNKNOWN = re.compile(
 """How servers say that they do not know a field: OpenAI, Azure, Mistral, vLLM, TGI, LiteLLM, Groq, Gemini."""
 _CLAUSE = re.compile(r"[.;!?]\s|\\n|\}, ?\{")
 _BOUNDS = ("max_completion_tokens", "max_tokens")
+_STREAM = {"stream": True, "stream_options": {"include_usage": True}}
 
 
 class Dialect:
-    """Starts with every field, and gives one up for each refusal; `concessions` lists them for the report.
-
-    Some servers refuse `stream_options` or streaming, some have another name for a field, some refuse a sampler. A
-    refused sampler is left out and reported, since the server's own default then applies. `bound` is the field that
-    bounds an answer's length: it is never left out.
-    """
+    """Starts with every field, and gives one up for each refusal; `bound`, an answer's length, is never left out."""
 
     def __init__(self, bound: str = "max_tokens") -> None:
         self.bound = bound
-        self.streams = True
-        self.stream_usage = True
         self.stream_ignored = False
         self.uncounted = False
         self.renamed: dict[str, str] = {}
         self.left_out: set[str] = set()
 
     def accepted(self, fields: Mapping[str, object]) -> dict[str, object]:
-        """The fields of a request that this server accepts, under its names."""
         return {self.renamed.get(name, name): value for name, value in fields.items() if name not in self.left_out}
 
     def concede(self, refusal: str, fields: Mapping[str, object]) -> bool:
@@ -161,10 +95,8 @@ class Dialect:
         refused, instead = self._refused(refusal, fields), _USE_INSTEAD.search(refusal)
         if refused is None:
             return False
-        if refused == "stream_options":
-            self.stream_usage = False
-        elif refused == "stream":
-            self.streams = self.stream_usage = False
+        if refused in _STREAM:
+            self.left_out |= {refused, "stream_options"}
         elif instead is not None and refused not in self.renamed and instead[1] not in fields:
             self.renamed[refused] = instead[1]
         elif refused != self.bound:
@@ -177,33 +109,25 @@ class Dialect:
             )
         return True
 
-    def answered(self, *, streamed: bool, counted: bool) -> None:
-        """Note whether an answer was streamed and its tokens counted, for the report."""
-        self.stream_ignored = self.stream_ignored or (self.streams and not streamed)
-        self.uncounted = self.uncounted or not counted
-
-    def concessions(self) -> tuple[str, ...]:
-        """What this server does not accept, a line each."""
-        lines = [f"{name} is refused and left out: the server's own default holds" for name in sorted(self.left_out)]
-        if not self.streams:
+    def concessions(self) -> list[str]:
+        """What this server does not accept, a line each for the report."""
+        others = sorted(self.left_out - set(_STREAM))
+        lines = [f"{name} is refused and left out: the server's own default holds" for name in others]
+        streams = "stream" not in self.left_out
+        if not streams:
             lines.append("streaming is refused: the time to first token is the time of the whole answer")
         elif self.stream_ignored:
             lines.append("stream is ignored: the time to first token is the time of the whole answer")
         if self.uncounted:
-            why = "no usage is sent" if self.stream_usage or not self.streams else "stream_options is refused"
+            why = "stream_options is refused" if streams and "stream_options" in self.left_out else "no usage is sent"
             lines.append(f"{why}: token counts are the tokenizer's")
-        return tuple(lines)
+        return lines
 
     def _refused(self, refusal: str, fields: Mapping[str, object]) -> str | None:
-        """Our name of the field that is named next to where a refusal says that a field is unknown, or of streaming.
-
-        A mention alone says nothing: "requires fewer max_tokens".
-        """
+        """Our name of the field that a refusal calls unknown. A mention says nothing: "requires fewer max_tokens"."""
         ours = {self.renamed.get(name, name): name for name in fields if name not in self.left_out}
-        if self.stream_usage:
-            ours["stream_options"] = "stream_options"
-        if self.streams:
-            ours |= dict.fromkeys(("stream", "streaming", "Streaming"), "stream")
+        if "stream" in ours:
+            ours |= dict.fromkeys(("streaming", "Streaming"), "stream")
         name = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, ours))})(?![\w-])")
         for clause in _CLAUSE.split(refusal):
             for said in _IS_UNKNOWN.finditer(clause):
@@ -211,42 +135,41 @@ class Dialect:
                     nearest = min(named, key=lambda at: max(at.start() - said.end(), said.start() - at.end()))
                     return ours[nearest[0]]
         # Some refuse streaming in other words, and no answer is lost or longer without it.
-        mentioned = {ours[found] for found in name.findall(refusal)}
-        return next((field for field in ("stream_options", "stream") if field in mentioned), None)
+        mentioned = [ours[found] for found in name.findall(refusal)]
+        return max((field for field in mentioned if field in _STREAM), key=len, default=None)
 
 
 @dataclass(kw_only=True, slots=True)
 class OpenAISession:
-    """A model on a server, with what has been learnt of the server so far."""
+    """A model on a server, with what has been learnt of the server."""
 
     client: AsyncOpenAI
-    key: ApiKey
+    address: Address
     model: str
-    """Its name on the server."""
     began: Served
-    """What was known when the session began."""
     tokenizer: Tokenizer | None
     timeout_s: float
     sampler_names: Mapping[str, str]
-    """The samplers that are sent beside `temperature`: our name to the server's."""
+    """The samplers beside `temperature`: our name to the server's."""
     dialect: Dialect = field(default_factory=Dialect)
     fields: Mapping[str, object] = field(default_factory=dict)
     """Sent with every request; a text `{nonce}` is another in each."""
-    pace: Pace = field(default_factory=Pace)
+    interval_s: float = 0.0
+    """Least time between the starts of two requests."""
     slots: Slots = field(default_factory=Slots)
     process: ServerProcess | None = None
-    """The server, where it was started for this session."""
-    usage: Usage = field(default_factory=Usage)
+    next_start: float = 0.0
+    leaves_out_cached: bool = False
+    """Whether the server's `prompt_tokens` leave out the cached ones."""
     shortest_answered: float = inf
     """Tokens of the shortest prompt that was answered with a text."""
 
     @property
     def served(self) -> Served:
-        """What was known as it began, and what the server has refused since."""
-        learnt = list(self.dialect.concessions())
+        learnt = self.dialect.concessions()
         if self.slots.count:
             learnt.append(f"{self.slots.count:,} slots: prompts of one context go to the same one, one after another")
-        if self.usage.leaves_out_cached:
+        if self.leaves_out_cached:
             learnt.append("prompt_tokens leaves out cached_tokens: both are added")
         return replace(self.began, lines=(*self.began.lines, *learnt), slots=self.slots.count or None)
 
@@ -254,35 +177,65 @@ class OpenAISession:
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
         """Send one prompt, without the fields that the server refuses, until it answers or a fault remains."""
+        names, given = self.sampler_names, sampling.beside_temperature(sample.seed)
         with self.slots.one_for(prompt) as slot:
-            fields = {**slot, **self._fields(sample, sampling)}
+            fields: dict[str, object] = {
+                **_STREAM,
+                **slot,
+                "temperature": sampling.temperature,
+                self.dialect.bound: sampling.generated_tokens,
+                **{names[name]: value for name, value in given.items() if name in names},
+                # No other request has the nonce, that of an earlier run neither: the server may remember it.
+                **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.fields.items()},
+            }
             while True:
-                await self.pace.wait()
-                request = self._request(sample, prompt, fields)
+                await self._wait()
+                request = Request(
+                    model=self.model,
+                    prompt=prompt,
+                    fields=self.dialect.accepted(fields),
+                    api="completions" if self.began.plain else "chat",
+                    built_tokens=sample.built_tokens,
+                )
                 try:
                     generation = await exchange(self.client, request, timeout_s=self.timeout_s, on_token=on_token)
-                    self.dialect.answered(streamed=generation.streamed, counted=generation.server_counted)
-                    generation = self.usage.of_whole_prompt(generation, built_tokens=sample.built_tokens)
+                    self.dialect.stream_ignored |= "stream" in request.fields and not generation.streamed
+                    self.dialect.uncounted |= not generation.server_counted
+                    generation = self._with_whole_prompt(generation, built_tokens=sample.built_tokens)
                     self._check_answer(generation, sample, sampling)
                     return generation
                 except EngineFault as fault:
                     if self.process is not None and self.process.has_ended:
                         raise EngineFault("server_ended", self.process.why_ended(), fatal=True) from fault
-                    said, refused = self.key.hide_in(fault.detail), fault.kind == "bad_request"
-                    # Requests in flight together are refused together. The first refusal changes the dialect; the
-                    # others are sent again in it.
-                    outdated = refused and request != self._request(sample, prompt, fields)
+                    said, refused = self.address.hide_in(fault.detail), fault.kind == "bad_request"
+                    # Of requests that are refused together, the first changes the dialect, and all are sent again.
+                    outdated = refused and request.fields != self.dialect.accepted(fields)
                     if not outdated and not (refused and self.dialect.concede(said, fields)):
-                        raise EngineFault(
-                            fault.kind,
-                            said,
-                            retryable=fault.retryable,
-                            fatal=fault.fatal,
-                            retry_after_s=fault.retry_after_s,
-                        ) from fault
+                        fault.detail, fault.args = said, (f"{fault.kind}: {said}",)
+                        raise
+
+    async def _wait(self) -> None:
+        """Wait until the next request may start."""
+        now = time.monotonic()
+        start = max(now, self.next_start)
+        self.next_start = start + self.interval_s
+        if start > now:
+            await asyncio.sleep(start - now)
+
+    def _with_whole_prompt(self, generation: Generation, *, built_tokens: int) -> Generation:
+        """The generation with the count of its whole prompt; the built length where the server counts nothing.
+
+        More cached tokens than prompt tokens can only stand beside each other, and do so from then on.
+        """
+        counted, cached = generation.prompt_tokens, (generation.cached_tokens or 0) + (generation.written_tokens or 0)
+        self.leaves_out_cached |= generation.server_counted and cached > counted
+        if self.leaves_out_cached and generation.server_counted:
+            counted += cached
+        if not counted:
+            return replace(generation, prompt_tokens=built_tokens, server_counted=False)
+        return replace(generation, prompt_tokens=counted)
 
     def _check_answer(self, generation: Generation, sample: Sample, sampling: Sampling) -> None:
-        """Raise `EngineFault` for an answer of no token, or of the only one that the window had room for."""
         if generation.text.strip():
             self.shortest_answered = min(self.shortest_answered, sample.built_tokens)
         if generation.completion_tokens == 0 and self.shortest_answered < sample.built_tokens:
@@ -292,24 +245,3 @@ class OpenAISession:
         if is_cut and generation.server_counted and generation.completion_tokens == 1 < sampling.generated_tokens:
             # Not tried again: an equal prompt leaves no more room.
             raise EngineFault(NO_ROOM, f"one token of an answer to a prompt of {generation.prompt_tokens:,} tokens")
-
-    def _request(self, sample: Sample, prompt: Prompt, fields: Mapping[str, object]) -> Request:
-        return Request(
-            model=self.model,
-            prompt=prompt,
-            fields=self.dialect.accepted(fields),
-            api="completions" if self.began.plain else "chat",
-            streams=self.dialect.streams,
-            stream_usage=self.dialect.stream_usage,
-            built_tokens=sample.built_tokens,
-        )
-
-    def _fields(self, sample: Sample, sampling: Sampling) -> dict[str, object]:
-        names, given = self.sampler_names, sampling.beside_temperature(sample.seed)
-        return {
-            "temperature": sampling.temperature,
-            self.dialect.bound: sampling.generated_tokens,
-            **{names[name]: value for name, value in given.items() if name in names},
-            # No other request has the nonce, that of an earlier run neither: the server may remember it.
-            **{name: uuid.uuid4().hex if value == _NONCE else value for name, value in self.fields.items()},
-        }

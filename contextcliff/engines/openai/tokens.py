@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal, TypeVar
-from unicodedata import normalize
+from typing import Any, Literal, TypeVar
 
 import httpx2
 
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.http import ApiKey
-from contextcliff.engines.openai.server_json import MOST_COUNTED, count_at, list_at, parsed_object, text_at
+from contextcliff.engines.openai.http import Address
+from contextcliff.engines.openai.server_json import count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
 from contextcliff.text.control_tokens import like_tokens
@@ -27,17 +26,20 @@ from contextcliff.text.tokens import (
     tokenise,
 )
 
-T = TypeVar("T")
 TokenCounter = Literal["llama_server", "vllm", "koboldcpp"]
+_MOST_SPECIAL_TOKENS = 16
+_MARK = "contextcliff"
+_PARAGRAPH = "\n\n"
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenServer:
-    """A server that counts tokens: its address without `/v1`, its model, and the API that prompts go to."""
+    """A server that counts tokens, its model, and the API that prompts go to."""
 
     http: httpx2.Client
-    root: str
-    key: ApiKey
+    address: Address
     model: str
     api: Api
     template_arguments: Mapping[str, object]
@@ -45,64 +47,23 @@ class TokenServer:
     def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, object]:
         """The JSON object that a route answers. Raises `RunError`, whose text does not hold the key."""
         try:
-            answer = self.http.post(f"{self.root}{path}", json=dict(body), headers=self.key.headers())
+            answer = self.http.post(f"{self.address.root}{path}", json=dict(body), headers=self.address.headers())
             answer.raise_for_status()
             return parsed_object(answer.text)
         except (httpx2.HTTPError, ValueError) as error:
-            reason = self.key.hide_in(str(error)) or type(error).__name__
-            raise RunError(f"{self.root}{path}: the server can't count tokens ({reason})") from error
+            reason = self.address.hide_in(str(error)) or type(error).__name__
+            raise RunError(f"{self.address.root}{path}: the server can't count tokens ({reason})") from error
 
     def found(self, path: str, value: T | None) -> T:
         """What was found in the answer of a route. Raises `RunError` for None."""
         if value is None:
-            raise RunError(f"{self.root}{path}: the server can't count tokens (nothing of use in its answer)")
+            raise RunError(f"{self.address.root}{path}: the server can't count tokens (nothing of use in its answer)")
         return value
 
-
-_MOST_SPECIAL_TOKENS = 16
-_MARK = "contextcliff"
-_CHECKS = 3
-_PARAGRAPH = "\n\n"
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>")
-
-
-@dataclass(kw_only=True, slots=True)
-class ChatFrame:
-    """What the model's chat template puts around a message of the user alone, as the server has shown it.
-
-    It is learnt from one word, and checked against the server's own on the first prompts. Where a template does more
-    than to put the message in its place, the server goes on being asked for each prompt.
-    """
-
-    server: TokenServer
-    _around: tuple[str, str] | None = None
-    _checks_left: int = _CHECKS
-    _is_fixed: bool = True
-
-    def framed(self, prompt: Prompt) -> str:
-        """The prompt in the chat template."""
-        text = prompt.user
-        # Templates strip messages; one with blanks around it is the server's to frame.
-        alone = prompt.system is None and not prompt.turns and bool(text) and text == text.strip()
-        if not (alone and self._is_fixed):
-            return self.asked(prompt)
-        if self._around is None:
-            before, mark, after = self.asked(Prompt(user=_MARK)).partition(_MARK)
-            self._around, self._is_fixed = (before, after), bool(mark) and _MARK not in after
-            return self.framed(prompt)
-        framed = text.join(self._around)
-        if self._checks_left:
-            self._checks_left -= 1
-            asked = self.asked(prompt)
-            self._is_fixed = asked == framed
-            return asked
-        return framed
-
-    def asked(self, prompt: Prompt) -> str:
-        """The prompt in the chat template, as the server says."""
-        path, arguments = "/apply-template", dict(self.server.template_arguments)
-        request = {"messages": messages(prompt), "chat_template_kwargs": arguments}
-        return self.server.found(path, text_at(self.server.post(path, request), "prompt") or None)
+    def counted(self, path: str, body: Mapping[str, object], name: str) -> int:
+        """A count in the answer of a route: at most a token for each byte that was sent, and some around them."""
+        most = len(str(body).encode()) + _MOST_SPECIAL_TOKENS
+        return self.found(path, count_at(self.post(path, body), name, most=most))
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -113,10 +74,6 @@ class LlamaServerTokenizer:
     server: TokenServer
     has_estimated: bool = False
     """Whether the tokens of a text could only be counted, and their offsets are estimates."""
-    _frame: ChatFrame = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._frame = ChatFrame(server=self.server)
 
     def starts(self, text: str) -> Sequence[int]:
         starts = piece_starts(text, self._pieces(text))
@@ -131,7 +88,7 @@ class LlamaServerTokenizer:
         if not asked:
             return ()
         in_prompts, in_texts = (self._pieces("\n".join(asked), special=special) for special in (True, False))
-        framed = self._frame.asked(Prompt(user=_MARK)) if self.server.api == "chat" else ""
+        framed = self._framed(Prompt(user=_MARK)) if self.server.api == "chat" else ""
         return [each for each in asked if each in in_prompts and (each not in in_texts or each in framed)]
 
     def _pieces(self, text: str, *, special: bool = True) -> Sequence[str | Sequence[int]]:
@@ -149,9 +106,14 @@ class LlamaServerTokenizer:
         return counted
 
     def count_prompt(self, prompt: Prompt) -> int:
-        framed = self._frame.framed(prompt) if self.server.api == "chat" else plain_text(prompt)
-        body = {"content": framed, "add_special": True, "parse_special": True}
-        return self.server.found("/tokenize", len(list_at(self.server.post("/tokenize", body), "tokens")) or None)
+        framed = self._framed(prompt) if self.server.api == "chat" else plain_text(prompt)
+        answer = self.server.post("/tokenize", {"content": framed, "add_special": True, "parse_special": True})
+        return self.server.found("/tokenize", len(list_at(answer, "tokens")) or None)
+
+    def _framed(self, prompt: Prompt) -> str:
+        path, arguments = "/apply-template", dict(self.server.template_arguments)
+        answer = self.server.post(path, {"messages": messages(prompt), "chat_template_kwargs": arguments})
+        return self.server.found(path, text_at(answer, "prompt") or None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,17 +124,14 @@ class VllmTokenizer:
     server: TokenServer
 
     def starts(self, text: str) -> Sequence[int]:
-        return counted_starts(
-            text, lambda block: self._count({"prompt": block, "add_special_tokens": False}, most=_most_tokens(block))
-        )
+        return counted_starts(text, self._count)
 
     def count_prompt(self, prompt: Prompt) -> int:
         if self.server.api == "completions":
-            text = plain_text(prompt)
-            return self._count({"prompt": text, "add_special_tokens": True}, most=_most_tokens(text))
-        arguments = dict(self.server.template_arguments)
-        conversation = {"messages": messages(prompt), "add_generation_prompt": True}
-        return self._count({**conversation, "chat_template_kwargs": arguments})
+            return self._count(plain_text(prompt), special=True)
+        conversation = {**self._conversation(prompt), "add_generation_prompt": True}
+        # The template may be longer than the prompt.
+        return self.server.found("/tokenize", count_at(self.server.post("/tokenize", conversation), "count"))
 
     def control_tokens(self, texts: Iterable[str]) -> Collection[str]:
         """What is one token, and no plain tag as of HTML or one that the chat template writes.
@@ -182,18 +141,20 @@ class VllmTokenizer:
         asked = like_tokens(texts)
         if not asked:
             return ()
-        single = self._tokens({"prompt": "\n".join(asked), "add_special_tokens": False})
-        alone = {"messages": messages(Prompt(user=_MARK)), "chat_template_kwargs": dict(self.server.template_arguments)}
-        framed = self._tokens(alone) if single and self.server.api == "chat" else ()
+        single = self._tokens({"model": self.server.model, "prompt": "\n".join(asked), "add_special_tokens": False})
+        framed = self._tokens(self._conversation(Prompt(user=_MARK))) if single and self.server.api == "chat" else ()
         return [each for each in asked if each in single and (each in framed or not _TAG.fullmatch(each))]
 
-    def _tokens(self, body: Mapping[str, object]) -> Sequence[object]:
-        answer = self.server.post("/tokenize", {"model": self.server.model, **body, "return_token_strs": True})
-        return list_at(answer, "token_strs")
+    def _count(self, text: str, *, special: bool = False) -> int:
+        body = {"model": self.server.model, "prompt": text, "add_special_tokens": special}
+        return self.server.counted("/tokenize", body, "count")
 
-    def _count(self, body: Mapping[str, object], *, most: int = MOST_COUNTED) -> int:
-        answer = self.server.post("/tokenize", {"model": self.server.model, **body})
-        return self.server.found("/tokenize", count_at(answer, "count", most=most))
+    def _conversation(self, prompt: Prompt) -> dict[str, object]:
+        arguments = dict(self.server.template_arguments)
+        return {"model": self.server.model, "messages": messages(prompt), "chat_template_kwargs": arguments}
+
+    def _tokens(self, body: Mapping[str, object]) -> Sequence[object]:
+        return list_at(self.server.post("/tokenize", {**body, "return_token_strs": True}), "token_strs")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -209,14 +170,11 @@ class KoboldTokenizer:
         return counted_starts(text, lambda block: self._count(block) - beginning)
 
     def count_prompt(self, prompt: Prompt) -> int:
-        """Tokens of the messages with an estimated frame for each, or of the plain text for `completions`."""
         count = plain_tokens if self.server.api == "completions" else framed_tokens
         return count(prompt, self._count)
 
     def _count(self, text: str) -> int:
-        path = "/api/extra/tokencount"
-        answer = self.server.post(path, {"prompt": text})
-        return self.server.found(path, count_at(answer, "value", most=_most_tokens(text)))
+        return self.server.counted("/api/extra/tokencount", {"prompt": text}, "value")
 
 
 TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
@@ -224,26 +182,17 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
     "vllm": VllmTokenizer,
     "koboldcpp": KoboldTokenizer,
 }
-"""The tokenizer for each kind of routes; each is constructed with `name` and `server`."""
 
 
-def _most_tokens(text: str) -> int:
-    """Tokens that a text can have: one a byte, and some that begin and end it."""
-    return len(text.encode()) + _MOST_SPECIAL_TOKENS
-
-
-def _pieces(answer: Mapping[str, object]) -> list[str | list[int]] | None:
+def _pieces(answer: Mapping[str, object]) -> Sequence[str | Sequence[int]] | None:
     """The text of each token, or its bytes if it ends inside a character; None if a token has neither."""
-    pieces: list[str | list[int]] = []
-    for token in list_at(answer, "tokens"):
-        match token:
-            case {"piece": str(text)}:
-                pieces.append(text)
-            case {"piece": list(octets)} if all(isinstance(octet, int) and 0 <= octet < 256 for octet in octets):
-                pieces.append(octets)
-            case _:
-                return None
-    return pieces
+    tokens = list_at(answer, "tokens")
+    pieces: list[Any] = [token.get("piece") if isinstance(token, dict) else None for token in tokens]
+    return pieces if all(isinstance(piece, str) or _are_bytes(piece) for piece in pieces) else None
+
+
+def _are_bytes(piece: object) -> bool:
+    return isinstance(piece, list) and all(isinstance(octet, int) and 0 <= octet < 256 for octet in piece)
 
 
 _SPM_BLANK = "\u2581"
@@ -251,53 +200,22 @@ _SPM_BLANK = "\u2581"
 
 
 def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int] | None:
-    """The offset in `text`, in characters, at which each token begins; None where the pieces are another text.
+    """The offset in `text`, in characters, at which each token begins; None if the pieces are another text.
 
-    A piece is text, or a list of bytes where the token ends inside a character; such a character belongs to the token
-    that begins it. Pieces may differ from the text in blanks (SentencePiece sets one before it and after special
-    tokens), in case, and as NFKC does.
+    A piece is a list of bytes where the token ends inside a character, which belongs to the token that begins it.
+    SentencePiece sets a blank before a text, whose token begins with the text.
     """
     encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
-    whole = b"".join(encoded)
-    offsets = list(accumulate(map(len, encoded), initial=0))[:-1]
     try:
-        said = whole.decode()
+        said = b"".join(encoded).decode()
     except UnicodeDecodeError:
         return None
-    places: Sequence[int] | None = range(len(text)) if said == text else _places(said, text)
-    if places is None:
+    before = 0 if said == text else 1
+    if before and said != f" {text.replace(_SPM_BLANK, ' ')}":
         return None
+    places: Sequence[int] = range(len(said))
     if not said.isascii():
-        places = [place for place, character in zip(places, said, strict=True) for _ in character.encode()]
+        places = [place for place, character in enumerate(said) for _ in character.encode()]
     # A token may be empty, and so may what is left after the last character.
-    return [0 if offset == 0 else places[min(offset, len(whole) - 1)] for offset in offsets] if text else []
-
-
-def _places(said: str, text: str) -> list[int] | None:
-    """Where each character of `said` stands in `text`; None unless they differ in blanks, case and NFKC alone."""
-    if said == f" {text.replace(_SPM_BLANK, ' ')}":
-        return [0, *range(len(text))]
-    letters, others = _letters(said), _letters(text)
-    if [letter for letter, _ in letters] != [letter for letter, _ in others]:
-        return None
-    place_of: dict[int, int] = {}
-    for (_, index), (_, place) in zip(letters, others, strict=True):
-        place_of.setdefault(index, place)
-    places, place = [], 0
-    for index in range(len(said)):
-        place = place_of.get(index, place)
-        places.append(place)
-        place += 1
-    # Blanks that the text does not have stand where the next character does.
-    return list(accumulate(reversed(places), min, initial=len(text) - 1))[:0:-1]
-
-
-def _letters(text: str) -> list[tuple[str, int]]:
-    """The parts of every character that is no blank, each with the character's place."""
-    return [
-        (letter, place)
-        for place, character in enumerate(text)
-        if character != _SPM_BLANK
-        for letter in normalize("NFKD", character).casefold()
-        if not letter.isspace()
-    ]
+    offsets = accumulate(map(len, encoded[:-1]), initial=0)
+    return [max(0, places[min(offset, len(places) - 1)] - before) for offset in offsets] if text else []
