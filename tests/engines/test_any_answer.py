@@ -21,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from contextcliff.annotation.openai_embedding import EndpointSession
+from contextcliff.annotation.embedding import embeddings
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import ApiKey, async_client, client
@@ -215,7 +215,7 @@ class Asking:
             with openai.OpenAI(
                 base_url=f"{self.address}/v1", api_key="k", max_retries=0, http_client=client(timeout_s=5.0)
             ) as connection:
-                EndpointSession(client=connection, model="m", key=ApiKey()).embed(["one"])
+                embeddings(connection, "m", ApiKey(), ["one"])
             return None
         facts = detect(self.http, f"{self.address}/v1", ApiKey(), name=None)
         "\n".join(facts.lines()).encode()
