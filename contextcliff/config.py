@@ -42,7 +42,7 @@ from contextcliff.reporting.reporting_settings import ReportingSettings
 from contextcliff.settings import GivenPath, Label, NonNegativeInt, settings
 from contextcliff.tasks.task import Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.none import NoTracker
+from contextcliff.tracking.tracker import NoTracker
 
 _GROUPS: Mapping[str, type] = {
     **{"action": Action, "model": Model, "engine": Engine, "tokenizer": TokenizerChoice, "task": Task},

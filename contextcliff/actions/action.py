@@ -28,8 +28,7 @@ from contextcliff.seeding import digest_of
 from contextcliff.settings import folder_name
 from contextcliff.tasks.task import ContextBudget, Task
 from contextcliff.text.tokenizer_choice import TokenizerChoice
-from contextcliff.tracking.none import NoTracker
-from contextcliff.tracking.tracker import SweepPlace
+from contextcliff.tracking.tracker import NoTracker, SweepPlace
 
 if TYPE_CHECKING:
     from contextcliff.actions.prepare import Prepared

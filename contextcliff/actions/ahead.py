@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Identity, Invocation
 from contextcliff.actions.prepare import Prepared, PreparedSearch, planned_block
 from contextcliff.analysis.search import BlockKey, BlockScores, block_key, block_scores, follow, perfect_path
-from contextcliff.annotation.ask_annotators import judge_meter, requests_ahead
 from contextcliff.errors import tell
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
@@ -52,8 +51,8 @@ class Ahead:
             search = search_ahead(invocation, identity, prepared, prepared.search, store)
             planned = search.planned
         if (judge := invocation.judge) is not None:
-            asked = requests_ahead(judge, planned, store, run_id=identity.run_id, sampling=invocation.sampling)
-            judging = judge_meter(judge, invocation.budget).worst(asked)
+            asked = judge.requests_ahead(planned, store, run_id=identity.run_id, sampling=invocation.sampling)
+            judging = judge.meter(invocation.budget).worst(asked)
         missing = store.missing(planned) if search is None else search.least
         return cls(
             invocation=invocation, prepared=prepared, meter=meter, search=search, missing=missing, judging=judging

@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from contextcliff.actions.action import RunState
-from contextcliff.annotation.ask_annotators import ask_judge, embed_texts
-from contextcliff.annotation.embedder import KeptVectors
-from contextcliff.annotation.judge import recall_ratings
+from contextcliff.annotation.embedder import embed_texts, kept_vectors
+from contextcliff.annotation.judge import ask_judge, recall_ratings
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.execution.scoring import Scorer, recall
 from contextcliff.execution.signals import signalled
@@ -91,7 +90,7 @@ def _scorer(run: RunState, outcomes: Sequence[Outcome], documents: Mapping[str, 
     stored, embedder = run.store.run(run.run_id), run.invocation.embedder
     vectors_of = None
     if embedder is not None and stored is not None and stored.facts.embedder is not None:
-        vectors_of = KeptVectors(embedder, run.store).of
+        vectors_of = kept_vectors(embedder, run.store)
     samples = [outcome.sample for outcome in outcomes]
     return Scorer(run.invocation.task, samples, documents, vectors_of=vectors_of)
 

@@ -29,7 +29,6 @@ from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass
 from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
 from contextcliff.analysis.walk import AbsoluteThreshold
-from contextcliff.annotation.ask_annotators import check_judge, judge_meter, requests_ahead
 from contextcliff.engines.engine import Download, Served
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
@@ -177,13 +176,13 @@ def _judging(invocation: Invocation, run_id: str, planned: Sequence[PlannedSampl
     judge = invocation.judge
     if judge is None:
         return None
-    check_judge(judge, invocation.budget)
-    ahead = requests_ahead(judge, planned, store, run_id=run_id, sampling=invocation.sampling)
+    judge.check(invocation.budget)
+    ahead = judge.requests_ahead(planned, store, run_id=run_id, sampling=invocation.sampling)
     return JudgePlan(
         requests=len(ahead),
         prompt_tokens=sum(item.sample.built_tokens for item in ahead),
         completion_tokens=answer_tokens((item.sample for item in ahead), judge.sampling),
-        usd=judge_meter(judge, invocation.budget).worst(ahead).usd,
+        usd=judge.meter(invocation.budget).worst(ahead).usd,
     )
 
 

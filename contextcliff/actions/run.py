@@ -16,7 +16,6 @@ from contextcliff.actions.prepare import check_search, deployment
 from contextcliff.actions.report import command_line, report, require_cap
 from contextcliff.actions.send import send
 from contextcliff.actions.track import LiveTracking
-from contextcliff.annotation.ask_annotators import check_judge
 from contextcliff.errors import ConfigError, ExitCode, RunError, tell
 from contextcliff.execution.budget import DEFAULT_USD
 from contextcliff.execution.runner import in_turn
@@ -106,7 +105,7 @@ def _check(invocation: Invocation) -> None:
     read_baseline(invocation)
     invocation.engine.check()
     if invocation.judge is not None:
-        check_judge(invocation.judge, invocation.budget)
+        invocation.judge.check(invocation.budget)
 
 
 @contextmanager

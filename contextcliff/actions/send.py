@@ -13,7 +13,7 @@ from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import Ahead, SearchAhead, refuse_beyond
 from contextcliff.actions.like import read_baseline, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, planned_block, prepare, stored_before
-from contextcliff.annotation.ask_annotators import check_embedder
+from contextcliff.annotation.embedder import check_embedder
 from contextcliff.engines.engine import Served
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Runner

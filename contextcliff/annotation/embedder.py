@@ -1,23 +1,22 @@
-"""What an embedder is: texts in, one vector each out."""
+"""Embedders: texts in, one vector each out, which the store keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from dataclasses import replace
+from typing import Literal, Protocol
 
+from contextcliff.errors import RunError, tell
 from contextcliff.execution.store import Store
+from contextcliff.reporting.progress import phase
 from contextcliff.seeding import digest_of
 
 Vector = tuple[float, ...]
 
 
-class EmbeddingSession(Protocol):
-    """An embedder that is ready."""
-
-    def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
-        """A vector for each text, all of one length. Raises `RunError`."""
-        ...
+Embed = Callable[[Sequence[str]], tuple[Vector, ...]]
+"""Gives a vector for each text, all of one length. Raises `RunError`."""
 
 
 class Embedder(Protocol):
@@ -37,40 +36,57 @@ class Embedder(Protocol):
         """What determines the vectors. Raises `ConfigError` for weights that are absent."""
         ...
 
-    def open(self) -> AbstractContextManager[EmbeddingSession]:
+    def open(self) -> AbstractContextManager[Embed]:
         """Load the model, or connect to where it is served."""
         ...
 
 
-def embed_missing(embedder: Embedder, texts: Iterable[str], store: Store, *, done: Callable[[int], None]) -> None:
-    """Embed every text without a vector and keep each batch; `done` is called with its size. Raises `RunError`."""
+def check_embedder(embedder: Embedder) -> None:
+    """Embed one short text, before anything is paid for. Raises `ConfigError`, `RunError` where that can't be done."""
+    with embedder.open() as embed:
+        embed(["."])
+
+
+def embed_texts(
+    embedder: Embedder, texts: Iterable[str], store: Store, *, run_id: str, progress: bool
+) -> Literal["embedded", "failed", "interrupted"]:
+    """Embed and keep what has no vector yet, and record in the run which embedder did it.
+
+    `failed` after a warning: scores then do without vectors, and the same command goes on.
+    `interrupted` by Ctrl-C or SIGTERM.
+    """
     identity = _identity(embedder)
     wanted = {_key(identity, text): text for text in texts}
     there = store.vectors(wanted)
     missing = [(key, text) for key, text in wanted.items() if key not in there]
-    if not missing:
-        return
-    with embedder.open() as session:
-        for start in range(0, len(missing), embedder.batch):
-            batch = missing[start : start + embedder.batch]
-            vectors = session.embed([text for _, text in batch])
-            store.keep_vectors({key: vector for (key, _), vector in zip(batch, vectors, strict=True)})
-            done(len(batch))
+    try:
+        with phase(f"embeddings · {embedder.name}", shown=progress) as done:
+            if missing:
+                with embedder.open() as embed:
+                    for start in range(0, len(missing), embedder.batch):
+                        batch = missing[start : start + embedder.batch]
+                        vectors = embed([text for _, text in batch])
+                        store.keep_vectors({key: vector for (key, _), vector in zip(batch, vectors, strict=True)})
+                        done(len(batch))
+    except RunError as error:
+        tell(f"warning: {error}; coherence is not measured: the same command goes on")
+        return "failed"
+    except KeyboardInterrupt:
+        return "interrupted"
+    store.change_facts(run_id, lambda facts: replace(facts, embedder=embedder.name))
+    return "embedded"
 
 
-class KeptVectors:
-    """The vectors of one embedder that a store keeps, each read once."""
+def kept_vectors(embedder: Embedder, store: Store) -> Callable[[Sequence[str]], Mapping[str, Vector]]:
+    """What gives the vectors of those texts that have one in the store."""
+    identity = _identity(embedder)
 
-    def __init__(self, embedder: Embedder, store: Store) -> None:
-        self._identity = _identity(embedder)
-        self._store = store
-        self._known: dict[str, Vector] = {}
+    def kept(texts: Sequence[str]) -> Mapping[str, Vector]:
+        keys = {text: _key(identity, text) for text in texts}
+        there = store.vectors(keys.values())
+        return {text: there[key] for text, key in keys.items() if key in there}
 
-    def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        """The vectors of those texts that have one."""
-        keys = {text: _key(self._identity, text) for text in texts}
-        self._known.update(self._store.vectors(key for key in keys.values() if key not in self._known))
-        return {text: self._known[key] for text, key in keys.items() if key in self._known}
+    return kept
 
 
 def _identity(embedder: Embedder) -> str:

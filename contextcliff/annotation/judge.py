@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
 from contextcliff.engines.engine import Deployment, Engine
+from contextcliff.execution.budget import Budget, Meter
+from contextcliff.execution.runner import Runner
+from contextcliff.execution.schedule import Listed
+from contextcliff.execution.scoring import recall
+from contextcliff.execution.signals import Stop, Stoppable
 from contextcliff.execution.store import PlannedSample, Respondent, Store
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.report import shown_model
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
+from contextcliff.reporting.progress import progress_of
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Int, NonNegativeInt, PositiveInt, settings
 
@@ -30,6 +37,7 @@ _CHARACTERS_A_TOKEN = 6
 _FRAME_TOKENS = 64
 """The judge's chat template, which is not known before it is open."""
 _CONTEXT_TOKENS = 4_096
+"""Room for one answer."""
 _PLAIN_CACHE = KVPolicy(name="none")
 
 
@@ -49,18 +57,22 @@ class Judge:
         """Greedy."""
         return Sampling(max_tokens=self.max_tokens, thinking_tokens=self.thinking_tokens)
 
-    @property
-    def deployment(self) -> Deployment:
-        """An unquantised cache, and room for one answer."""
-        return Deployment(model=self.model, kv_policy=_PLAIN_CACHE, context_tokens=_CONTEXT_TOKENS)
+    def check(self, budget: Budget) -> None:
+        """Raise `ConfigError` without weights or a key, or without a price under a budget of dollars."""
+        self.respondent()
+        self.engine.check()
+        self.meter(budget)
+
+    def meter(self, budget: Budget) -> Meter:
+        """Counts what the judge takes. Raises `ConfigError` where a budget of dollars meets one without a price."""
+        return Meter(budget, self.model.price, sampling=self.sampling, key="judge.model")
 
     def respondent(self) -> Respondent:
         """Who rates. Raises `ConfigError` for weights that are absent."""
-        return Respondent(
-            identity=self.engine.identity(self.model, _PLAIN_CACHE), sampling=self.sampling, label="judge"
-        )
+        identity = self.engine.identity(self.model, _PLAIN_CACHE)
+        return Respondent(identity=identity, sampling=self.sampling, label="judge")
 
-    def requests(self, scored: Sequence[ScoredSample], *, served: str | None) -> Mapping[str, PlannedSample]:
+    def requests(self, scored: Iterable[ScoredSample], *, served: str | None) -> Mapping[str, PlannedSample]:
         """What the judge is asked, by the sample_id of the answer; equal requests are one."""
         respondent = self.respondent()
         return {
@@ -71,16 +83,30 @@ class Judge:
             if item.score is not None and item.generation is not None
         }
 
-    def longest_requests(self, samples: Iterable[Sample], sampling: Sampling) -> tuple[PlannedSample, ...]:
-        """What rating takes, one a sample, of answers that are not there yet: as long as `sampling` lets them be."""
-        respondent = self.respondent()
-        return tuple(
-            _request(sample, _longest_answer(sample, sampling), self.rubric, respondent, served=None, right=False)
-            for sample in samples
-        )
+    def requests_ahead(
+        self, planned: Iterable[PlannedSample], store: Store, *, run_id: str, sampling: Sampling
+    ) -> tuple[PlannedSample, ...]:
+        """What it is yet to be asked: of stored answers, and of others as long as `sampling` lets them be."""
+        ordinary = {item.key: item for item in planned if item.sample.is_ordinary}
+        coming = {item.key: item for item in store.missing(ordinary.values())}
+        run, respondent = store.run(run_id), self.respondent()
+        served = None if run is None else run.facts.judge_served
+        stored = recall(store, run_id, [item for key, item in ordinary.items() if key not in coming])
+        # What an answer scores does not enter the judge's request, and prose takes long to score.
+        of_stored = [
+            _request(each.sample, each.generation.text, self.rubric, respondent, served=served)
+            for each in stored
+            if each.unscored is None and each.generation is not None
+        ]
+        longest = [
+            _request(each.sample, longest_answer(each.sample, sampling), self.rubric, respondent)
+            for each in coming.values()
+        ]
+        return (*store.missing(of_stored), *longest)
 
 
-def _longest_answer(sample: Sample, sampling: Sampling) -> str:
+def longest_answer(sample: Sample, sampling: Sampling) -> str:
+    """A text as long as the sampling lets an answer be."""
     tokens = sampling.for_answer(sample.answer_tokens).max_tokens
     asked = f"{sample.question}{''.join(sample.answers)}"
     # Scripts that set no spaces have tokens of a character or less.
@@ -88,7 +114,7 @@ def _longest_answer(sample: Sample, sampling: Sampling) -> str:
 
 
 def _request(
-    asked: Sample, answer: str, rubric: str, respondent: Respondent, *, served: str | None, right: bool
+    asked: Sample, answer: str, rubric: str, respondent: Respondent, *, served: str | None = None, right: bool = False
 ) -> PlannedSample:
     said = answer[:_MOST_CHARACTERS]
     reference = "; ".join(asked.answers)
@@ -101,11 +127,13 @@ def _request(
     )
     prompt = Prompt(user=user)
     identity = digest_of("judge", user)
+    plain = sum(character.isascii() for character in user)
     sample = Sample(
         sample_id=f"judge-{identity[:16]}",
         task="judge",
         context_tokens=0,
-        built_tokens=_most_tokens(user),
+        # By a tokenizer that is not known, rather too many: a budget counts by it.
+        built_tokens=_FRAME_TOKENS + -(-plain // 3) + 2 * (len(user) - plain),
         depth=None,
         trial=0,
         document_id="",
@@ -118,12 +146,6 @@ def _request(
     return PlannedSample(
         sample=sample, prompt_sha256=prompt.sha256, key=respondent.key(sample, prompt.sha256, served=served)
     )
-
-
-def _most_tokens(text: str) -> int:
-    """Tokens of a prompt by a tokenizer that is not known, rather too many: a budget counts by it."""
-    plain = sum(character.isascii() for character in text)
-    return _FRAME_TOKENS + -(-plain // 3) + 2 * (len(text) - plain)
 
 
 _RATING = re.compile(r"(?<![\d.])(10|[1-9])(?![\d]|\.\d)")
@@ -172,3 +194,38 @@ def recall_ratings(
             replies[request.key] is None and request.sample.sample_id not in failed for request in requests.values()
         ),
     )
+
+
+async def ask_judge(
+    judge: Judge, scored: Sequence[ScoredSample], store: Store, *, run_id: str, budget: Budget, progress: bool
+) -> tuple[Stop | None, str]:
+    """Have every answer rated that has no rating yet, within what is left of the budget.
+
+    Returns why it stopped before its end, and then about how many answers the judge was not asked. Raises `RunError`
+    where it can't be reached; the answers are stored by then, and the same command goes on.
+    """
+    meter = judge.meter(budget)
+    room = Deployment(model=judge.model, kv_policy=_PLAIN_CACHE, context_tokens=_CONTEXT_TOKENS)
+    async with judge.engine.open(room) as session:
+        served = session.served.model
+        name = shown_model(served or judge.model.name or judge.engine.name, engine=judge.engine.name)
+        store.change_facts(run_id, lambda facts: replace(facts, judge=name, judge_served=served))
+        requests = judge.requests(scored, served=served)
+        missing = store.missing({item.key: item for item in requests.values()}.values())
+        runner = Runner(
+            session=session,
+            engine=judge.engine,
+            sampling=judge.sampling,
+            documents={},
+            store=store,
+            run_id=judge_run_id(run_id),
+            meter=meter,
+        )
+        tokens, shown = sum(item.sample.built_tokens for item in missing), progress and bool(missing)
+        with progress_of(f"judge · {name}", total_tokens=tokens, total_samples=len(missing), shown=shown) as told:
+            async with Stoppable() as stoppable:
+                async for outcome in runner.answers(Listed(missing)):
+                    told.advance(outcome.sample.built_tokens, answer=outcome.text)
+    stop = stoppable.stop or ("out of budget" if meter.ran_out else None)
+    unrated = sum(store.generation(item.key) is None for item in requests.values())
+    return stop, f"the judge was not asked about {unrated:,} of {len(requests):,} answers; " if stop else ""

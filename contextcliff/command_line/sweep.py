@@ -150,7 +150,7 @@ class SweepWatch:
         lacking = self.sweep.n_jobs == 0 or len({*here, *posted}) < self.sweep.n_jobs
         # Only a tracker that machines share has rows that are not here while jobs go on. A local one is asked at the
         # end, and never for a sweep of which nothing has begun: that would make its store.
-        if self.tracker is not None and self.tracker.is_shared:
+        if self.tracker is not None and not self.tracker.is_sqlite_file:
             asks = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
         else:
             asks = ask and bool(here)

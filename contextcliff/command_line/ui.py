@@ -18,8 +18,7 @@ from types import FrameType
 from contextcliff.command_line.compose import recompose
 from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.errors import ConfigError, ExitCode, RunError
-from contextcliff.tracking.mlflow import HOST
-from contextcliff.tracking.place import TrackingUri
+from contextcliff.tracking.mlflow import HOST, MLflowTracker
 from contextcliff.tracking.tracker import TrackingError
 
 _UP_WITHIN_S = 120.0
@@ -39,22 +38,23 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
     tracker = recompose([str(each.input_line) for each in parse_overrides(given.overrides)]).tracking.mlflow
     if tracker is None:
         raise ConfigError("tracking=none keeps no runs; give tracking=mlflow and its tracking.uri")
-    uri = TrackingUri(tracker.uri)
     try:
-        if uri.is_web:
+        if tracker.is_web:
             return _open(tracker.leaderboard(), browser=not given.no_browser)
-        if uri.database is not None and not uri.database.is_file():
-            raise ConfigError(f"tracking.uri={uri.shown}: has no runs yet; run something first, or name another store")
+        if tracker.database is not None and not tracker.database.is_file():
+            raise ConfigError(
+                f"tracking.uri={tracker.shown_uri}: has no runs yet; run something first, or name another store"
+            )
         port = given.port or _free_port()
         page = f"http://{HOST}:{port}"
         address = tracker.leaderboard(page)
     except TrackingError as error:
         raise RunError(str(error)) from error
-    return _serve(uri, port, page, address, browser=not given.no_browser)
+    return _serve(tracker, port, page, address, browser=not given.no_browser)
 
 
-def _serve(uri: TrackingUri, port: int, page: str, address: str, *, browser: bool) -> ExitCode:
-    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", uri.absolute, "--host", HOST]
+def _serve(tracker: MLflowTracker, port: int, page: str, address: str, *, browser: bool) -> ExitCode:
+    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", tracker.absolute_uri, "--host", HOST]
     signal.signal(signal.SIGTERM, _end)
     server = subprocess.Popen(  # noqa: S603 - MLflow's own command on the store that was named
         [*command, "--port", str(port)],

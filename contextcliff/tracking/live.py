@@ -15,7 +15,6 @@ from contextcliff.findings.finding import Measurement
 from contextcliff.records.sweep import SweepRow, row_to_json
 from contextcliff.tracking.metrics import CAP_TO_COME
 from contextcliff.tracking.outgoing import own_paths, without_paths
-from contextcliff.tracking.place import Opened
 from contextcliff.tracking.tracker import SweepPlace, TrackingError
 from contextcliff.tracking.upload import (
     JOB,
@@ -23,9 +22,9 @@ from contextcliff.tracking.upload import (
     NOTE,
     ROW,
     RUN_ID,
-    job_of,
     log_metrics,
     log_parameters,
+    log_tags,
     sweep_tags,
     uploads,
 )
@@ -59,29 +58,27 @@ class LiveRun:
         computes_here: bool = False,
     ) -> None:
         """`computes_here`: the model runs on this machine, so that the machine's load belongs to the run."""
-        self._store, self._run_id, self._title, self._tags = tracker.store, run_id, title, tags
-        self._parameters, self._place, self._row = parameters, place, row
+        self._tracker, self._title, self._parameters = tracker, title, parameters
+        self._tags, self._place, self._row = {**tags, RUN_ID: run_id}, place, row
         self._monitors = tracker.system_metrics and computes_here
-        self._opened: Opened | None = None
-        self._mlflow_id: str | None = None
+        self._mlflow_id = ""
         self._monitor: Any = None
         self._sent: set[Measurement] = set()
-        self._points: queue.SimpleQueue[Measurement] = queue.SimpleQueue()
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._talk, name="mlflow", daemon=True)
         self._thread.start()
         self._work.put(self._begin)
 
     def send(self, context_tokens: int, *, score: float, n_samples: int) -> None:
-        """Send the mean score of a length whose samples are answered, together with those that wait by then."""
-        for name, value in (("score", score), ("n_samples", n_samples)):
-            self._points.put(Measurement(key=f"by_length/{name}", value=value, step=context_tokens))
-        self._work.put(self._send)
+        """Send the mean score of a length whose samples are answered."""
+        named = {"score": score, "n_samples": n_samples}
+        points = [Measurement(key=f"by_length/{name}", value=named[name], step=context_tokens) for name in named]
+        self._work.put(lambda: self._log(points))
 
-    def hand_over(self) -> tuple[str, frozenset[Measurement]] | None:
-        """MLflow's id of the run, and the points that it has, when no more come; None if MLflow failed."""
+    def hand_over(self) -> tuple[str, frozenset[Measurement]]:
+        """MLflow's id of the run, and the points that it has, when no more come; empty where MLflow failed."""
         self._stop()
-        return None if self._mlflow_id is None else (self._mlflow_id, frozenset(self._sent))
+        return self._mlflow_id, frozenset(self._sent)
 
     def fail(self, why: str, *, interrupted: bool = False) -> None:
         """End the run as FAILED, or as KILLED by a signal, with the reason (one line) as its description."""
@@ -107,11 +104,15 @@ class LiveRun:
                 self._monitor.finish()
 
     def _begin(self) -> None:
-        with self._store.opened() as opened:
-            self._opened = opened
+        with self._tracker.opened() as opened:
             in_sweep = sweep_tags(opened, self._place, self._row)
-            labels = {**self._tags, RUN_ID: self._run_id, LAYOUT: UNDER_WAY, **in_sweep}
-            self._remove_earlier(opened)
+            # There is one run of each name: what earlier attempts left that never had a report goes.
+            attempts = uploads(opened, tag=RUN_ID, value=self._tags[RUN_ID])
+            if JOB in in_sweep:
+                attempts += uploads(opened, tag=JOB, value=in_sweep[JOB])
+            for run_id in {str(run.info.run_id) for run in attempts if run.data.tags.get(LAYOUT) == UNDER_WAY}:
+                opened.client.delete_run(run_id)
+            labels = {**self._tags, LAYOUT: UNDER_WAY, **in_sweep}
             run = opened.client.create_run(
                 opened.experiment_id,
                 tags={key: value for key, value in labels.items() if value},
@@ -119,7 +120,7 @@ class LiveRun:
             )
             self._mlflow_id = str(run.info.run_id)
             log_metrics(opened.client, self._mlflow_id, [CAP_TO_COME])
-            log_parameters(opened.client, self._mlflow_id, self._parameters, there={})
+            log_parameters(opened.client, self._mlflow_id, self._parameters)
             if self._monitors:
                 from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
 
@@ -127,30 +128,19 @@ class LiveRun:
                 logging.getLogger("mlflow.system_metrics").setLevel(logging.CRITICAL + 1)
 
                 monitor: Any = SystemMetricsMonitor
-                self._monitor = monitor(self._mlflow_id, tracking_uri=self._store.uri.absolute)
+                self._monitor = monitor(self._mlflow_id, tracking_uri=self._tracker.absolute_uri)
                 self._monitor.start()
 
-    def _remove_earlier(self, opened: Opened) -> None:
-        """Delete what earlier attempts left that never had a report: there is one run of each name."""
-        attempts = uploads(opened, tag=RUN_ID, value=self._run_id)
-        if self._place is not None:
-            attempts += uploads(opened, tag=JOB, value=job_of(self._place))
-        for run_id in {str(run.info.run_id) for run in attempts if run.data.tags.get(LAYOUT) == UNDER_WAY}:
-            opened.client.delete_run(run_id)
-
-    def _send(self) -> None:
-        points = [self._points.get() for _ in range(self._points.qsize())]
-        if self._opened is not None and self._mlflow_id is not None and points:
-            with self._store.still(self._opened) as client:
-                log_metrics(client, self._mlflow_id, points)
-            self._sent.update(points)
+    def _log(self, points: list[Measurement]) -> None:
+        with self._tracker.client("track") as client:
+            log_metrics(client, self._mlflow_id, points)
+        self._sent.update(points)
 
     def _end(self, why: str, status: str) -> None:
         why = without_paths(why, own_paths(self._parameters))
-        if self._opened is not None and self._mlflow_id is not None:
-            with self._store.still(self._opened) as client:
-                client.set_tag(self._mlflow_id, NOTE, why)
-                client.set_tag(self._mlflow_id, "error", why)
-                if self._row is not None:
-                    client.set_tag(self._mlflow_id, ROW, row_to_json(replace(self._row, state="failed", error=why)))
-                client.set_terminated(self._mlflow_id, status)
+        ended = {NOTE: why, "error": why}
+        if self._row is not None:
+            ended[ROW] = row_to_json(replace(self._row, state="failed", error=why))
+        with self._tracker.client("track") as client:
+            log_tags(client, self._mlflow_id, ended)
+            client.set_terminated(self._mlflow_id, status)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,12 +20,11 @@ from contextcliff.records.sweep import SweepRow, row_from_json
 from contextcliff.reporting.data_files import CONTEXTS_NAME, SAMPLES_NAME, read_contexts, sample_lines
 from contextcliff.reporting.run_names import read_parameters, read_provenance
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
-from contextcliff.settings import GivenPath, settings
+from contextcliff.settings import settings
 from contextcliff.tracking.live import UNDER_WAY, LiveRun
 from contextcliff.tracking.metrics import RULE, tags
-from contextcliff.tracking.none import NoTracker
 from contextcliff.tracking.outgoing import outgoing, own_paths, without_paths
-from contextcliff.tracking.place import MLflowStore, Opened, TrackingUri
+from contextcliff.tracking.place import MLflowStore, Opened
 from contextcliff.tracking.traces import delete_traces, log_traces
 from contextcliff.tracking.tracker import Tracked, TrackingError, model_title, run_title
 from contextcliff.tracking.upload import (
@@ -41,8 +38,8 @@ from contextcliff.tracking.upload import (
     filling,
     log_metrics,
     log_tags,
+    quoted,
     same_upload,
-    supersede,
     sweep_run,
     sweep_tags,
     uploads,
@@ -55,8 +52,8 @@ if TYPE_CHECKING:
 
     from contextcliff.reporting.stored_sweeps import StoredSweep
 
-HOST, PORT = "127.0.0.1", 5000
-PAGE = f"http://{HOST}:{PORT}"
+HOST = "127.0.0.1"
+_PAGE = f"http://{HOST}:5000"
 """Where MLflow's own command shows a local store."""
 _LAYOUT_VERSION = 2
 _COMPARISON = "contextcliff.comparison"
@@ -64,20 +61,15 @@ _FOLDER = "contextcliff.folder"
 _MANIFEST = "manifest.json"
 _NEEDED = (REPORT_NAME, SAMPLES_NAME, _MANIFEST)
 """What is fetched of a run."""
-_LARGEST_FILE = 4 << 30
 
 
 @settings
-class MLflowTracker(NoTracker):
+class MLflowTracker(MLflowStore):
     """Keeps each report as one MLflow run, with a metric point for each context length.
 
     `experiment` is the MLflow experiment too. What fails here raises `TrackingError`, and never affects local results.
     """
 
-    uri: str = "sqlite:///mlruns/mlflow.db"
-    """A database (`sqlite:///FOLDER/FILE.db`, four slashes for an absolute path) or a server's address."""
-    artifacts: GivenPath | None = None
-    """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
     traces: Literal["failures", "all", "none"] = "failures"
     """Which answers become traces, which are read one by one."""
     log_text: bool = True
@@ -86,37 +78,53 @@ class MLflowTracker(NoTracker):
     """Whether the load of this machine is kept while a model runs on it."""
 
     @property
-    def is_shared(self) -> bool:
-        """Whether it is a server or a database other than a SQLite file, which several machines reach."""
-        return not TrackingUri(self.uri).is_sqlite_file
-
-    @property
     def mlflow(self) -> MLflowTracker:
         return self
-
-    def check(self) -> None:
-        try:
-            TrackingUri(self.uri).check()
-        except ValueError as error:
-            raise ValueError(f"tracking.uri: {error}") from None
 
     def log(self, tracked: Tracked, *, live: LiveRun | None = None) -> str:
         """Upload a run, into the `live` one if there is one; returns one line that says where it is.
 
-        A run that is there with the same results is left as it is, and the live one is deleted.
-
-        An earlier upload with other results by the same rule is deleted, from where MLflow can restore it; an upload
-        by another rule is left alone. A run whose upload breaks off is left as FAILED, and the next call makes a new
-        one.
+        It takes the place of what earlier attempts left and of an upload with other results by the same rule, which
+        MLflow can restore. A run that is there with the same results stays as it is, and the live one is deleted. A run
+        whose upload breaks off is left as FAILED, and the next call makes a new one.
         """
-        begun = None if live is None else live.hand_over()
-        with self.store.opened() as opened:
-            return self._place(opened, self._uploaded(opened, tracked, *(begun or (None, frozenset()))))
+        begun, sent = ("", frozenset[Measurement]()) if live is None else live.hand_over()
+        with self.opened() as opened:
+            client, report = opened.client, tracked.report
+            in_sweep = sweep_tags(opened, tracked.place, tracked.row)
+            labels = {**self._labels(tracked), **in_sweep}
+            unfinished, earlier = _found(opened, tracked)
+            if there := same_upload(earlier, labels):
+                log_tags(client, there, in_sweep)  # it belongs to the sweep that asked for it last
+                _delete(opened, unfinished)
+                return self._place(opened, there)
+            ended_ms = int(datetime.fromisoformat(report.run.created_at).timestamp() * 1000)
+            started_ms = ended_ms - round(report.usage.wall_s * 1000)
+            name = self._free_name(opened, tracked)
+            # Another process may have removed the live run meanwhile.
+            run = next((each for each in unfinished if each.info.run_id == begun), None)
+            if run is None:
+                sent = frozenset()
+                run = client.create_run(opened.experiment_id, start_time=started_ms, tags=labels, run_name=name)
+            else:
+                unfinished.remove(run)
+                ended_ms, started_ms = int(time.time() * 1000), run.info.start_time
+                client.update_run(begun, name=name)
+                log_tags(client, begun, labels)
+            run_id = str(run.info.run_id)
+            status = "KILLED" if tracked.interrupted else "FINISHED"
+            with filling(client, run_id, status=status, ended_ms=max(ended_ms, started_ms)):
+                fill_run(client, run, tracked, log_text=self.log_text, sent=sent)
+                log_traces(
+                    opened, run_id, tracked, kept=self.traces if self.log_text else "none", started_ms=started_ms
+                )
+            _delete(opened, [*earlier, *unfinished])
+            return self._place(opened, run_id)
 
     def has(self, tracked: Tracked) -> bool:
         """Whether a run is there with the same results."""
-        with self.store.opened() as opened:
-            _, earlier = _found(opened, tracked, live=None)
+        with self.opened() as opened:
+            _, earlier = _found(opened, tracked)
             return same_upload(earlier, self._labels(tracked)) is not None
 
     def log_comparison(
@@ -134,7 +142,7 @@ class MLflowTracker(NoTracker):
         `run_ids` are those of the compared runs, the baseline first. The tag `compares.0` has the baseline's and
         `compares.0.mlflow` its MLflow run, where this experiment has one; the candidates are 1, 2 and so on.
         """
-        with self.store.opened() as opened:
+        with self.opened() as opened:
             client, labels = opened.client, {_COMPARISON: name, "kind": "comparison", DIGEST: digest, **tags}
             for place, run_id in enumerate(run_ids):
                 labels[f"compares.{place}"] = run_id
@@ -147,8 +155,7 @@ class MLflowTracker(NoTracker):
             with filling(client, new):
                 log_metrics(client, new, (Measurement(key=key, value=value) for key, value in metrics.items()))
                 client.log_artifacts(new, str(folder))
-            for run in earlier:
-                supersede(client, str(run.info.run_id), by=new)
+            _delete(opened, earlier)
             return self._place(opened, new)
 
     def log_sweep(
@@ -168,7 +175,7 @@ class MLflowTracker(NoTracker):
         ended = [row for row in rows if row.state != "running"]
         failed = sum(row.state == "failed" for row in ended)
         counts = {"jobs/planned": sweep.n_jobs, "jobs/ended": len(ended), "jobs/failed": failed}
-        with self.store.opened() as opened, outgoing(folder, paths=paths, log_text=True) as sent:
+        with self.opened() as opened, outgoing(folder, paths=paths, log_text=True) as sent:
             client, run = opened.client, sweep_run(opened, sweep.sweep_id, name=sweep.name, command=command)
             run_id, there = str(run.info.run_id), run.data.metrics
             new = (Measurement(key=key, value=n) for key, n in counts.items() if there.get(key) != n)
@@ -184,7 +191,7 @@ class MLflowTracker(NoTracker):
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
         """The rows of the sweep's jobs that MLflow has, from whatever machine."""
         rows = []
-        with self.store.opened() as opened:
+        with self.opened() as opened:
             for run in opened.client.search_runs(
                 [opened.experiment_id], f"tags.`{SWEEP}` = '{sweep_id}'", max_results=5_000
             ):
@@ -193,70 +200,29 @@ class MLflowTracker(NoTracker):
         return rows
 
     def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:
-        with self.store.client(doing=f"fetch run {mlflow_id}") as client:
+        with self.client(f"fetch run {mlflow_id}") as client:
             return _fetched_run(client, mlflow_id, experiment=experiment)
 
-    def leaderboard(self, page: str = PAGE) -> str:
+    def leaderboard(self, page: str = _PAGE) -> str:
         """The address of the experiment's leaderboard, on the server or on a `page` that shows the store."""
-        with self.store.opened() as opened:
-            uri = TrackingUri(self.uri)
-            base = uri.shown.rstrip("/") if uri.is_web else page
+        with self.opened() as opened:
+            base = self.shown_uri.rstrip("/") if self.is_web else page
             return f"{base}/{leaderboard_address(opened.experiment_id)}"
 
     def ui_command(self) -> str:
         """The shell command that shows the runs, or `open ADDRESS` where a server does."""
-        uri = TrackingUri(self.uri)
-        if uri.is_web or uri.scheme == "databricks":
-            return f"open {uri.shown}"
-        return f"{_mlflow_script()} ui --backend-store-uri {shlex.quote(uri.shown)} --host {HOST} --port {PORT}"
-
-    @property
-    def store(self) -> MLflowStore:
-        """Where it keeps runs."""
-        return MLflowStore(uri=TrackingUri(self.uri), experiment=self.experiment, artifacts=self.artifacts)
+        if self.is_web or self.scheme == "databricks":
+            return f"open {self.shown_uri}"
+        own = MLflowStore()
+        changed = {"uri": self.shown_uri} if self.uri != own.uri else {}
+        changed |= {"experiment": self.experiment} if self.experiment != own.experiment else {}
+        return shlex.join(["contextcliff", "ui", *(f"tracking.{key}={value}" for key, value in changed.items())])
 
     def _place(self, opened: Opened, run_id: str) -> str:
         """One line that says where a run is."""
-        uri = TrackingUri(self.uri)
-        if uri.is_web:
-            return f"{uri.shown.rstrip('/')}/#/experiments/{opened.experiment_id}/runs/{run_id}"
-        return f"run {run_id} of experiment {self.experiment} in {uri.shown}"
-
-    def _uploaded(self, opened: Opened, tracked: Tracked, live: str | None, sent: frozenset[Measurement]) -> str:
-        """The id of the MLflow run with the results: the `live` one, which has the points `sent`, if they are new."""
-        client, report = opened.client, tracked.report
-        in_sweep = sweep_tags(opened, tracked.place, tracked.row)
-        labels = {**self._labels(tracked), **in_sweep}
-        run = None if live is None else client.get_run(live)
-        # A run that another process has removed meanwhile is not there to be filled.
-        if run is not None and run.info.lifecycle_stage != "active":
-            run, live, sent = None, None, frozenset()
-        unfinished, earlier = _found(opened, tracked, live=live)
-        if (there := same_upload(earlier, labels)) is not None:
-            # It belongs to the sweep that asked for it last.
-            log_tags(client, there, in_sweep, there={})
-            for each in (run, *unfinished):
-                if each is not None:
-                    client.delete_run(str(each.info.run_id))
-            return there
-        ended_ms = int(datetime.fromisoformat(report.run.created_at).timestamp() * 1000)
-        started_ms = ended_ms - round(report.usage.wall_s * 1000)
-        name = self._free_name(opened, tracked)
-        if run is None:
-            run = client.create_run(opened.experiment_id, start_time=started_ms, tags=labels, run_name=name)
-        else:
-            ended_ms, started_ms = int(time.time() * 1000), run.info.start_time
-            client.update_run(str(run.info.run_id), name=name)
-            log_tags(client, str(run.info.run_id), labels, there=run.data.tags)
-        run_id = str(run.info.run_id)
-        status = "KILLED" if tracked.interrupted else "FINISHED"
-        with filling(client, run_id, status=status, ended_ms=max(ended_ms, started_ms)):
-            fill_run(client, run, tracked, log_text=self.log_text, sent=sent)
-            log_traces(opened, run_id, tracked, kept=self.traces if self.log_text else "none", started_ms=started_ms)
-        for each in (*earlier, *unfinished):
-            supersede(client, str(each.info.run_id), by=run_id)
-            delete_traces(opened, str(each.info.run_id))
-        return run_id
+        if self.is_web:
+            return f"{self.shown_uri.rstrip('/')}/#/experiments/{opened.experiment_id}/runs/{run_id}"
+        return f"run {run_id} of experiment {self.experiment} in {self.shown_uri}"
 
     def _labels(self, tracked: Tracked) -> dict[str, str]:
         """The tags of a finished run."""
@@ -271,7 +237,7 @@ class MLflowTracker(NoTracker):
     def _free_name(self, opened: Opened, tracked: Tracked) -> str:
         """The run's title, with a part of the fingerprint where another configuration has the same one."""
         run = tracked.report.run
-        named = any(re.match(r"\++model\.name=|model\.name=", word) for word in shlex.split(run.command))
+        named = any(re.match(r"\+*model\.name=", word) for word in shlex.split(run.command))
         name = run_title(
             model=model_title(
                 run.model, option="" if named else tracked.parameters.get("model", ""), engine=run.engine
@@ -282,19 +248,24 @@ class MLflowTracker(NoTracker):
             label=run.label,
             rule=tracked.folder.name.removeprefix(run.run_id).lstrip("-"),
         )
-        quote = '"' if "'" in name else "'"
-        found = opened.client.search_runs(
-            [opened.experiment_id], f"attributes.run_name = {quote}{name}{quote}", max_results=50
-        )
+        called = f"attributes.run_name = {quoted(name)}"
+        found = opened.client.search_runs([opened.experiment_id], called, max_results=50)
         taken = any(each.data.tags.get(RUN_ID) not in (run.run_id, None) for each in found)
         return f"{name} · {run.fingerprint[:8]}" if taken else name
 
 
-def _found(opened: Opened, tracked: Tracked, *, live: str | None) -> tuple[list[Run], list[Run]]:
-    """The other runs that MLflow has of this one: those that never had a report, and its uploads by the same rule."""
-    found = [run for run in uploads(opened, tag=RUN_ID, value=tracked.report.run.run_id) if run.info.run_id != live]
+def _found(opened: Opened, tracked: Tracked) -> tuple[list[Run], list[Run]]:
+    """The runs that MLflow has of this one: those that have no report yet, and its uploads by the same rule."""
+    found = uploads(opened, tag=RUN_ID, value=tracked.report.run.run_id)
     unfinished = [run for run in found if run.data.tags.get(LAYOUT) == UNDER_WAY]
     return unfinished, [run for run in found if run not in unfinished and _by_the_same_rule(run, tracked)]
+
+
+def _delete(opened: Opened, runs: Sequence[Run]) -> None:
+    """Remove runs, which can be restored in MLflow, and their traces."""
+    for run in runs:
+        opened.client.delete_run(str(run.info.run_id))
+        delete_traces(opened, str(run.info.run_id))
 
 
 def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
@@ -313,11 +284,9 @@ def _fetched_run(client: MlflowClient, mlflow_id: str, *, experiment: Path) -> P
     folder = experiment / "fetched" / mlflow_id
     if all((folder / name).is_file() for name in _NEEDED):
         return folder
-    sizes = {file.path: file.file_size or 0 for file in client.list_artifacts(mlflow_id)}
-    if lacking := [name for name in _NEEDED if name not in sizes]:
+    there = {file.path for file in client.list_artifacts(mlflow_id)}
+    if lacking := [name for name in _NEEDED if name not in there]:
         raise TrackingError(f"run {mlflow_id} has no {', '.join(lacking)}: it is none of ContextCliff, or incomplete")
-    if large := [name for name in _NEEDED if sizes[name] > _LARGEST_FILE]:
-        raise TrackingError(f"run {mlflow_id}: {large[0]} is larger than {_LARGEST_FILE >> 30} GiB")
     folder.mkdir(parents=True, exist_ok=True)
     for name in reversed(_NEEDED):  # the report last: a folder that has one is complete
         client.download_artifacts(mlflow_id, name, str(folder))
@@ -363,15 +332,3 @@ def _rows(file: Path) -> list[Mapping[str, object]]:
             raise TrackingError(f"{file} line {number} is no sample; make it anew with action=analyze")
         rows.append(row)
     return rows
-
-
-def _mlflow_script() -> str:
-    """The shell command for `mlflow` in the current folder: by name, by path, or as a module."""
-    if shutil.which("mlflow"):
-        return "mlflow"
-    python = Path(sys.executable)
-    script = shutil.which("mlflow", path=str(python.parent))
-    program = Path(script) if script else python
-    here = Path.cwd()
-    shown = str(program.relative_to(here) if program.is_relative_to(here) else program)
-    return shlex.quote(shown) if script else f"{shlex.quote(shown)} -m mlflow"

@@ -15,16 +15,15 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random
+from tenacity import Retrying, retry_if_exception_message, stop_after_delay, wait_random
 
 from contextcliff.errors import one_line
-from contextcliff.settings import why_no_path
-from contextcliff.tracking.tracker import TrackingError
+from contextcliff.settings import GivenPath, settings, why_no_path
+from contextcliff.tracking.tracker import NoTracker, TrackingError
 from contextcliff.tracking.views import write_views
 
 if TYPE_CHECKING:
@@ -52,14 +51,24 @@ _LOGGERS = ("mlflow", "alembic", "sqlalchemy", "urllib3")
 _turn = threading.RLock()
 
 
-@dataclass(frozen=True, slots=True)
-class TrackingUri:
-    """A tracking URI: a database or a server."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """An experiment of a store that answers."""
 
-    uri: str
+    client: MlflowClient
+    experiment_id: str
+
+
+@settings
+class MLflowStore(NoTracker):
+    """A database or a server, and the experiment of it that runs belong to."""
+
+    uri: str = "sqlite:///mlruns/mlflow.db"
+    """A database (`sqlite:///FOLDER/FILE.db`, four slashes for an absolute path) or a server's address."""
+    artifacts: GivenPath | None = None
+    """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
 
     def check(self) -> None:
-        """Raise `ValueError` for a URI that MLflow can't keep runs at. Contacts nothing."""
         problem = None
         if self.scheme == "sqlite":
             if not self.is_sqlite_file:
@@ -76,7 +85,7 @@ class TrackingUri:
                 "database's URI"
             )
         if problem is not None:
-            raise ValueError(f"{self.shown!r}: {problem}")
+            raise ValueError(f"tracking.uri: {self.shown_uri!r}: {problem}")
 
     def _file_problem(self) -> str | None:
         """Why no database file can be at the URI's path; None if one can. Does not load SQLAlchemy."""
@@ -114,7 +123,7 @@ class TrackingUri:
         return Path(make_url(self.uri).database or "").absolute()
 
     @property
-    def absolute(self) -> str:
+    def absolute_uri(self) -> str:
         """The URI with the path of a SQLite database made absolute, so that a later `chdir` is harmless."""
         if self.database is None:
             return self.uri
@@ -123,22 +132,54 @@ class TrackingUri:
         return make_url(self.uri).set(database=str(self.database)).render_as_string(hide_password=False)
 
     @property
-    def shown(self) -> str:
+    def shown_uri(self) -> str:
         """The URI without a password, for people and logs."""
-        return self.redact(self.uri)
+        return self._redacted(self.uri)
 
-    def redact(self, text: str) -> str:
-        """`text` without the user and password that the URI carries."""
+    def _redacted(self, text: str) -> str:
+        """A text without the user and password that the URI carries."""
         login = re.match(r"[^:/]+://([^/?#]*@)", self.uri)
         return text.replace(login[1], "") if login else text
 
     @contextlib.contextmanager
-    def ready(self) -> Iterator[None]:
+    def opened(self) -> Iterator[Opened]:
+        """The experiment, made where it is missing, with its views. Raises `TrackingError`."""
+        with self.client("track") as client:
+            yield Opened(client=client, experiment_id=self._experiment_id(client))
+
+    @contextlib.contextmanager
+    def client(self, doing: str) -> Iterator[MlflowClient]:
+        """A client of the store, which answers. Raises `TrackingError`, also for what fails inside the block."""
+        try:
+            with _quiet_mlflow():
+                with self._ready(), _variables_set(_FIRST_REQUEST):
+                    client = self._client()
+                    client.get_experiment_by_name(self.experiment)
+                with _variables_set(_LATER_REQUESTS):
+                    yield client
+        except ImportError as error:  # the driver of a database other than SQLite, or a broken installation of MLflow
+            raise self._failure(error, doing) from error
+        except mlflow_errors() as error:
+            raise self._failure(error, doing) from error
+
+    def _failure(self, error: Exception, doing: str) -> TrackingError:
+        """The cause in one line, without the paragraphs that SQLAlchemy and servers put around it."""
+        root: BaseException = error
+        while root.__cause__ is not None:
+            root = root.__cause__
+        message = str(root if isinstance(root, sqlite3.Error) else error)
+        line = next((line.strip() for line in message.splitlines() if line.strip()), type(error).__name__)
+        line = line.partition(" Response body:")[0]
+        caused = re.search(r"\(Caused by (.*)\)$", line)
+        line = one_line(self._redacted(caused[1] if caused else line), longest=_LONGEST_CAUSE)
+        return TrackingError(f"can't {doing} in {self.shown_uri}: {line}")
+
+    @contextlib.contextmanager
+    def _ready(self) -> Iterator[None]:
         """Check that a database can be opened, and for a SQLite file hold a lock while MLflow creates its tables.
 
         Two processes that create the tables of one SQLite file at once break each other's migration, and MLflow has
-        no lock against that. Creates the parent folders of a SQLite file. Raises `OSError`, `sqlite3.Error`, or
-        SQLAlchemy's errors for another database; a server is not contacted.
+        no lock against that. Creates the parent folders of a SQLite file; a server is not contacted.
         """
         if (database := self.database) is not None:
             from filelock import FileLock  # a run without tracking does without it
@@ -158,130 +199,19 @@ class TrackingUri:
                 engine.dispose()
         yield
 
-
-def _try_sqlite(path: Path) -> None:
-    with contextlib.closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        # A write that changes nothing: a read-only file fails only on a write.
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        connection.execute(f"PRAGMA user_version = {version}")
-        connection.execute("ROLLBACK")
-        # SQLite's own timeout holds for reads and writes. A change to the write-ahead log fails at once while
-        # somebody writes (SQLite's documentation of `PRAGMA journal_mode`).
-        Retrying(
-            retry=retry_if_exception(
-                lambda error: isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
-            ),
-            stop=stop_after_delay(BUSY_S),
-            wait=wait_random(min=0.005, max=0.05),
-            reraise=True,
-        )(log_ahead, connection)
-
-
-# MLflow commits about a hundred times for a run, each a write to the disk that holds the database's lock. Uploads are
-# copies of what lies in the runs' folders: a power cut may cost the last of them, and the same command makes them
-# again. The database stays whole (SQLite's documentation of `synchronous` and of write-ahead logging).
-
-
-def log_ahead(connection: sqlite3.Connection) -> None:
-    """Make an empty database keep a write-ahead log; one that has tables is somebody's and is left as it is."""
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if not tables:
-        connection.execute("PRAGMA journal_mode = WAL")
-
-
-@cache
-def commit_without_waiting() -> None:
-    """Every connection that SQLAlchemy opens in this process to a database with a write-ahead log, from now on."""
-    from sqlalchemy import event
-    from sqlalchemy.engine import Engine
-
-    def no_waiting(connection: object, _: object) -> None:
-        if isinstance(connection, sqlite3.Connection):
-            (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
-            if mode == "wal":
-                connection.execute("PRAGMA synchronous = NORMAL")
-
-    event.listen(Engine, "connect", no_waiting)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Opened:
-    """An experiment of a store that answers."""
-
-    client: MlflowClient
-    experiment_id: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MLflowStore:
-    """A database or a server, and the experiment of it that runs belong to."""
-
-    uri: TrackingUri
-    experiment: str
-    artifacts: str | None = None
-    """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
-
-    @contextlib.contextmanager
-    def opened(self) -> Iterator[Opened]:
-        """The experiment, made where it is missing, with its views. Raises `TrackingError`."""
-        with self._talking("track"):
-            with self.uri.ready(), _variables_set(_FIRST_REQUEST, unless_set=True):
-                client = self._client()
-                opened = Opened(client=client, experiment_id=self._experiment_id(client))
-            with _variables_set(_LATER_REQUESTS, unless_set=True):
-                yield opened
-
-    @contextlib.contextmanager
-    def still(self, opened: Opened) -> Iterator[MlflowClient]:
-        """The client of an experiment that was opened before. Raises `TrackingError`."""
-        with self._talking("track"), _variables_set(_LATER_REQUESTS, unless_set=True):
-            yield opened.client
-
-    @contextlib.contextmanager
-    def client(self, *, doing: str) -> Iterator[MlflowClient]:
-        """A client of the store, whatever experiments it has. Raises `TrackingError`."""
-        with self._talking(doing), self.uri.ready(), _variables_set(_FIRST_REQUEST, unless_set=True):
-            yield self._client()
-
-    @contextlib.contextmanager
-    def _talking(self, doing: str) -> Iterator[None]:
-        try:
-            with _quiet_mlflow():
-                yield
-        except ImportError as error:  # the driver of a database other than SQLite, or a broken installation of MLflow
-            raise self._failure(error, doing) from error
-        except Exception as error:
-            if isinstance(error, mlflow_errors()):
-                raise self._failure(error, doing) from error
-            raise
-
-    def _failure(self, error: Exception, doing: str) -> TrackingError:
-        """The cause in one line, without the paragraphs that SQLAlchemy and servers put around it."""
-        root: BaseException = error
-        while root.__cause__ is not None:
-            root = root.__cause__
-        message = str(root if isinstance(root, sqlite3.Error) else error)
-        line = next((line.strip() for line in message.splitlines() if line.strip()), type(error).__name__)
-        line = line.partition(" Response body:")[0]
-        caused = re.search(r"\(Caused by (.*)\)$", line)
-        line = self.uri.redact(caused[1] if caused else line)
-        return TrackingError(f"can't {doing} in {self.uri.shown}: {one_line(line, longest=_LONGEST_CAUSE)}")
-
     def _client(self) -> MlflowClient:
         from mlflow.tracking import MlflowClient
 
-        if self.uri.database is None:
-            return MlflowClient(tracking_uri=self.uri.absolute)
-        commit_without_waiting()
-        with contextlib.closing(sqlite3.connect(self.uri.database)) as connection:
+        if self.database is None:
+            return MlflowClient(tracking_uri=self.uri)
+        with contextlib.closing(sqlite3.connect(self.database)) as connection:
             is_new = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
         try:
-            return MlflowClient(tracking_uri=self.uri.absolute)
+            return MlflowClient(tracking_uri=self.absolute_uri)
         except mlflow_errors():
             if is_new:  # MLflow can't go on with a database that it made half of, as on a full disk
                 for end in ("", "-wal", "-shm"):
-                    Path(f"{self.uri.database}{end}").unlink(missing_ok=True)
+                    Path(f"{self.database}{end}").unlink(missing_ok=True)
             raise
 
     def _experiment_id(self, client: MlflowClient) -> str:
@@ -289,19 +219,19 @@ class MLflowStore:
 
         experiment = client.get_experiment_by_name(self.experiment)
         if experiment is None:
-            artifacts, database = self.artifacts, self.uri.database
-            if artifacts is None and database is not None:
+            artifacts = self.artifacts
+            if artifacts is None and self.database is not None:
                 # MLflow's own default is ./mlruns in the current folder, wherever the database is.
-                artifacts = Path(database.parent).as_uri()
+                artifacts = self.database.parent.as_uri()
             try:
                 experiment = client.get_experiment(
                     client.create_experiment(self.experiment, artifact_location=artifacts)
                 )
-            except MlflowException as error:
-                # Another process may have created it on the server in the meantime.
+            except MlflowException:
+                # Another process may have created it in the meantime.
                 experiment = client.get_experiment_by_name(self.experiment)
                 if experiment is None:
-                    raise error
+                    raise
         if experiment.lifecycle_stage != "active":
             raise MlflowException(
                 f"experiment {self.experiment!r} is deleted; restore it with "
@@ -309,6 +239,26 @@ class MLflowStore:
             )
         write_views(client, experiment)
         return str(experiment.experiment_id)
+
+
+def _try_sqlite(path: Path) -> None:
+    """Try to write to a database; an empty one keeps a write-ahead log from now on, and any other is left as it is."""
+    with contextlib.closing(sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        # A write that changes nothing: a read-only file fails only on a write.
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("ROLLBACK")
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            # SQLite's own timeout holds for reads and writes. A change to the write-ahead log fails at once while
+            # somebody writes (SQLite's documentation of `PRAGMA journal_mode`).
+            Retrying(
+                retry=retry_if_exception_message(match=".*locked"),
+                stop=stop_after_delay(BUSY_S),
+                wait=wait_random(min=0.005, max=0.05),
+                reraise=True,
+            )(connection.execute, "PRAGMA journal_mode = WAL")
 
 
 def mlflow_errors() -> tuple[type[Exception], ...]:
@@ -322,18 +272,15 @@ def mlflow_errors() -> tuple[type[Exception], ...]:
 
 
 @contextlib.contextmanager
-def _variables_set(values: Mapping[str, str], *, unless_set: bool = False) -> Iterator[None]:
-    """Set environment variables inside the block; with `unless_set`, those that the user has set are kept."""
-    previous = {name: os.environ.get(name) for name in values if not (unless_set and name in os.environ)}
-    os.environ.update({name: values[name] for name in previous})
+def _variables_set(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables inside the block, but for those that the user has set."""
+    added = {name: value for name, value in values.items() if name not in os.environ}
+    os.environ.update(added)
     try:
         yield
     finally:
-        for name, before in previous.items():
-            if before is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = before
+        for name in added:
+            os.environ.pop(name, None)
 
 
 @contextlib.contextmanager

@@ -14,28 +14,21 @@ if TYPE_CHECKING:
     from mlflow.entities import Assessment, TraceInfo
     from mlflow.entities.span import Span
 
-Kept = Literal["failures", "all", "none"]
 MOST_TRACES = 1_000
 """Of one run: a trace takes some ten milliseconds and two kilobytes."""
 _LONGEST_TEXT = 200_000
 _PREVIEW = 500
 _SPANS_A_CALL = 100
 _MS = 1_000_000
-_SOURCE = "contextcliff"
 _ATTRIBUTES = ("ttft_ms", "latency_ms", "cached_tokens", "finish_reason", "retries", "document_id", "seed")
 
 
-def chosen_rows(tracked: Tracked, kept: Kept) -> list[Mapping[str, object]]:
-    """The samples whose answers become traces: of failures those that are no full success, or all that were asked."""
-    if kept == "none":
-        return []
-    rows = [row for row in tracked.samples if not row.get("replayed")]
-    return rows if kept == "all" else [row for row in rows if row.get("failure")]
-
-
-def log_traces(opened: Opened, mlflow_run: str, tracked: Tracked, *, kept: Kept, started_ms: int) -> None:
-    """Keep the answers of a run as traces, at most `MOST_TRACES`."""
-    rows = chosen_rows(tracked, kept)[:MOST_TRACES]
+def log_traces(
+    opened: Opened, mlflow_run: str, tracked: Tracked, *, kept: Literal["failures", "all", "none"], started_ms: int
+) -> None:
+    """Keep the answers of a run as traces, at most `MOST_TRACES`: of `failures` those that are no full success."""
+    asked = () if kept == "none" else (row for row in tracked.samples if not row.get("replayed"))
+    rows = [row for row in asked if kept == "all" or row.get("failure")][:MOST_TRACES]
     if not rows:
         return
     from mlflow.tracing.client import TracingClient
@@ -78,7 +71,7 @@ def _trace(
     number = int.from_bytes(hashlib.sha256(f"{mlflow_run} {sample_id}".encode()).digest()[:24], "big")
     otel_trace, otel_span = number >> 64, number & (1 << 64) - 1 or 1
     trace_id = f"tr-{otel_trace:032x}"
-    duration_ms = int(_number(row.get("latency_ms")) or 0)
+    duration_ms = _number(row.get("latency_ms")) or 0
     answered = row.get("finish_reason") is not None or row.get("prediction") is not None
     prompt = tracked.prompts.get(sample_id)
     asked = prompt if prompt is not None else str(row.get("question") or "")
@@ -114,7 +107,7 @@ def _trace(
         "run": tracked.folder.name,
     }
     tokens = {"input_tokens": row.get("prompt_tokens"), "output_tokens": row.get("completion_tokens")}
-    usage = {key: int(count) for key, value in tokens.items() if (count := _number(value)) is not None}
+    usage = {key: count for key, value in tokens.items() if (count := _number(value)) is not None}
     metadata = {"mlflow.sourceRun": mlflow_run, "mlflow.trace_schema.version": "3"}
     if usage:
         metadata["mlflow.trace.tokenUsage"] = json.dumps({**usage, "total_tokens": sum(usage.values())})
@@ -137,21 +130,18 @@ def _assessments(row: Mapping[str, object]) -> Iterator[Assessment]:
     """The score with its tag, what else was measured, and the answers that were accepted."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback
 
-    code = AssessmentSource(source_type="CODE", source_id=_SOURCE)
-    score = _number(row.get("score"))
-    if score is not None:
-        yield Feedback(name="score", value=score, source=code, rationale=str(row.get("failure") or "right"))
-    for name in ("em", "f1", "contains_reference"):
+    code = AssessmentSource(source_type="CODE", source_id="contextcliff")
+    judge = AssessmentSource(source_type="LLM_JUDGE")
+    for name in ("score", "em", "f1", "contains_reference", "judge_rating"):
         value = row.get(name)
         if isinstance(value, (bool, int, float)):
-            yield Feedback(name=name, value=value, source=code)
-    rating = _number(row.get("judge_rating"))
-    if rating is not None:
-        yield Feedback(name="judge_rating", value=rating, source=AssessmentSource(source_type="LLM_JUDGE"))
+            why = str(row.get("failure") or "right") if name == "score" else None
+            source = judge if name == "judge_rating" else code
+            yield Feedback(name=name, value=value, source=source, rationale=why)
     answers = row.get("answers")
     if isinstance(answers, (list, tuple)) and answers:
         yield Expectation(name="expected_response", value=" | ".join(map(str, answers))[:_PREVIEW], source=code)
 
 
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+def _number(value: object) -> int | None:
+    return int(value) if isinstance(value, (int, float)) else None

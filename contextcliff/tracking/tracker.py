@@ -1,19 +1,47 @@
-"""What a tracker is given of a run: its results, its name, and its place in a sweep."""
+"""What a tracker is given of a run: its results, its name, and its place in a sweep. `tracking=none` keeps none."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contextcliff.records.report import Report, shown_model
 from contextcliff.records.sweep import SweepRow
+from contextcliff.settings import FolderName, settings
+
+if TYPE_CHECKING:
+    from contextcliff.tracking.mlflow import MLflowTracker
 
 _LONGEST_MODEL = 40
 
 
 class TrackingError(Exception):
     """A run could not be tracked. The message is one line that names the place and the cause."""
+
+
+@settings
+class NoTracker:
+    """What every option of `tracking` has; nothing is kept beside the run's local files."""
+
+    experiment: FolderName = "contextcliff"
+    """Name of the folder below `output_dir` that holds the run's folder."""
+
+    @property
+    def mlflow(self) -> MLflowTracker | None:
+        """What keeps runs; None with `tracking=none`."""
+        return None
+
+    def check(self) -> None:
+        """Raise `ValueError`, one line that names the key, for settings that can't be; contacts nothing."""
+
+    def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:  # noqa: ARG002
+        """The folder of the run with this MLflow id: its own in `experiment`, or one with the files that MLflow has.
+
+        Files are fetched once, into `experiment/fetched/ID`. Raises `TrackingError`.
+        """
+        raise TrackingError(f"tracking=none keeps no run {mlflow_id}; give tracking=mlflow and its tracking.uri")
 
 
 def run_title(*, model: str, task: str, kv_policy: str, rope: str = "", label: str = "", rule: str = "") -> str:

@@ -27,7 +27,6 @@ DIGEST = "contextcliff.digest"
 LAYOUT = "contextcliff.layout"
 """The tag that says how they were uploaded: the version of the keys, and what was left out."""
 NOTE = "mlflow.note.content"
-_SUPERSEDED = "contextcliff.superseded_by"
 SWEEP = "contextcliff.sweep"
 """The tag of the runs of a sweep's jobs …"""
 _PARENT = "contextcliff.sweep_of_jobs"
@@ -35,9 +34,8 @@ _PARENT = "contextcliff.sweep_of_jobs"
 ROW = "contextcliff.row"
 JOB = "contextcliff.job"
 _ENDED = ("FINISHED", "KILLED")
-# MLflow takes a hundred parameters or tags a call, and a megabyte of JSON, where a character takes up to twelve bytes.
-_VALUES_A_CALL, _CHARACTERS_A_CALL = 100, 80_000
-_METRICS_A_CALL = 500
+# As many as MLflow takes.
+_VALUES_A_CALL, _METRICS_A_CALL = 100, 500
 _LONGEST_NAME = 250
 _LONGEST_TAG = 8_000
 _LINKINGS = 5
@@ -48,38 +46,20 @@ _FIRST_COLUMNS = ("prompt", "question", "answers", "prediction", "score", "failu
 _OF_MODEL = ("model", "kv_policy", "engine.name", "sampling")
 
 
-def log_parameters(
-    client: MlflowClient, run_id: str, flattened: Mapping[str, str], *, there: Mapping[str, str]
-) -> None:
-    """The configuration, but for what MLflow has of it already."""
+def log_parameters(client: MlflowClient, run_id: str, flattened: Mapping[str, str]) -> None:
+    """The configuration; what MLflow has of it already stays."""
     from mlflow.entities import Param
 
-    for some in _in_calls(parameters(flattened), there):
-        client.log_batch(run_id, params=[Param(*each) for each in some], synchronous=True)
+    made = [Param(*each) for each in parameters(flattened).items()]
+    for start in range(0, len(made), _VALUES_A_CALL):
+        client.log_batch(run_id, params=made[start : start + _VALUES_A_CALL], synchronous=True)
 
 
-def log_tags(client: MlflowClient, run_id: str, tags: Mapping[str, str], *, there: Mapping[str, str]) -> None:
-    """Tags, but for those that are as they should be."""
+def log_tags(client: MlflowClient, run_id: str, tags: Mapping[str, str]) -> None:
+    """Tags, in the place of those that are there."""
     from mlflow.entities import RunTag
 
-    for some in _in_calls(tags, there):
-        client.log_batch(run_id, tags=[RunTag(*each) for each in some], synchronous=True)
-
-
-def _in_calls(wanted: Mapping[str, str], there: Mapping[str, str]) -> Iterator[list[tuple[str, str]]]:
-    """The values that differ from what is there, as many at a time as MLflow takes."""
-    some: list[tuple[str, str]] = []
-    characters = 0
-    for key, value in wanted.items():
-        if there.get(key) == value:
-            continue
-        characters += len(key) + len(value)
-        if some and (len(some) == _VALUES_A_CALL or characters > _CHARACTERS_A_CALL):
-            yield some
-            some, characters = [], len(key) + len(value)
-        some.append((key, value))
-    if some:
-        yield some
+    client.log_batch(run_id, tags=[RunTag(*each) for each in tags.items()], synchronous=True)
 
 
 def log_metrics(client: MlflowClient, run_id: str, points: Iterable[Measurement]) -> None:
@@ -95,10 +75,13 @@ def log_metrics(client: MlflowClient, run_id: str, points: Iterable[Measurement]
 
 
 def uploads(opened: Opened, *, tag: str, value: str) -> list[Run]:
-    """The runs of an experiment with this tag that no later upload has replaced, the latest first."""
-    quote = '"' if "'" in value else "'"
-    found = opened.client.search_runs([opened.experiment_id], f"tags.`{tag}` = {quote}{value}{quote}")
-    return [run for run in found if _SUPERSEDED not in run.data.tags]
+    """The runs of an experiment with this tag, the latest first."""
+    return list(opened.client.search_runs([opened.experiment_id], f"tags.`{tag}` = {quoted(value)}"))
+
+
+def quoted(value: str) -> str:
+    """A value in a filter of MLflow."""
+    return f'"{value}"' if "'" in value else f"'{value}'"
 
 
 def same_upload(earlier: Sequence[Run], labels: Mapping[str, str]) -> str | None:
@@ -125,16 +108,10 @@ def filling(
         raise
 
 
-def supersede(client: MlflowClient, old: str, *, by: str) -> None:
-    """Remove a run whose place another one takes; it can be restored in MLflow."""
-    client.set_tag(old, _SUPERSEDED, by)
-    client.delete_run(old)
-
-
 def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool, sent: frozenset[Measurement]) -> None:
     """Upload everything of a finished run but its traces. `sent` are the points that are there already."""
     run_id = str(run.info.run_id)
-    log_parameters(client, run_id, tracked.parameters, there=run.data.params)
+    log_parameters(client, run_id, tracked.parameters)
     _link_data(client, run, tracked)
     log_metrics(client, run_id, (point for point in measurements(tracked.report) if point not in sent))
     answer = (markdown_of(block, {}) for block in AnswerFinding().short(tracked.report))
@@ -195,15 +172,12 @@ def _link_data(client: MlflowClient, run: Run, tracked: Tracked) -> None:
 
 
 def _model_id(client: MlflowClient, experiment_id: str, tracked: Tracked) -> str:
-    """The model that answered, under one KV policy: made where the experiment does not have it yet.
-
-    Of two jobs that make it at once the later one takes the earlier one's.
-    """
+    """The model that answered, under one KV policy: made where the experiment does not have it yet."""
     run = tracked.report.run
     name = valid_key(" ".join(part for part in (run.model, run.kv_policy, run.rope, run.label) if part))
     name = name.replace("/", "_").replace(".", "_")[:_LONGEST_NAME]
-    if (there := _first_model(client, experiment_id, name)) is not None:
-        return there
+    for there in client.search_logged_models([experiment_id], filter_string=f"name = '{name}'", max_results=1):
+        return str(there.model_id)
     kept = parameters({key: value for key, value in tracked.parameters.items() if key.startswith(_OF_MODEL)})
     made = client.create_logged_model(
         experiment_id,
@@ -213,25 +187,7 @@ def _model_id(client: MlflowClient, experiment_id: str, tracked: Tracked) -> str
         tags={"model": run.model, "kv_policy": run.kv_policy, "engine": run.engine},
     )
     client.finalize_logged_model(made.model_id, "READY")
-    first = _first_model(client, experiment_id, name) or str(made.model_id)
-    if first != made.model_id:
-        client.delete_logged_model(made.model_id)
-    return first
-
-
-def _first_model(client: MlflowClient, experiment_id: str, name: str) -> str | None:
-    found = client.search_logged_models(
-        [experiment_id],
-        filter_string=f"name = '{name}'",
-        max_results=1,
-        order_by=[{"field_name": "creation_timestamp", "ascending": True}],
-    )
-    return str(found[0].model_id) if found else None
-
-
-def job_of(place: SweepPlace) -> str:
-    """What a job goes by in the tag `JOB`."""
-    return f"{place.sweep_id}/{place.job}"
+    return str(made.model_id)
 
 
 def sweep_tags(opened: Opened, place: SweepPlace | None, row: SweepRow | None) -> dict[str, str]:
@@ -239,7 +195,7 @@ def sweep_tags(opened: Opened, place: SweepPlace | None, row: SweepRow | None) -
     if place is None:
         return {}
     parent = sweep_run(opened, place.sweep_id, name=place.name, command=place.command)
-    named = {SWEEP: place.sweep_id, JOB: job_of(place), "mlflow.parentRunId": str(parent.info.run_id)}
+    named = {SWEEP: place.sweep_id, JOB: f"{place.sweep_id}/{place.job}", "mlflow.parentRunId": str(parent.info.run_id)}
     return named if row is None else {**named, ROW: row_to_json(row)}
 
 

@@ -12,8 +12,10 @@ import hashlib
 import json
 import time
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import yaml  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from mlflow.entities import Experiment
@@ -24,103 +26,31 @@ _KIND = "mlflow.experimentKind"
 _OF_RUNS = "custom_model_development"
 """The kind of experiment whose page opens with the table of runs."""
 _RUN_NAME = "attributes.`Run Name`"
-_CAP = "metrics.`safe_cap_tokens`"
-_WIDTH, _WIDTHS = 130, {_RUN_NAME: 260, "tags.`model`": 190, "tags.`safe_cap`": 110}
-"""In pixels."""
 
 
-def _state(
-    columns: Sequence[str], *, order_by: str, ascending: bool, search: str, charts: Sequence[Mapping[str, object]]
-) -> dict[str, object]:
-    """The page's state as MLflow 3.17 keeps it; what is left out is as MLflow has it."""
+def _state(view: dict[str, Any], given: dict[str, Any]) -> dict[str, object]:
+    """The page's state in one of the views that are `given` in the file beside this one."""
+    columns, order = [*given["answer"], *view["columns"]], view["order"]
     state: dict[str, object] = {
-        "searchFilter": search,
-        "orderByKey": order_by,
-        "orderByAsc": ascending,
-        "startTime": "ALL",
-        "lifecycleFilter": "Active",
-        "datasetsFilter": [],
-        "modelVersionFilter": "All Runs",
+        **given["state"],
+        "searchFilter": "tags.task != ''" if view["jobs_alone"] else "",
+        "orderByKey": order,
+        "orderByAsc": order.startswith("tags."),
         "selectedColumns": columns,
         "columnOrder": [_RUN_NAME, *columns],
-        "columnWidths": {column: _WIDTHS.get(column, _WIDTH) for column in (_RUN_NAME, *columns)},
-        "runsPinned": [],
-        "runsHidden": [],
-        "runsExpanded": {},
-        "viewMaximized": False,
-        "runListHidden": False,
+        "columnWidths": {name: given["widths"].get(name, given["width"]) for name in (_RUN_NAME, *columns)},
     }
-    if charts:
+    if charts := [_chart(key, given) for key in view["charts"]]:
         section = {"uuid": "contextcliff", "name": "ContextCliff", "display": True, "isReordered": True}
         state |= {"compareRunCharts": charts, "compareRunSections": [section], "isAccordionReordered": True}
     return state
 
 
-def _bars(key: str, title: str) -> dict[str, object]:
-    return {
-        "type": "BAR",
-        "uuid": f"contextcliff-{title}",
-        "metricKey": key,
-        "displayName": title,
-        "metricSectionId": "contextcliff",
-        "deleted": False,
-        "isGenerated": False,
-        "runsCountToCompare": 20,
-    }
-
-
-def _curve(key: str, title: str) -> dict[str, object]:
-    return {
-        **_bars(key, title),
-        "type": "LINE",
-        "selectedMetricKeys": [key],
-        "runsCountToCompare": 10,
-        "lineSmoothness": 0,
-        "xAxisKey": "step",
-        "xAxisScaleType": "linear",
-        "scaleType": "linear",
-        "range": {},
-        "yAxisKey": "metric",
-        "yAxisExpressions": [],
-        "selectedXAxisMetricKey": "",
-        "ignoreOutliers": False,
-        "useGlobalXaxisKey": False,
-        "useGlobalLineSmoothing": False,
-        "displayPoints": True,
-    }
-
-
-def _states() -> dict[str, tuple[str, dict[str, object]]]:
-    """Each view by its key: its name and state."""
-    answer = [f"tags.`{name}`" for name in ("safe_cap", "model", "task", "kv_policy", "outcome", "verdict")]
-    share, mean = "metrics.`safe_cap/fraction_of_window`", "metrics.`score/mean`"
-    whole = [*answer, _CAP, share, mean, *(f"metrics.`took/{name}`" for name in ("prompt_tokens", "usd", "wall_s"))]
-    of_cache = [*answer, _CAP, "metrics.`kv/bytes_per_token`", "tags.`limited_by`", mean]
-    caps, scores = _bars("safe_cap_tokens", "Safe cap in tokens"), _curve("by_length/score", "Score by context tokens")
-    first_tokens = _curve("by_length/ttft_ms_median", "Time to the first token in ms")
-    of_caches = [
-        caps,
-        _bars("kv/bytes_per_token", "KV cache in bytes a token"),
-        scores,
-        _curve("by_length/kv_gib", "KV cache in GiB"),
-        _curve("by_length/decode_tokens_per_s", "Decoded tokens a second"),
-    ]
-    jobs = "tags.task != ''"
-    return {
-        "leaderboard": ("Leaderboard", _state(whole, order_by=_CAP, ascending=False, search="", charts=())),
-        "by-task": (
-            "One task after the other",
-            _state(whole, order_by="tags.`task`", ascending=True, search=jobs, charts=()),
-        ),
-        "curves": (
-            "Scores by length",
-            _state(answer, order_by=_CAP, ascending=False, search=jobs, charts=[scores, caps, first_tokens]),
-        ),
-        "kv-policies": (
-            "KV policies",
-            _state(of_cache, order_by="tags.`kv_policy`", ascending=True, search=jobs, charts=of_caches),
-        ),
-    }
+def _chart(key: str, given: dict[str, Any]) -> dict[str, object]:
+    kind, title = given["charts"][key]
+    selected = {"selectedMetricKeys": [key]} if kind == "LINE" else {}
+    named = {"type": kind, "uuid": f"contextcliff-{title}", "metricKey": key, "displayName": title}
+    return {**given[kind], **named, **selected}
 
 
 def leaderboard_address(experiment_id: str) -> str:
@@ -133,12 +63,13 @@ def write_views(client: MlflowClient, experiment: Experiment) -> None:
     experiment_id = str(experiment.experiment_id)
     if _KIND not in experiment.tags:
         client.set_experiment_tag(experiment_id, _KIND, _OF_RUNS)
-    for key, (name, made) in _states().items():
-        state = json.dumps(made)
-        digest = hashlib.sha256(state.encode()).hexdigest()[:12]
+    text = (files("contextcliff.tracking") / "views.yaml").read_text(encoding="utf-8")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    given = yaml.safe_load(text)
+    for key, view in given["views"].items():
         if digest in experiment.tags.get(f"{_TAG}{key}", ""):
             continue
         now = int(time.time() * 1000)
-        packed = "deflate;" + base64.b64encode(zlib.compress(state.encode())).decode()
-        value = {"name": name, "createdAt": now, "updatedAt": now, "state": packed, "contextcliff": digest}
+        packed = "deflate;" + base64.b64encode(zlib.compress(json.dumps(_state(view, given)).encode())).decode()
+        value = {"name": view["name"], "createdAt": now, "updatedAt": now, "state": packed, "contextcliff": digest}
         client.set_experiment_tag(experiment_id, f"{_TAG}{key}", json.dumps(value))

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.annotation.judge import Judge
+from contextcliff.annotation.judge import Judge, longest_answer
 from contextcliff.engines.simulated import Simulated
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import ScoredSample
 from tests.actions.test_stopped_run import Rating
 from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
 from tests.engines.fake_server import serving
@@ -124,12 +125,17 @@ def test_the_longest_request_is_no_shorter_than_any_that_an_answer_makes() -> No
     )
     (sample,) = build(niah(lengths=[300], depths=[0.5], trials=1))
     sampling = Sampling(max_tokens=48)
-    (longest,) = judge.longest_requests([sample], sampling)
-    from contextcliff.records.generation import ScoredSample
-
-    for text in ("", "7", "It is 1234567.\n" * 4, "word " * 48):
-        scored = ScoredSample(
-            sample=sample, prompt_sha256="s", score=1.0, failure=None, prediction=text, generation=said(text)
+    texts = (longest_answer(sample, sampling), "", "7", "It is 1234567.\n" * 4, "word " * 48)
+    asked = [
+        judge.requests(
+            [
+                ScoredSample(
+                    sample=sample, prompt_sha256="s", score=1.0, failure=None, prediction=text, generation=said(text)
+                )
+            ],
+            served=None,
         )
-        (request,) = judge.requests([scored], served=None).values()
-        assert request.sample.built_tokens <= longest.sample.built_tokens
+        for text in texts
+    ]
+    longest, *others = (request.sample.built_tokens for each in asked for request in each.values())
+    assert longest >= max(others)

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from contextcliff.annotation.openai_embedding import EndpointSession
+from contextcliff.annotation.embedding import embeddings
 from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import address_of, client, connection
@@ -182,7 +182,7 @@ def ask() -> Iterator[Ask]:
             if route == "/v1/embeddings":
                 with client(timeout_s=5.0) as http:
                     made = openai.OpenAI(base_url=address.url, api_key="k", max_retries=0, http_client=http)
-                    EndpointSession(client=made, model="m", address=address).embed(["one"])
+                    embeddings(made, "m", address, ["one"])
                 return None
             with client(timeout_s=5.0) as http:
                 "\n".join(detect(http, address, name=None)[0].lines).encode()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.annotation.openai_embedding import OpenAIEmbedding
+from contextcliff.annotation.embedding import OpenAIEmbedding
 from contextcliff.command_line.jobs import print_error
 from contextcliff.engines.openai.http import KNOWN_VARIABLES, PROVIDERS, Address, address_of, variables_for, with_key
 from contextcliff.errors import ConfigError
@@ -162,6 +162,6 @@ def test_a_password_is_in_no_error(override: str, capsys: pytest.CaptureFixture[
 def test_an_embedder_is_sent_the_login_of_its_address_and_keeps_none_of_it() -> None:
     with serving(FakeServer(login=LOGIN, embeds=lambda text: [float(len(text)), 1.0])) as server:
         embedder = OpenAIEmbedding(base_url=server.address.replace("http://", f"http://{IN_ADDRESS}@"), model="e")
-        with embedder.open() as session:
-            assert session.embed(["abc"]) == ((3.0, 1.0),)
+        with embedder.open() as embed:
+            assert embed(["abc"]) == ((3.0, 1.0),)
     assert embedder.identity()["base_url"] == f"{server.address}/v1"

@@ -72,6 +72,7 @@ def test_an_id_that_is_not_there_is_one_line(compared: Path, tracking: tuple[str
     )
 
 
+@pytest.mark.slow
 def test_a_run_of_another_program_is_refused(compared: Path) -> None:
     run(compared, "action=compare")
     (comparison, *_) = tracked_runs(compared, "tags.kind = 'comparison'")

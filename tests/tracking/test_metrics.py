@@ -1,15 +1,28 @@
-"""What of a report becomes metrics, tags and parameters."""
+"""What of a report becomes metrics, tags and parameters, and that a run as its folder tells it is the same upload."""
 
 from __future__ import annotations
 
 import json
 import math
+import os
+from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from contextcliff.tracking.metrics import measurements, parameters, tags, valid_key
-from tests.simulated_reports import findings_in
+from contextcliff.findings.finding import FinishedRun
+from contextcliff.records.report import Report
+from contextcliff.reporting.files import write_report_files
+from contextcliff.reporting.schema import flatten
+from contextcliff.tracking import metrics
+from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
+from contextcliff.tracking.mlflow import tracked_of
+from contextcliff.tracking.tracker import TrackingError
+from tests.golden.test_shown_reports import REPORTS
+from tests.simulated_reports import edited, findings_in, simulated
 from tests.tracking.tracking_runs import report
 
 
@@ -53,3 +66,75 @@ def test_any_name_becomes_a_key_that_mlflow_takes(name: str) -> None:
 
     _validate_metric(valid_key(name), 1.0, 0, 0)
     _validate_param(valid_key(name), "x")
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of each value below objects and lists, of a list the first alone."""
+    if isinstance(value, dict | list) and value:
+        for key in value if isinstance(value, dict) else [0]:
+            yield from leaves(value[key], (*path, key))
+    else:
+        yield path
+
+
+def test_everything_in_a_report_is_in_its_digest_but_how_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = REPORTS["everything"]()
+    flat, before, same = flatten(made), digest(made), set()
+    for path in leaves(flat):
+        changed: Any = deepcopy(flat)
+        inner = changed
+        for key in path[:-1]:
+            inner = inner[key]
+        inner[path[-1]] = "something else"
+        monkeypatch.setattr(metrics, "flatten", lambda _, changed=changed: changed)
+        if digest(made) == before:
+            same.add(".".join(map(str, path)))
+    assert same == {"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"}
+
+
+def written(folder: Path, report: Report) -> Path:
+    run = FinishedRun(report=report, scored=(), parameters={})
+    write_report_files(run, manifest={"configuration": {"task.trials": "4"}}, folder=folder / "run", figures=False)
+    return folder / "run"
+
+
+@pytest.mark.parametrize("name", [*REPORTS, "a broken text"])
+def test_a_report_that_is_read_back_is_the_same_upload(name: str, tmp_path: Path) -> None:
+    before = edited(simulated(), texts="\udc80 and \u2028") if name == "a broken text" else REPORTS[name]()
+    after = tracked_of(written(tmp_path, before)).report
+    assert (digest(after), tags(after), measurements(after)) == (digest(before), tags(before), measurements(before))
+
+
+def test_parameters_samples_and_name_come_from_the_files(tmp_path: Path) -> None:
+    folder = written(tmp_path, simulated())
+    (folder / "samples.jsonl").write_text('{"sample_id": "a", "score": 1.0}\n', encoding="utf-8")
+    found = tracked_of(folder)
+    assert (found.parameters, found.folder) == ({"task.trials": "4"}, folder)
+    assert found.samples == [{"sample_id": "a", "score": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        *(
+            ("samples.jsonl", f"{{}}\n{line}\n", "samples.jsonl line 2 is no sample")
+            for line in ("[]", "{", "[" * 50_000)
+        ),
+        ("samples.jsonl", 3 << 30, "samples.jsonl: is larger than 2,048 MiB"),
+        ("manifest.json", None, "manifest.json: No such file or directory"),
+        ("report.json", '{"schema_version": 2}', "report.json is of schema 2, this ContextCliff reads 1: upgrade, or"),
+    ],
+)
+def test_a_file_that_is_damaged_large_or_away_is_named(
+    name: str, content: str | int | None, told: str, tmp_path: Path
+) -> None:
+    file = written(tmp_path, simulated()) / name
+    file.unlink()
+    if isinstance(content, int):
+        file.touch()
+        os.truncate(file, content)
+    elif content is not None:
+        file.write_text(content, encoding="utf-8")
+    with pytest.raises(TrackingError) as raised:
+        tracked_of(file.parent)
+    assert str(raised.value).startswith(f"{file.parent}/{told}")

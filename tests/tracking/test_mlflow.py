@@ -13,6 +13,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import pytest
 
 import contextcliff.tracking.place as place_module
 from contextcliff.tracking.mlflow import MLflowTracker
+from contextcliff.tracking.place import _try_sqlite
 from contextcliff.tracking.tracker import TrackingError
 from tests.tracking.tracking_runs import (
     client_of,
@@ -75,11 +77,18 @@ def test_other_results_by_the_same_rule_supersede_the_older_ones(tracker: MLflow
     assert set(by_name) == {"qwen · niah · none", "qwen · niah · none · threshold-0.9"}
     again = by_name["qwen · niah · none"]
     (first,) = runs_of(tracker, run_view_type=ViewType.DELETED_ONLY)
-    assert (first.data.tags["contextcliff.superseded_by"], first.info.status) == (again.info.run_id, "FINISHED")
-    assert "contextcliff.superseded_by" not in again.data.tags
+    assert first.info.run_name == again.info.run_name
+    assert first.data.tags["contextcliff.digest"] != again.data.tags["contextcliff.digest"]
 
 
-def test_an_upload_that_breaks_is_left_failed_and_the_next_one_is_fresh(store: str, tmp_path: Path) -> None:
+def test_an_upload_that_breaks_or_is_stopped_is_left_failed_and_the_next_one_is_fresh(
+    store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlflow.tracking import MlflowClient
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
     in_the_way = tmp_path / "files"
     in_the_way.write_text("a file where a folder has to be")
     tracker = MLflowTracker(uri=store, experiment="breaks", artifacts=str(in_the_way))
@@ -89,22 +98,13 @@ def test_an_upload_that_breaks_is_left_failed_and_the_next_one_is_fresh(store: s
     assert tracker.uri in str(raised.value)
     assert states_of(tracker) == ["FAILED"]
     in_the_way.unlink()
+    with monkeypatch.context() as stopped:
+        stopped.setattr(MlflowClient, "log_artifacts", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            tracker.log(tracked(tmp_path / "run"))
+    assert states_of(tracker) == ["FAILED", "FAILED"]
     tracker.log(tracked(tmp_path / "run"))
     assert states_of(tracker) == ["FINISHED"]
-
-
-def test_an_interrupted_upload_is_left_failed(
-    tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from mlflow.tracking import MlflowClient
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(MlflowClient, "log_artifacts", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        tracker.log(tracked(tmp_path))
-    assert states_of(tracker) == ["FAILED"]
 
 
 class Page(BaseHTTPRequestHandler):
@@ -244,37 +244,62 @@ def test_eight_processes_that_start_at_once_on_a_fresh_store_all_get_in(tmp_path
     assert {run.info.status for run in kept} == {"FINISHED"}
 
 
-def test_what_another_job_makes_at_once_is_linked_all_the_same(
+def test_a_data_set_that_another_job_makes_at_once_is_linked_on_the_next_try(
     tracker: MLflowTracker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A data set is linked on the next try, and of two models the first is kept."""
     from mlflow.exceptions import MlflowException
     from mlflow.tracking import MlflowClient
 
-    tracker.log(tracked(tmp_path / "one", report(run_id="one")))
-    link, look = MlflowClient.log_inputs, MlflowClient.search_logged_models
-    linked, looked = [0], [0]
+    link, tried = MlflowClient.log_inputs, []
 
     def lost_twice(client: MlflowClient, *args: object, **kwargs: object) -> None:
-        linked[0] += 1
-        if linked[0] <= 2:
+        tried.append(args)
+        if len(tried) <= 2:
             raise MlflowException("UNIQUE constraint failed: datasets.experiment_id, datasets.name, datasets.digest")
         link(client, *args, **kwargs)  # type: ignore[arg-type]
 
-    def too_early(client: MlflowClient, *args: object, **kwargs: object) -> object:
-        looked[0] += 1
-        return [] if looked[0] == 1 else look(client, *args, **kwargs)  # type: ignore[arg-type]
-
     monkeypatch.setattr(MlflowClient, "log_inputs", lost_twice)
-    monkeypatch.setattr(MlflowClient, "search_logged_models", too_early)
-    tracker.log(tracked(tmp_path / "two", report(run_id="two")))
-    monkeypatch.undo()
+    for name in ("one", "two"):
+        tracker.log(tracked(tmp_path / name, report(run_id=name)))
     (model,) = client_of(tracker).search_logged_models([experiment_of(tracker)])
     for run in runs_of(tracker):
         inputs = client_of(tracker).get_run(run.info.run_id).inputs
         assert inputs is not None
         assert [each.dataset.name for each in inputs.dataset_inputs] == [report().run.dataset]
         assert [each.model_id for each in inputs.model_inputs] == [model.model_id]
+
+
+@pytest.mark.parametrize(("is_new", "mode"), [(True, "wal"), (False, "delete")])
+def test_only_a_database_that_mlflow_is_to_make_keeps_a_write_ahead_log(
+    tmp_path: Path, is_new: bool, mode: str
+) -> None:
+    database = tmp_path / "runs.db"
+    with closing(sqlite3.connect(database)) as connection:
+        if not is_new:
+            connection.execute("CREATE TABLE own (name TEXT)")
+        _try_sqlite(database)
+        assert connection.execute("PRAGMA journal_mode").fetchone() == (mode,)
+
+
+def test_a_log_that_somebody_keeps_from_being_set_is_waited_for(tmp_path: Path) -> None:
+    database, ended = tmp_path / "new.db", threading.Event()
+
+    def write() -> None:
+        with closing(sqlite3.connect(database, isolation_level=None)) as other:
+            other.execute("BEGIN")
+            other.execute("SELECT count(*) FROM sqlite_master").fetchone()  # a reader: only the log has to wait
+            held.set()
+            time.sleep(0.3)
+            ended.set()
+            other.execute("ROLLBACK")
+
+    held = threading.Event()
+    thread = threading.Thread(target=write)
+    thread.start()
+    held.wait(timeout=10)
+    _try_sqlite(database)
+    assert ended.is_set()
+    thread.join()
 
 
 @pytest.mark.parametrize(
@@ -305,17 +330,11 @@ def test_places_that_keep_nothing_are_refused_by_key(uri: str) -> None:
 @pytest.mark.parametrize(
     ("uri", "command"),
     [
-        (MLflowTracker().uri, "mlflow ui --backend-store-uri sqlite:///mlruns/mlflow.db --host 127.0.0.1 --port 5000"),
-        ("sqlite:////a b/x.db", "mlflow ui --backend-store-uri 'sqlite:////a b/x.db' --host 127.0.0.1 --port 5000"),
+        (MLflowTracker().uri, "contextcliff ui"),
+        ("sqlite:////a b/x.db", "contextcliff ui 'tracking.uri=sqlite:////a b/x.db'"),
         ("http://host:5000", "open http://host:5000"),
         ("https://me:word@host", "open https://host"),
     ],
 )
-def test_the_command_names_the_store_as_it_was_given_without_a_password(
-    uri: str, command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    script = tmp_path / "mlflow"
-    script.write_text("#!/bin/sh\n")
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+def test_the_command_names_the_store_as_it_was_given_without_a_password(uri: str, command: str) -> None:
     assert MLflowTracker(uri=uri).ui_command() == command

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from contextcliff.records.report import Report
 from contextcliff.tracking.mlflow import MLflowTracker
-from contextcliff.tracking.place import TrackingUri
 from contextcliff.tracking.tracker import Tracked
 from tests.simulated_reports import Law, edited, simulated
 
@@ -53,11 +52,8 @@ def tracked(folder: Path, made: Report | None = None, *, name: str = "", **chang
 
 
 def client_of(tracker: MLflowTracker) -> MlflowClient:
-    from mlflow.tracking import MlflowClient
-
-    # MLflow creates its tables with the first client, and the run's thread may be about to do the same.
-    with TrackingUri(tracker.uri).ready():
-        return MlflowClient(tracking_uri=tracker.uri)
+    with tracker.client("look") as client:
+        return client
 
 
 def experiment_of(tracker: MLflowTracker) -> str:

@@ -5,16 +5,13 @@ Own loop and not `generate`: a cache that was evicted from is shorter than the p
 forward pass and the tokens are those of `generate`, bit by bit in float32 and in bfloat16.
 
 Where the prompt is computed in two parts, as one that goes on from a kept prefix is, the last bits differ from one
-pass. On the embedded model, greedy, 12 of 12 answers were the same in float32, and 9 of 12 in bfloat16: close calls
-between two tokens fall the other way. That, and a tokenizer of a GGUF file that begins a prompt with two tokens
-(`loading`), which changed 4 of 12 answers, is why kvpress's own pipeline at compression 0 answers differently from
-`generate`; its positions and its masks are right. A context that is compressed or stored before the question is read
-is computed in the same two parts whether it is kept or not, so that its answers do not depend on that at all.
+pass, and close calls between two tokens can fall the other way: on the embedded model, greedy, for none of 12 answers
+in float32 and three in bfloat16. A context that is compressed or stored before the question is read is computed in the
+same two parts whether it is kept or not, so that its answers do not depend on that at all.
 
-Several prompts at once are padded on the left to one length, read in one pass, and answered token by token together:
-for the cache as the model computes it, since a press scores positions and knows of no padding, and a cache in other
-formats is stored prompt by prompt. What is computed together is summed in another order, so that close calls can fall
-the other way, as on any server that batches; in float32 the answers of the tests are those of each prompt alone. No
+Several prompts at once are padded on the left to one length: for the cache as the model computes it, since a press
+scores positions and knows of no padding, and a cache in other formats is stored prompt by prompt. They are summed in
+another order than one alone, as on any server that batches; in float32 the answers of the tests are the same. No
 beginning of a prompt is reused: a batch has as many beginnings as prompts.
 """
 
@@ -22,9 +19,10 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -38,20 +36,24 @@ from transformers.generation.logits_process import (
 )
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.engines.transformers.cache import (
+    EntropyMeter,
+    StoredLayer,
     can_be_cut,
+    fitted_masks,
     fork,
     in_use,
     new_cache,
+    press_for,
     pressed,
-    settle,
     stores_otherwise,
 )
-from contextcliff.engines.transformers.entropy import EntropyMeter
 from contextcliff.engines.transformers.loading import Loaded
 from contextcliff.errors import EngineFault
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
+from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheInUse
 from contextcliff.records.sample import Passage, Prompt, Sample, Words
 from contextcliff.text.tokenizers import HubTokenizer
@@ -62,26 +64,18 @@ _WORTH_REUSING = 0.25
 _LARGEST_SEED = 2**63 - 1
 _PADDING = 0
 """Any token: it is masked."""
+_HALF_CHARACTER = "\ufffd"
+_MS_PER_S = 1000
 
 
-class StoppedError(Exception):
-    """The answer is not wanted any more."""
+def prompt_tokens(
+    tokenizer: HubTokenizer, sample: Sample, prompt: Prompt, *, splits: bool
+) -> tuple[tuple[int, ...], int]:
+    """The tokens of a prompt, and how many of them are before the question; none without `splits`.
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PromptTokens:
-    """The tokens of a prompt; the first `context` of them are before the question."""
-
-    tokens: tuple[int, ...]
-    context: int
-
-
-def prompt_tokens(tokenizer: HubTokenizer, sample: Sample, prompt: Prompt, *, splits: bool) -> PromptTokens:
-    """Tokenise a prompt once, and cut between two of its tokens; without `splits` all of it is the question.
-
-    Context and question that are tokenised apart can be other tokens than the prompt. A token that reaches into the
-    question is the question's. Raises `EngineFault` where the chat template changes the prompt, so that no question
-    can be found in it.
+    It is tokenised once and cut between two tokens: context and question that are tokenised apart can be other tokens
+    than the prompt. A token that reaches into the question is the question's. Raises `EngineFault` where the chat
+    template changes the prompt, so that no question can be found in it.
     """
     if tokenizer.plain:
         text: str = plain_text(prompt)
@@ -94,31 +88,24 @@ def prompt_tokens(tokenizer: HubTokenizer, sample: Sample, prompt: Prompt, *, sp
         text, add_special_tokens=tokenizer.plain, return_offsets_mapping=True, return_tensors=None, verbose=False
     )
     ends = [end for _, end in encoded["offset_mapping"]]
-    return PromptTokens(tokens=tuple(encoded["input_ids"]), context=bisect_left(ends, place + 1) if splits else 0)
+    return tuple(encoded["input_ids"]), bisect_left(ends, place + 1) if splits else 0
 
 
 def _question_start(sample: Sample, prompt: Prompt, text: str) -> int:
-    """The character of the framed prompt at which the question begins.
-
-    That is what stands after the last passage of a document; in a prompt without passages the question as it stands
-    last. Where nothing stands after the text, the template's end alone comes after it. In a conversation it is sought
-    in the last message, since an earlier one may say the same.
-    """
-    context = _context_of(sample, prompt).rstrip()
-    find = text.rfind if prompt.turns else text.find
-    if prompt.turns and not context:  # the last message is the question, and the earlier turns are its context
-        return max(0, find(prompt.user.strip()))
-    for sought in (context, context.lstrip()):
-        if (start := find(sought)) >= 0:
-            return start + len(sought)
-    raise EngineFault(
-        "bad_request",
-        "the chat template changes the prompt, so that the context can't be told from the question; "
-        "engine.api=completions sends it as it stands",
-    )
+    """The character of the framed prompt at which the question begins: in its last message, behind the context."""
+    start = text.rfind(prompt.user.strip())  # templates may strip it
+    if start < 0:
+        raise EngineFault(
+            "bad_request",
+            "the chat template changes the prompt, so that the context can't be told from the question; "
+            "engine.api=completions sends it as it stands",
+        )
+    return start + len(_context_of(sample, prompt).strip())
 
 
 def _context_of(sample: Sample, prompt: Prompt) -> str:
+    """What of the last message is no question: all up to its last passage; without one, up to where the question stands
+    last. Nothing of the last message of a conversation that is the question."""
     pieces = sample.recipe.user
     last = max((place for place, piece in enumerate(pieces) if isinstance(piece, Passage)), default=None)
     if last is not None:
@@ -129,95 +116,122 @@ def _context_of(sample: Sample, prompt: Prompt) -> str:
     return prompt.user[:place] if is_context else prompt.user
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Drawing:
-    """The samplers of one request, in `generate`'s order; the largest score where the temperature is 0."""
+def samplers(sampling: Sampling, *, seed: int, device: Any) -> tuple[Any, torch.Generator | None]:
+    """The samplers that are on, in `generate`'s order, and what draws; None: greedy.
 
-    processors: Any
-    generator: Any
-    """None: greedy."""
-
-    def next(self, tokens: list[int], scores: torch.Tensor) -> int:
-        """The next token after `tokens`, by scores of the shape [vocabulary]."""
-        # In 32 bits, as `generate` compares them.
-        scores = scores.to(torch.float32)[None]
-        if self.processors:
-            scores = self.processors(torch.tensor([tokens], device=scores.device), scores)
-        if self.generator is None:
-            return int(scores[0].argmax())
-        return int(torch.multinomial(scores[0].softmax(dim=-1), 1, generator=self.generator))
-
-
-def drawing(sampling: Sampling, *, seed: int, device: Any) -> Drawing:
-    """The samplers that are on. Tokens drawn with the same seed are the same on the same kind of device."""
-    processors = LogitsProcessorList()
+    Tokens drawn with the same seed are the same on the same kind of device.
+    """
+    processors, generator = LogitsProcessorList(), None
     if sampling.repetition_penalty != 1.0:
         processors.append(RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty))
-    if sampling.temperature == 0.0:
-        return Drawing(processors=processors, generator=None)
-    if sampling.temperature != 1.0:
-        processors.append(TemperatureLogitsWarper(sampling.temperature))
-    if sampling.top_k > 0:
-        processors.append(TopKLogitsWarper(sampling.top_k))
-    if sampling.top_p < 1.0:
-        processors.append(TopPLogitsWarper(sampling.top_p))
-    if sampling.min_p > 0.0:
-        processors.append(MinPLogitsWarper(sampling.min_p))
-    generator = torch.Generator(device=device)
-    generator.manual_seed(seed % _LARGEST_SEED)
-    return Drawing(processors=processors, generator=generator)
+    if sampling.temperature > 0.0:
+        generator = torch.Generator(device=device)
+        generator.manual_seed(seed % _LARGEST_SEED)
+        if sampling.temperature != 1.0:
+            processors.append(TemperatureLogitsWarper(sampling.temperature))
+        if sampling.top_k > 0:
+            processors.append(TopKLogitsWarper(sampling.top_k))
+        if sampling.top_p < 1.0:
+            processors.append(TopPLogitsWarper(sampling.top_p))
+        if sampling.min_p > 0.0:
+            processors.append(MinPLogitsWarper(sampling.min_p))
+    return processors, generator
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Request:
-    """One prompt to answer."""
+    """A prompt on its way, and its answer as it is written; text is given out as far as its characters are whole."""
 
-    prompt: PromptTokens
-    drawing: Drawing
+    tokenizer: HubTokenizer
+    tokens: tuple[int, ...]
+    """Of the prompt."""
+    context: int = 0
+    """How many of them are before the question."""
+    processors: Any = None
+    generator: torch.Generator | None = None
+    """None: greedy."""
     max_tokens: int
-    on_tokens: Callable[[Sequence[int]], None]
-    """Gets all tokens of the answer each time there is one more."""
+    emit: Callable[[str], None]
     may_go_on: Callable[[], bool]
     """Whether the answer is still wanted."""
+    generation: Future[Generation] = field(default_factory=Future)
+    written: list[int] = field(default_factory=list)
+    """Tokens of the answer."""
+    _shown: str = ""
 
+    def draw(self, scores: torch.Tensor) -> None:
+        """Write the next token, by scores of the shape [vocabulary]."""
+        scores = scores.to(torch.float32)[None]  # in 32 bits, as `generate` compares them
+        if self.processors:
+            so_far = torch.tensor([[*self.tokens, *self.written]], device=scores.device)
+            scores = self.processors(so_far, scores)
+        if self.generator is None:
+            token = scores[0].argmax()
+        else:
+            token = torch.multinomial(scores[0].softmax(dim=-1), 1, generator=self.generator)
+        self.written.append(int(token))
+        text = self._text(self.written)
+        if not text.endswith(_HALF_CHARACTER):  # the rest of it may come with the next token
+            self._show(text)
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """What came of one prompt."""
+    def whole(
+        self,
+        *,
+        ended: bool,
+        ttft_s: float = 0.0,
+        latency_s: float = 0.0,
+        cached_tokens: int = 0,
+        entropy: tuple[float, ...] = (),
+    ) -> Generation:
+        """The answer without its reasoning; `ended` by the model, with its last token."""
+        self._show(self._text(self.written))
+        # The marks of reasoning may be special tokens.
+        marked = self._text(self.written[:-1] if ended else self.written, skip_special_tokens=False)
+        answer, thought = split_reasoning(marked)
+        return Generation(
+            text=self._shown if answer == marked else answer,
+            reasoning="" if answer == marked else thought,
+            finish_reason="stop" if ended else "length",
+            prompt_tokens=len(self.tokens),
+            completion_tokens=len(self.written),
+            cached_tokens=cached_tokens,
+            ttft_ms=ttft_s * _MS_PER_S,
+            latency_ms=latency_s * _MS_PER_S,
+            served_model=self.tokenizer.name,
+            attention_entropy=entropy,
+        )
 
-    tokens: tuple[int, ...]
-    ended: bool
-    """Whether the model ended it."""
-    ttft_s: float
-    latency_s: float
-    cached_tokens: int = 0
-    entropy: tuple[float, ...] = ()
+    def _show(self, text: str) -> None:
+        piece, self._shown = text[len(self._shown) :], text
+        if piece:
+            self.emit(piece)
+
+    def _text(self, tokens: list[int], *, skip_special_tokens: bool = True) -> str:
+        text: str = self.tokenizer.tokenizer.decode(
+            tokens, skip_special_tokens=skip_special_tokens, clean_up_tokenization_spaces=False
+        )
+        return text
 
 
 class Decoder:
     """One model under one policy. Keeps the cache of the last prompt, or of the last context; not for two threads."""
 
-    def __init__(
-        self,
-        loaded: Loaded,
-        policy: KVPolicy,
-        *,
-        dtype: str,
-        press: Any,
-        prefix_cache: bool,
-        meter: EntropyMeter | None,
-    ) -> None:
-        self.loaded, self.policy, self.dtype, self.press = loaded, policy, dtype, press
-        self.prefix_cache, self.meter = prefix_cache, meter
+    def __init__(self, loaded: Loaded, policy: KVPolicy, *, prefix_cache: bool, entropy_positions: int = 0) -> None:
+        """`entropy_positions`: of how many last tokens the attention entropy is measured. Raises `ConfigError`."""
+        self.model, self.end_tokens, self.device = loaded.model, loaded.end_tokens, loaded.model.device
+        self.policy, self.prefix_cache = policy, prefix_cache
+        self.press = press_for(policy, self.model)
+        self.meter = EntropyMeter(self.model, positions=entropy_positions) if entropy_positions else None
         self.cache_in_use: CacheInUse | None = None
         """Of the last prompt that was computed whole, as it stood when its context was read."""
         self._kept: tuple[tuple[int, ...], Any] = ((), None)
         """The tokens that were computed last, and their cache."""
-        self._wanted: Callable[[], bool] = lambda: True
+        self._computed: Sequence[Request] = ()
         # Between two layers it looks whether the answer is still wanted: a prefill can take minutes.
-        for module in loaded.model.modules():
-            if isinstance(module, GradientCheckpointingLayer):
-                module.register_forward_pre_hook(self._stop_where_not_wanted)
+        layers = (each for each in self.model.modules() if isinstance(each, GradientCheckpointingLayer))
+        self._hooks = [each.register_forward_pre_hook(self._stop_where_not_wanted) for each in layers]
+        if self.press is not None:
+            self._hooks += fitted_masks(self.model)
 
     @property
     def splits(self) -> bool:
@@ -228,12 +242,12 @@ class Decoder:
         """
         if self._evicts:
             return not self.policy.sees_question
-        return stores_otherwise(self.policy, self.dtype)
+        return stores_otherwise(self.policy, self.model)
 
     @property
     def can_batch(self) -> bool:
         """Whether several prompts can be computed together."""
-        return self.press is None and self.meter is None and not stores_otherwise(self.policy, self.dtype)
+        return self.press is None and self.meter is None and not stores_otherwise(self.policy, self.model)
 
     @property
     def _evicts(self) -> bool:
@@ -243,147 +257,134 @@ class Decoder:
         """Free what is kept."""
         self._kept = ((), None)
 
-    def answers(self, requests: Sequence[Request]) -> list[Answer]:
-        """Compute the answers. Raises `StoppedError` once none is wanted any more."""
-        with torch.inference_mode(), self._while_wanted(lambda: any(each.may_go_on() for each in requests)):
-            return [self._answer(requests[0])] if len(requests) == 1 else self._together(requests)
+    def close(self) -> None:
+        """Leave the model to others."""
+        self.forget()
+        for hook in self._hooks:
+            hook.remove()
 
-    def _answer(self, request: Request) -> Answer:
-        prompt, drawing, started_s = request.prompt, request.drawing, time.perf_counter()
-        cache, read, reused = self._begun(prompt)
-        with self.meter.measuring() if self.meter is not None else nullcontext():
-            if read == 0:
-                scores = self._compressed(prompt.tokens, cache)
+    def answers(self, requests: Sequence[Request]) -> list[Generation]:
+        """Compute the answers, together where there are several: the first tokens are then those of the whole batch.
+
+        Raises `CancelledError` once none is wanted any more.
+        """
+        self._computed, first, started_s = requests, requests[0], time.perf_counter()
+        with torch.inference_mode():
+            if len(requests) == 1:
+                mask, (cache, scores, reused) = None, self._read(first)
             else:
-                scores = self._forward(prompt.tokens[read:], cache, position=read)
-        tokens = [drawing.next(list(prompt.tokens), scores)]
-        first_s = time.perf_counter()
-        request.on_tokens(tokens)
-        while not (ended := tokens[-1] in self.loaded.end_tokens) and len(tokens) < request.max_tokens:
-            scores = self._forward(tokens[-1:], cache, position=len(prompt.tokens) + len(tokens) - 1)
-            tokens.append(drawing.next([*prompt.tokens, *tokens], scores))
-            request.on_tokens(tokens)
-        if self.prefix_cache and can_be_cut(cache) and not self._evicts:
-            self._kept = ((*prompt.tokens, *tokens[:-1]), cache)
-        return Answer(
-            tokens=tuple(tokens),
-            ended=ended,
-            cached_tokens=reused,
-            ttft_s=first_s - started_s,
-            latency_s=time.perf_counter() - started_s,
-            entropy=() if self.meter is None else self.meter.by_layer,
-        )
+                mask, cache, scores, reused = *self._read_together(requests), 0
+            ends = torch.tensor([[len(each.tokens)] for each in requests], device=self.device)
+            first_s, ended_s = 0.0, [0.0] * len(requests)
+            while True:
+                for row, request in enumerate(requests):
+                    if ended_s[row]:
+                        continue
+                    request.draw(scores[row])
+                    over = self._ended(request) or len(request.written) >= request.max_tokens
+                    if over or not request.may_go_on():
+                        ended_s[row] = time.perf_counter() - started_s
+                first_s = first_s or time.perf_counter() - started_s
+                if all(ended_s):
+                    break
+                if mask is not None:
+                    mask = torch.cat([mask, mask.new_ones((len(requests), 1))], dim=-1)
+                scores = self._scores([each.written[-1:] for each in requests], cache, starts=ends, mask=mask)
+                ends = ends + 1
+        self._computed = ()
+        if mask is None and self.prefix_cache and can_be_cut(cache) and not self._evicts:
+            self._kept = ((*first.tokens, *first.written[:-1]), cache)
+        entropy = () if self.meter is None else self.meter.by_layer
+        return [
+            request.whole(
+                ended=self._ended(request),
+                ttft_s=first_s,
+                latency_s=latency_s,
+                cached_tokens=reused,
+                entropy=entropy,
+            )
+            for request, latency_s in zip(requests, ended_s, strict=True)
+        ]
 
-    def _begun(self, prompt: PromptTokens) -> tuple[Any, int, int]:
+    def _ended(self, request: Request) -> bool:
+        return request.written[-1] in self.end_tokens
+
+    def _read(self, request: Request) -> tuple[Any, torch.Tensor, int]:
+        """A prompt's cache, the scores behind it, and how many of its tokens were computed for an earlier prompt."""
+        cache, read, reused = self._begun(request)
+        with nullcontext() if self.meter is None else self.meter.measuring():
+            if read == 0:
+                scores = self._compressed(request.tokens, cache)
+            else:
+                scores = self._scores([request.tokens[read:]], cache, starts=read)
+        return cache, scores, reused
+
+    def _begun(self, request: Request) -> tuple[Any, int, int]:
         """A cache to go on from: empty, of a prompt that began alike, or of the context.
 
         With the tokens of the prompt that it stands for, and how many of them were computed for an earlier prompt.
         """
-        kept, cache = self._kept
-        if not (self.splits and prompt.context):
-            self.forget()  # it is cut in place, or makes room
-            reused = self._worth_reusing(prompt, kept, cache)
-            if not reused:
-                return self._empty(), 0, 0
-            cache.crop(reused)
-            return cache, reused, reused
-        context = prompt.tokens[: prompt.context]
-        if kept == context:
-            return fork(cache), prompt.context, prompt.context
-        del cache
-        self.forget()  # makes room
-        cache = self._empty()
-        self._compressed(context, cache)
-        if self.prefix_cache:
-            self._kept = (context, fork(cache))
-        return cache, prompt.context, 0
+        (kept, cache), tokens, context = self._kept, request.tokens, request.tokens[: request.context]
+        if self.splits and context:
+            if kept == context:
+                return fork(cache), len(context), len(context)
+            del cache
+            self.forget()  # makes room
+            cache = new_cache(self.model, self.policy)
+            self._compressed(context, cache)
+            if self.prefix_cache:
+                self._kept = (context, fork(cache))
+            return cache, len(context), 0
+        self.forget()  # it is cut in place, or makes room
+        most = len(tokens) - (1 if self.meter is None else self.meter.positions)  # some are left to compute
+        pairs = zip(tokens, kept, strict=False)
+        alike = min(most, next((place for place, (one, other) in enumerate(pairs) if one != other), len(kept)))
+        if alike < _WORTH_REUSING * len(tokens) or not can_be_cut(cache):
+            return new_cache(self.model, self.policy), 0, 0
+        cache.crop(alike)
+        return cache, alike, alike
 
-    def _worth_reusing(self, prompt: PromptTokens, kept: tuple[int, ...], cache: Any) -> int:
-        """Tokens of the kept cache that begin this prompt; 0 where they are too few. Some are left to compute."""
-        if not kept or not can_be_cut(cache):
-            return 0
-        most = len(prompt.tokens) - (1 if self.meter is None else self.meter.positions)
-        pairs = zip(prompt.tokens, kept, strict=False)
-        alike = next((place for place, (one, other) in enumerate(pairs) if one != other), len(kept))
-        alike = min(alike, most)
-        return alike if alike >= _WORTH_REUSING * len(prompt.tokens) else 0
-
-    def _empty(self) -> Any:
-        return new_cache(self.loaded.model, self.policy, self.dtype)
-
-    def _compressed(self, tokens: Sequence[int], cache: Any) -> torch.Tensor:
+    def _compressed(self, tokens: tuple[int, ...], cache: Any) -> torch.Tensor:
         """Read the beginning of a prompt under the policy; gives the scores of the next token."""
-        with pressed(self.press, self.loaded.model, len(tokens)):
-            scores = self._forward(tokens, cache, position=0)
-        settle(cache)
+        with pressed(self.press, self.model, len(tokens)):
+            scores = self._scores([tokens], cache, starts=0)
+        for layer in cache.layers:
+            if isinstance(layer, StoredLayer):
+                layer.settle()
         self.cache_in_use = in_use(cache, tokens=len(tokens))
         return scores
 
-    def _forward(self, tokens: Sequence[int], cache: Any, *, position: int) -> torch.Tensor:
-        """Scores of the token after `tokens`, the first of which stands at a position of the prompt."""
-        positions = torch.arange(position, position + len(tokens), device=self.loaded.model.device)[None]
-        return self._scores([list(tokens)], cache, positions)[0]
+    def _read_together(self, requests: Sequence[Request]) -> tuple[torch.Tensor, Any, torch.Tensor]:
+        """The mask of several prompts, their cache, and the scores behind each."""
+        lengths = torch.tensor([[len(each.tokens)] for each in requests], device=self.device)
+        longest, cache = int(lengths.max()), new_cache(self.model, self.policy)
+        mask = (torch.arange(longest, device=self.device)[None] >= longest - lengths).long()
+        rows = [[_PADDING] * (longest - len(each.tokens)) + list(each.tokens) for each in requests]
+        scores = self._scores(rows, cache, starts=lengths - longest, mask=mask)
+        self.cache_in_use = in_use(cache, tokens=longest * len(rows))
+        return mask, cache, scores
 
-    def _scores(self, rows: list[list[int]], cache: Any, positions: torch.Tensor, **more: Any) -> torch.Tensor:
-        """Scores of the token after each row."""
-        model = self.loaded.model
-        output = model(
-            input_ids=torch.tensor(rows, device=model.device),
+    def _scores(
+        self,
+        rows: Sequence[Sequence[int]],
+        cache: Any,
+        *,
+        starts: torch.Tensor | int,
+        mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Scores of the token after each row, whose first one stands at `starts` of its prompt; before 0 is padding."""
+        positions = torch.arange(len(rows[0]), device=self.device)[None] + starts
+        output = self.model(
+            input_ids=torch.tensor(rows, device=self.device),
+            attention_mask=mask,
             past_key_values=cache,
-            position_ids=positions,
+            position_ids=positions.clamp(min=0),
             use_cache=True,
             logits_to_keep=1,
-            **more,
         )
         scores: torch.Tensor = output.logits[:, -1]
         return scores
 
-    def _together(self, requests: Sequence[Request]) -> list[Answer]:
-        """Answer several prompts at once; the time to the first token is that of the whole batch."""
-        started_s, device = time.perf_counter(), self.loaded.model.device
-        lengths = torch.tensor([len(each.prompt.tokens) for each in requests], device=device)[:, None]
-        longest = int(lengths.max())
-        places = torch.arange(longest, device=device)[None]
-        mask = (places >= longest - lengths).long()
-        cache = self._empty()
-        rows = [[_PADDING] * (longest - len(each.prompt.tokens)) + list(each.prompt.tokens) for each in requests]
-        positions = (places - (longest - lengths)).clamp(min=0)
-        scores = self._scores(rows, cache, positions, attention_mask=mask)
-        self.cache_in_use = in_use(cache, tokens=longest * len(rows))
-        written: list[list[int]] = [[] for _ in requests]
-        ended_s = [0.0] * len(requests)
-        first_s = 0.0
-        while True:
-            for row, (request, tokens) in enumerate(zip(requests, written, strict=True)):
-                if ended_s[row]:
-                    continue
-                tokens.append(request.drawing.next([*request.prompt.tokens, *tokens], scores[row]))
-                request.on_tokens(tokens)
-                over = tokens[-1] in self.loaded.end_tokens or len(tokens) >= request.max_tokens
-                if over or not request.may_go_on():
-                    ended_s[row] = time.perf_counter() - started_s
-            first_s = first_s or time.perf_counter() - started_s
-            if all(ended_s):
-                break
-            mask = torch.cat([mask, mask.new_ones((len(rows), 1))], dim=-1)
-            rows = [tokens[-1:] for tokens in written]
-            step = mask.shape[-1] - longest - 1
-            scores = self._scores(rows, cache, lengths + step, attention_mask=mask)
-        ends = self.loaded.end_tokens
-        return [
-            Answer(tokens=tuple(tokens), ended=tokens[-1] in ends, ttft_s=first_s, latency_s=latency_s)
-            for tokens, latency_s in zip(written, ended_s, strict=True)
-        ]
-
-    @contextmanager
-    def _while_wanted(self, may_go_on: Callable[[], bool]) -> Iterator[None]:
-        """Ask before each layer whether to go on; raises `StoppedError` where not."""
-        before, self._wanted = self._wanted, may_go_on
-        try:
-            yield
-        finally:
-            self._wanted = before
-
     def _stop_where_not_wanted(self, *_: object) -> None:
-        if not self._wanted():
-            raise StoppedError
+        if self._computed and not any(each.may_go_on() for each in self._computed):
+            raise CancelledError

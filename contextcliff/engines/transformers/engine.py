@@ -12,7 +12,7 @@ import platform
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, Download, Engine, OnToken, Served, taken
 from contextcliff.engines.openai.exchange import Api
-from contextcliff.engines.openai.reasoning import split_reasoning
 from contextcliff.engines.transformers.loading import (
     HubWeights,
     Loaded,
@@ -39,24 +38,22 @@ from contextcliff.models.weights import Gguf
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import GIB, DeviceMemory
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import NonNegativeInt, PositiveInt, settings
 from contextcliff.text.tokenizers import HubTokenizer
 
 if TYPE_CHECKING:
-    from contextcliff.engines.transformers.decoding import Answer, Decoder, Request
+    from contextcliff.engines.transformers.decoding import Decoder, Request
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 _AS_CACHED: Mapping[Dtype, CacheType] = {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}
-_EAGER_PRESSES = frozenset({"ObservedAttentionPress"})
-"""Presses that read the attention weights, which only eager attention computes as a matrix."""
-_MS_PER_S = 1000
+_READS_WEIGHTS = "ObservedAttentionPress"
+"""The press that reads the attention weights, which only eager attention computes as a matrix."""
 _LONGEST_DETAIL = 200
-_HALF_CHARACTER = "\ufffd"
 
 
 @settings
 class Transformers(Engine):
-    """A model of transformers, and evictions of its cache by kvpress."""
+    """A model of transformers, and evictions of its cache by kvpress. `concurrency` prompts are computed together."""
 
     weights: Literal["auto", "gguf", "hub"] = "auto"
     """The model's GGUF file, its numbers unpacked to `dtype`, or `model.hub`, a repository or folder. `auto` is the
@@ -66,12 +63,10 @@ class Transformers(Engine):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """What it computes in; `auto` is float32 on the CPU and bfloat16 on a GPU."""
     attention: Literal["auto", "sdpa", "eager"] = "auto"
-    """`auto` is torch's fused attention, and eager for presses that need its weights: its memory grows with the
+    """`auto` is torch's fused attention, and eager for the press that needs its weights: its memory grows with the
     prompt's length squared."""
     trust_remote_code: bool | str = False
     """The name of a repository, equal to `model.hub`, whose Python files may run. Never all."""
-    prefix_cache: bool = True
-    """Whether what the last prompt or its context has in common with the next is kept; else all is computed anew."""
     attention_entropy: bool = False
     """Whether each answer comes with the attention entropy of its prompt's last tokens, by layer."""
     entropy_positions: PositiveInt = 16
@@ -81,17 +76,8 @@ class Transformers(Engine):
     api: Literal["auto", "chat", "completions"] | None = "auto"
     """`chat` asks in the chat template of the weights, `completions` in plain text. `auto` (or None) is `completions`
     where they have none."""
-    concurrency: Count = 1
-    """Requests in flight: as many prompts are computed together, of a policy that neither evicts nor quantises."""
     speculation: NonNegativeInt | None = 0
     name: ClassVar[str] = "transformers"
-
-    def __post_init__(self) -> None:
-        if self.trust_remote_code is True:
-            raise ValueError(
-                "engine.trust_remote_code=true: code is never trusted whatever the model; name the repository whose "
-                "code may run, the one that model.hub names"
-            )
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         """Weights, the type that is computed in, how prompts are sent, and the policy. Not the device."""
@@ -134,33 +120,33 @@ class Transformers(Engine):
 
     def settle(self, model: Model) -> Model:
         """Fetch the weights. Raises `ConfigError` where the extra `hf` is not installed."""
-        self._require(model)
         weights = self._weights(model)
+        _require_for(weights)
         if isinstance(weights, Gguf):
             weights.check_reachable()
         weights.fetch()
         return model
 
     def download(self, model: Model) -> Download | None:
-        """The weights, where they are not on this machine yet."""
         weights = self._weights(model)
-        at_hand = weights.is_at_hand() if isinstance(weights, Gguf) else weights.folder_at_hand() is not None
-        return None if at_hand else Download(name=weights.identity, gib=weights.remote_gib())
+        return None if weights.is_at_hand() else Download(name=weights.identity, gib=weights.remote_gib())
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[TransformersSession]:
         """Load the model, and try the policy's press on it."""
-        self._require(deployment.model, deployment.kv_policy)
+        model, policy = deployment.model, deployment.kv_policy
+        weights = self._weights(model)
+        _require_for(weights, *(["kvpress"] if policy.evicts else []))
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers") as thread:
-            fetched = self._weights(deployment.model).fetch()
+            fetched = weights.fetch()
             setup = Setup(
                 device=usable_device(self.device),
                 dtype=self._dtype(),
-                attention=self._attention(deployment.kv_policy),
-                rope=deployment.model.rope,
+                attention=self._attention(policy),
+                rope=model.rope,
                 runs_code=self.trust_remote_code is not False,
             )
-            # One whose attention is measured has hooks of its own, and goes to no other job.
+            # One whose attention is measured computes it otherwise, and goes to no other job.
             key = object() if self.attention_entropy else ("transformers", str(fetched), setup)
             with taken(
                 key, lambda: thread.submit(load, fetched, setup).result(), close=lambda _: free_memory()
@@ -171,55 +157,42 @@ class Transformers(Engine):
                 try:
                     yield session
                 finally:
-                    session.decoder.forget()
+                    session.decoder.close()
 
     def _session(
         self, deployment: Deployment, thread: Executor, loaded: Loaded, fetched: Path, setup: Setup
     ) -> TransformersSession:
         import torch
 
-        from contextcliff.engines.transformers.cache import check, fit_masks, press_of
         from contextcliff.engines.transformers.decoding import Decoder
-        from contextcliff.engines.transformers.entropy import EntropyMeter
 
         if self.threads is not None:
             torch.set_num_threads(self.threads)
         model, policy = deployment.model, deployment.kv_policy
-        press = press_of(policy)
         plain = self.api_for(model) == "completions"
         if not plain and not loaded.tokenizer.chat_template:
             raise ConfigError(
                 "engine.api=chat: the weights have no chat template; engine.api=auto asks them in plain text"
             )
-        if press is not None:
-            check(press, loaded.model, policy)
-            fit_masks(loaded.model)
-        meter = EntropyMeter(loaded.model, positions=self.entropy_positions) if self.attention_entropy else None
         shown = fetched.name if fetched.is_file() else model.hub
         asked = "in plain text" if plain else "in the chat template of the weights"
         line = f"{shown} by transformers on {setup.device} in {setup.dtype}, {setup.attention} attention, asked {asked}"
-        cached = self.prefix_cache
-        decoder = Decoder(loaded, policy, dtype=setup.dtype, press=press, prefix_cache=cached, meter=meter)
+        tokenizer = HubTokenizer(
+            name=f"transformers:{shown}",
+            tokenizer=loaded.tokenizer,
+            template_arguments=model.template_arguments,
+            plain=plain,
+        )
+        positions = self.entropy_positions if self.attention_entropy else 0
+        decoder = Decoder(loaded, policy, prefix_cache=self.prefix_cache, entropy_positions=positions)
+        window = model.context_window or loaded.window
         return TransformersSession(
             decoder=decoder,
-            tokenizer=HubTokenizer(
-                name=f"transformers:{shown}",
-                tokenizer=loaded.tokenizer,
-                template_arguments=model.template_arguments,
-                plain=plain,
-            ),
-            began=Served(
-                window=model.context_window or loaded.window, lines=(line,), plain=plain, positions=loaded.positions
-            ),
+            tokenizer=tokenizer,
+            began=Served(window=window, lines=(line,), plain=plain, positions=loaded.positions),
             thread=thread,
             batch=self.concurrency if decoder.can_batch else 1,
         )
-
-    def _require(self, model: Model, policy: KVPolicy | None = None) -> None:
-        packages = ["gguf"] if isinstance(self._weights(model), Gguf) else []
-        if policy is not None and policy.evicts:
-            packages.append("kvpress")
-        require(self.name, *packages)
 
     def _weights(self, model: Model) -> Gguf | HubWeights:
         """Where the weights come from. Raises `ConfigError` where the model names none of that kind."""
@@ -241,16 +214,21 @@ class Transformers(Engine):
     def _attention(self, policy: KVPolicy) -> str:
         if self.attention != "auto":
             return self.attention
-        return "eager" if policy.press in _EAGER_PRESSES else "sdpa"
+        return "eager" if policy.press == _READS_WEIGHTS else "sdpa"
 
     def _dtype(self) -> Dtype:
         """What it computes in; answers depend on it."""
         if self.dtype != "auto":
             return self.dtype
-        if self.device == "auto":
-            require(self.name)
-        device = usable_device(self.device) if self.device == "auto" else self.device
+        device = self.device
+        if device == "auto":
+            require()
+            device = usable_device(device)
         return "bfloat16" if device.startswith("cuda") else "float32"
+
+
+def _require_for(weights: Gguf | HubWeights, *further: str) -> None:
+    require(*(["gguf"] if isinstance(weights, Gguf) else []), *further)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -267,7 +245,7 @@ class TransformersSession:
     """Most prompts that are computed together; fewer where that took too much memory."""
     _out_of_memory: int | None = None
     """Tokens of the shortest prompt that did not fit into memory."""
-    _waiting: deque[Waiting] = field(default_factory=deque)
+    _waiting: deque[Request] = field(default_factory=deque)
 
     @property
     def served(self) -> Served:
@@ -287,72 +265,75 @@ class TransformersSession:
             if on_token is not None and not cancelled.is_set():
                 loop.call_soon_threadsafe(on_token, text)
 
-        waiting = Waiting(
-            sample=sample,
-            prompt=prompt,
-            sampling=sampling,
-            tokenizer=self.tokenizer,
-            emit=emit,
-            may_go_on=lambda: not cancelled.is_set(),
-        )
-        self._waiting.append(waiting)
         try:
+            request = await loop.run_in_executor(
+                self.thread, lambda: self._queued(sample, prompt, sampling, emit, lambda: not cancelled.is_set())
+            )
             await loop.run_in_executor(self.thread, self._answer_some)
-            return await asyncio.wrap_future(waiting.generation)
+            return await asyncio.wrap_future(request.generation)
         finally:
             cancelled.set()
 
+    def _queued(
+        self,
+        sample: Sample,
+        prompt: Prompt,
+        sampling: Sampling,
+        emit: Callable[[str], None],
+        may_go_on: Callable[[], bool],
+    ) -> Request:
+        from contextcliff.engines.transformers.decoding import Request, prompt_tokens, samplers
+
+        tokens, context = prompt_tokens(self.tokenizer, sample, prompt, splits=self.decoder.splits)
+        most, window = sampling.generated_tokens, self.began.window
+        if window is not None:
+            if len(tokens) >= window:
+                raise EngineFault("overflow", f"the prompt has {len(tokens):,} tokens, and the window {window:,}")
+            most = min(most, window - len(tokens))
+        seed = sample.seed if sampling.seed is None else sampling.seed
+        processors, generator = samplers(sampling, seed=seed, device=self.decoder.device)
+        request = Request(
+            tokenizer=self.tokenizer,
+            tokens=tokens,
+            context=context,
+            processors=processors,
+            generator=generator,
+            max_tokens=most,
+            emit=emit,
+            may_go_on=may_go_on,
+        )
+        self._waiting.append(request)
+        return request
+
     def _answer_some(self) -> None:
         """Answer those that have waited longest, as many as are computed at once; nothing where none waits any more."""
-        asked: list[tuple[Waiting, Request]] = []
+        asked: list[Request] = []
         while self._waiting and len(asked) < self.batch:
-            waiting = self._waiting.popleft()
-            if not waiting.may_go_on():
+            request = self._waiting.popleft()
+            if not request.may_go_on():
                 continue
-            try:
-                asked.append((waiting, self._request(waiting)))
-            # Whoever waits for the answer gets the error.
-            except Exception as error:  # noqa: BLE001
-                waiting.generation.set_exception(error)
+            if self._out_of_memory is not None and len(request.tokens) >= self._out_of_memory:
+                why = f"a prompt of {self._out_of_memory:,} tokens did not fit into memory"
+                request.generation.set_exception(EngineFault("oom", why))
+            else:
+                asked.append(request)
         if asked:
             self._compute(asked)
 
-    def _request(self, waiting: Waiting) -> Request:
-        from contextcliff.engines.transformers.decoding import Request, drawing, prompt_tokens
-
-        prompt = prompt_tokens(self.tokenizer, waiting.sample, waiting.prompt, splits=self.decoder.splits)
-        sampling, n, window = waiting.sampling, len(prompt.tokens), self.began.window
-        if window is not None and n >= window:
-            raise EngineFault("overflow", f"the prompt has {n:,} tokens, and the window {window:,}")
-        if self._out_of_memory is not None and n >= self._out_of_memory:
-            raise EngineFault("oom", f"a prompt of {self._out_of_memory:,} tokens did not fit into memory")
-        seed = waiting.sample.seed if sampling.seed is None else sampling.seed
-        return Request(
-            prompt=prompt,
-            drawing=drawing(sampling, seed=seed, device=self.decoder.loaded.model.device),
-            max_tokens=sampling.generated_tokens if window is None else min(sampling.generated_tokens, window - n),
-            on_tokens=waiting.grow,
-            may_go_on=waiting.may_go_on,
-        )
-
-    def _compute(self, asked: Sequence[tuple[Waiting, Request]]) -> None:
+    def _compute(self, asked: Sequence[Request]) -> None:
         """Answer them together; where that takes too much memory, in halves."""
-        from contextcliff.engines.transformers.decoding import StoppedError
-
         try:
-            computed = self.decoder.answers([request for _, request in asked])
-        except StoppedError:
-            for waiting, _ in asked:
-                waiting.generation.cancel()
+            for request, generation in zip(asked, self.decoder.answers(asked), strict=True):
+                request.generation.set_result(generation)
+            return
+        except CancelledError:
+            for request in asked:
+                request.generation.cancel()
             return
         # A press may refuse a prompt with an assertion, and torch with any of these.
         except (RuntimeError, MemoryError, AssertionError, ValueError, IndexError) as error:
             detail = one_line(str(error), longest=_LONGEST_DETAIL) or type(error).__name__
             ran_out = is_out_of_memory(error)
-        else:
-            for (waiting, request), answer in zip(asked, computed, strict=True):
-                waiting.generation.set_result(self._generation(waiting, request, answer))
-            return
         # Outside of the handler: its traceback holds the tensors.
         self.decoder.forget()
         if ran_out:
@@ -363,65 +344,9 @@ class TransformersSession:
             self._compute(asked[:half])
             self._compute(asked[half:])
             return
-        for waiting, request in asked:
-            tokens = len(request.prompt.tokens)
+        for request in asked:
+            fault = EngineFault("bad_request", f"torch or the press failed: {detail}")
             if ran_out:
-                self._out_of_memory = tokens
-                fault = EngineFault("oom", f"a prompt of {tokens:,} tokens: {detail}")
-            else:
-                fault = EngineFault("bad_request", f"torch or the press failed: {detail}")
-            waiting.generation.set_exception(fault)
-
-    def _generation(self, waiting: Waiting, request: Request, answer: Answer) -> Generation:
-        text, reasoning = waiting.end(answer)
-        return Generation(
-            text=text,
-            reasoning=reasoning,
-            finish_reason="stop" if answer.ended else "length",
-            prompt_tokens=len(request.prompt.tokens),
-            completion_tokens=len(answer.tokens),
-            cached_tokens=answer.cached_tokens,
-            ttft_ms=answer.ttft_s * _MS_PER_S,
-            latency_ms=answer.latency_s * _MS_PER_S,
-            served_model=self.tokenizer.name,
-            attention_entropy=answer.entropy,
-        )
-
-
-@dataclass(kw_only=True, slots=True)
-class Waiting:
-    """A prompt on its way, and the text of its answer, which is given out as far as its characters are whole."""
-
-    sample: Sample
-    prompt: Prompt
-    sampling: Sampling
-    tokenizer: HubTokenizer
-    emit: Callable[[str], None]
-    may_go_on: Callable[[], bool]
-    generation: Future[Generation] = field(default_factory=Future)
-    written: str = ""
-
-    def grow(self, tokens: Sequence[int]) -> None:
-        """Give out what these tokens, all so far, add."""
-        text = self._text(tokens)
-        if not text.endswith(_HALF_CHARACTER):  # the rest of it may come with the next token
-            self._write(text)
-
-    def end(self, answer: Answer) -> tuple[str, str]:
-        """The whole answer, apart from its reasoning."""
-        self._write(self._text(answer.tokens))
-        # The marks of reasoning may be special tokens.
-        marked = self._text(answer.tokens[:-1] if answer.ended else answer.tokens, skip_special_tokens=False)
-        said, thought = split_reasoning(marked)
-        return (said, thought) if said != marked else (self.written, "")
-
-    def _write(self, text: str) -> None:
-        piece, self.written = text[len(self.written) :], text
-        if piece:
-            self.emit(piece)
-
-    def _text(self, tokens: Sequence[int], *, skip_special_tokens: bool = True) -> str:
-        text: str = self.tokenizer.tokenizer.decode(
-            list(tokens), skip_special_tokens=skip_special_tokens, clean_up_tokenization_spaces=False
-        )
-        return text
+                self._out_of_memory = len(request.tokens)
+                fault = EngineFault("oom", f"a prompt of {self._out_of_memory:,} tokens: {detail}")
+            request.generation.set_exception(fault)

@@ -26,24 +26,22 @@ from contextcliff.records.kv_cache import GIB
 from contextcliff.records.positions import Positions
 
 WAY_OUT = 'pip install "contextcliff[hf]"'
-_ALWAYS = ("torch", "accelerate")
 _CONFIG = "config.json"
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 _FETCHED = ("*.json", "*.safetensors", "tokenizer*", "*.model", "*.jinja", "*.txt")
-_CODE = ("*.py",)
 _OTHER_WEIGHTS = "give a folder that holds the model with model.hub=FOLDER, or take engine.weights=gguf"
 
 
-def require(engine: str, *further: str) -> None:
+def require(*further: str) -> None:
     """Raise `ConfigError` where torch, or one of the `further` packages that this run needs, is not installed.
 
     To be called before torch is imported: its threads then sleep while they wait for each other, which OpenMP reads
     once. On two busy cores threads that spin took 3.4 s for a token of the embedded model, and these 0.15 to 0.5 s.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    absent = [package for package in (*_ALWAYS, *further) if importlib.util.find_spec(package) is None]
+    absent = [package for package in ("torch", "accelerate", *further) if importlib.util.find_spec(package) is None]
     if absent:
-        raise ConfigError(f"engine={engine}: needs {', '.join(absent)}; run `{WAY_OUT}`")
+        raise ConfigError(f"engine=transformers: needs {', '.join(absent)}; run `{WAY_OUT}`")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,8 +72,11 @@ class HubWeights:
                 raise ConfigError(f"model.hub={folder}: {why}; {_OTHER_WEIGHTS}") from error
         return f"folder:{digest.hexdigest()[:32]}"
 
-    def folder_at_hand(self) -> Path | None:
-        """The folder with the weights, be it in the hub's cache; None if they are not on this machine."""
+    def is_at_hand(self) -> bool:
+        """Whether the weights are on this machine already, be it in the hub's cache."""
+        return self._folder() is not None
+
+    def _folder(self) -> Path | None:
         if Path(self.name).is_dir():
             return Path(self.name)
         from huggingface_hub import try_to_load_from_cache
@@ -92,7 +93,7 @@ class HubWeights:
 
     def has_chat_template(self) -> bool | None:
         """Whether its tokenizer has a chat template; None if the files are not here."""
-        folder = self.folder_at_hand()
+        folder = self._folder()
         if folder is None:
             return None
         if (folder / "chat_template.jinja").is_file():
@@ -107,7 +108,7 @@ class HubWeights:
 
         Raises `ConfigError` where there is no such repository, and `RunError` where the download fails.
         """
-        folder = self.folder_at_hand()
+        folder = self._folder()
         if folder is not None:
             if not _weights_of(folder):
                 raise ConfigError(f"model.hub={self.name}: the folder holds no *.safetensors; {_OTHER_WEIGHTS}")
@@ -115,17 +116,16 @@ class HubWeights:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import RepositoryNotFoundError
 
-        quiet_the_hub()
+        code = ["*.py"] if self.runs_code else []
+        failures: tuple[type[Exception], ...] = (RunError, *transport_errors())
         try:
             reach_the_hub(self.name, _CONFIG)
-            return Path(snapshot_download(self.name, allow_patterns=[*_FETCHED, *(_CODE if self.runs_code else ())]))
+            return Path(snapshot_download(self.name, allow_patterns=[*_FETCHED, *code]))
         except RepositoryNotFoundError as error:
             why = f"no such repository ({cause(error)})"
             raise ConfigError(f"model.hub={self.name}: {why}; {_OTHER_WEIGHTS}") from error
-        except Exception as error:
-            if isinstance(error, (RunError, *transport_errors())):
-                raise UnfetchedWeights(f"model.hub={self.name}: can't be fetched ({cause(error)})") from error
-            raise
+        except failures as error:
+            raise UnfetchedWeights(f"model.hub={self.name}: can't be fetched ({cause(error)})") from error
 
     def remote_gib(self) -> float | None:
         """Size in GiB of the repository's weights; None if the hub does not say."""
@@ -146,16 +146,13 @@ def _weights_of(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Setup:
-    """How a model is loaded."""
+    """How a model is loaded, as the engine's settings have it; `runs_code`: Python files beside the weights are run."""
 
     device: str
     dtype: str
-    """Of weights and computation: `float32`, `bfloat16`, `float16`."""
     attention: str
-    """`sdpa` or `eager`."""
     rope: Rope
     runs_code: bool
-    """Whether Python files beside the weights are run."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,6 +184,7 @@ class Loaded:
 def load(weights: Path, setup: Setup) -> Loaded:
     """Load a `.gguf` file or a folder. Raises `ConfigError` for what can't be loaded so, `RunError` for what fails."""
     import torch
+    from tokenizers import processors
     from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging as transformers_logging
 
@@ -196,23 +194,19 @@ def load(weights: Path, setup: Setup) -> Loaded:
     is_gguf = weights.suffix == ".gguf"
     source = str(weights.parent) if is_gguf else str(weights)
     given: dict[str, Any] = {"trust_remote_code": setup.runs_code, "local_files_only": True}
-    if is_gguf:
-        given["gguf_file"] = weights.name
+    given |= {"gguf_file": weights.name} if is_gguf else {}
     try:
         header = _checked_header(weights) if is_gguf else {}
         config = AutoConfig.from_pretrained(source, **given)
         positions = of_gguf(weights) if is_gguf else of_config(config.to_dict())
         _scale_positions(config, setup.rope)
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **given)
-        model = AutoModelForCausalLM.from_pretrained(
-            source,
-            config=config,
-            dtype=getattr(torch, setup.dtype),
-            attn_implementation=setup.attention,
-            **given,
-        )
+        how = {"dtype": getattr(torch, setup.dtype), "attn_implementation": setup.attention}
+        model = AutoModelForCausalLM.from_pretrained(source, config=config, **how, **given)
         if header.get("tokenizer.ggml.add_bos_token") is False:
-            _add_no_beginning(tokenizer)
+            # transformers 5.2 adds one all the same: a prompt in a chat template would begin with two, and the embedded
+            # model would answer differently.
+            tokenizer.backend_tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
         return Loaded(model=model.to(setup.device).eval(), tokenizer=tokenizer, positions=positions)
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, AttributeError) as error:
         if isinstance(error, RuntimeError) and "CUDA" in str(error):
@@ -271,17 +265,6 @@ def _checked_header(weights: Path) -> Mapping[str, Value]:
     return header
 
 
-def _add_no_beginning(tokenizer: Any) -> None:
-    """Make the tokenizer add no token at the beginning of a text, as the GGUF file says.
-
-    transformers 5.2 adds one all the same. A prompt in a chat template that is tokenised with it begins with two, and
-    the embedded model then answers differently.
-    """
-    from tokenizers import processors
-
-    tokenizer.backend_tokenizer.post_processor = processors.ByteLevel(trim_offsets=False)
-
-
 def _scale_positions(config: Any, rope: Rope) -> None:
     """Put `model.rope` into a configuration. Raises `ConfigError` where the model has other positions."""
     if rope.type is None and rope.base is None:
@@ -293,9 +276,7 @@ def _scale_positions(config: Any, rope: Rope) -> None:
             f"model.rope: transformers has no single setting of rotary positions for {config.model_type}; leave "
             "model.rope.type and model.rope.base at null, or take engine=llamacpp"
         )
-    parameters = dict(own)
-    if rope.type is not None:
-        parameters = {"rope_type": "default", "rope_theta": own["rope_theta"]}
+    parameters = dict(own) if rope.type is None else {"rope_type": "default", "rope_theta": own["rope_theta"]}
     if rope.factor is not None:
         parameters |= {"rope_type": rope.type, "factor": rope.factor}
     if rope.type == "yarn":

@@ -30,7 +30,7 @@ def batches(monkeypatch: pytest.MonkeyPatch, *, most: int = 99) -> list[int]:
     from contextcliff.engines.transformers.decoding import Decoder
 
     sizes: list[int] = []
-    computed = Decoder._together
+    computed = Decoder._read_together
 
     def counted(decoder: Decoder, requests: Any) -> Any:
         sizes.append(len(requests))
@@ -38,7 +38,7 @@ def batches(monkeypatch: pytest.MonkeyPatch, *, most: int = 99) -> list[int]:
             raise MemoryError
         return computed(decoder, requests)
 
-    monkeypatch.setattr(Decoder, "_together", counted)
+    monkeypatch.setattr(Decoder, "_read_together", counted)
     return sizes
 
 

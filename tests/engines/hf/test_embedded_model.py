@@ -47,7 +47,7 @@ def test_none_and_budget_one_say_what_generate_and_the_pipeline_say() -> None:
     from kvpress import KnormPress, KVPressTextGenerationPipeline
 
     async def use(session: Any) -> list[tuple[str, str, str]]:
-        model, tokenizer = session.decoder.loaded.model, session.tokenizer.tokenizer
+        model, tokenizer = session.decoder.model, session.tokenizer.tokenizer
         pipeline = KVPressTextGenerationPipeline(model=model, tokenizer=tokenizer)
         told = []
         for sample, prompt in PROMPTS:
@@ -85,7 +85,7 @@ def test_an_evicted_context_gives_the_answers_of_the_pipeline() -> None:
     policy = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5)
 
     async def use(session: Any) -> list[tuple[str, str]]:
-        model, tokenizer = session.decoder.loaded.model, session.tokenizer.tokenizer
+        model, tokenizer = session.decoder.model, session.tokenizer.tokenizer
         pipeline = kvpress.KVPressTextGenerationPipeline(model=model, tokenizer=tokenizer)
         told = []
         for sample, prompt in PROMPTS:

@@ -86,7 +86,7 @@ def test_positions_of_the_question_go_on_from_the_whole_context() -> None:
         def note(_: Any, __: Any, named: dict[str, Any]) -> None:
             seen.extend(named["position_ids"][0].tolist())
 
-        session.decoder.loaded.model.model.register_forward_pre_hook(note, with_kwargs=True)
+        session.decoder.model.model.register_forward_pre_hook(note, with_kwargs=True)
         await session.generate(sample, prompt, Sampling(max_tokens=5))
         return seen
 
@@ -103,13 +103,17 @@ def test_a_context_that_is_shorter_than_the_presss_window_is_kept() -> None:
 @pytest.mark.parametrize(
     ("press", "arguments", "line"),
     [
-        ("ThinKPress", {}, "kv_policy.press=ThinKPress: takes no compression_ratio, so that kv_policy.budget"),
-        ("SnapKVPress", {"window": 8}, "kv_policy.press_arguments: SnapKVPress takes no window; it takes kernel_size,"),
-        ("CriticalKVPress", {}, "kv_policy.press=CriticalKVPress: takes no compression_ratio, so that"),
+        ("ThinKPress", {}, "kv_policy.press=ThinKPress: takes no kv_policy.budget, or not these"),
+        (
+            "SnapKVPress",
+            {"window": 8},
+            "kv_policy.press=SnapKVPress: takes no kv_policy.budget, or",
+        ),
+        ("CriticalKVPress", {}, "kv_policy.press=CriticalKVPress: takes no kv_policy.budget, or"),
         (
             "NoSuchPress",
             {},
-            "kv_policy.press=NoSuchPress: kvpress has no such press; those with a budget are CURPress, ",
+            "kv_policy.press=NoSuchPress: kvpress has no such press; it has AdaKVPress, ",
         ),
     ],
 )
@@ -130,7 +134,7 @@ def test_a_kvpress_that_lacks_a_package_of_its_own_is_one_line(monkeypatch: pyte
 def test_a_press_that_the_architecture_lacks_is_refused_before_anything_is_asked() -> None:
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    from contextcliff.engines.transformers.cache import check, press_of
+    from contextcliff.engines.transformers.cache import press_for
 
     config = AutoConfig.for_model(
         "gpt2", n_layer=2, n_head=2, n_embd=32, vocab_size=64, n_positions=1024, bos_token_id=0, eos_token_id=0
@@ -138,7 +142,7 @@ def test_a_press_that_the_architecture_lacks_is_refused_before_anything_is_asked
     model = AutoModelForCausalLM.from_config(config)
     own = shipped("snapkv", budget=0.5)
     with pytest.raises(ConfigError) as raised:
-        check(press_of(own), model, own)
+        press_for(own, model)
     assert str(raised.value).startswith("kv_policy.press=SnapKVPress: does not work on this model (gpt2: ")
 
 

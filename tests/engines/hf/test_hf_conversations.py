@@ -29,9 +29,9 @@ def split(sample: Sample, prompt: Prompt, *, plain: bool = False) -> tuple[str, 
     from contextcliff.engines.transformers.decoding import prompt_tokens  # needs torch
 
     tokenizer = hub_tokenizer(made_folder(), {}, plain=plain)
-    found = prompt_tokens(tokenizer, sample, prompt, splits=True)
+    tokens, context = prompt_tokens(tokenizer, sample, prompt, splits=True)
     decode = tokenizer.tokenizer.decode
-    return decode(list(found.tokens[: found.context])), decode(list(found.tokens[found.context :]))
+    return decode(list(tokens[:context])), decode(list(tokens[context:]))
 
 
 EARLIER = "<|user|>Which bird?<|end|><|assistant|>A wren.<|end|>" * 2

@@ -82,16 +82,16 @@ def test_what_runs_out_of_memory_is_one_fault_and_shorter_prompts_go_on(monkeypa
     lengths = [len(prompt.user) for _, prompt in PROMPTS]
 
     async def use(session: Any) -> list[str]:
-        forward = type(session.decoder)._forward
+        scores = type(session.decoder)._scores
 
-        def limited(decoder: Any, tokens: Any, cache: Any, *, position: int) -> Any:
-            if len(tokens) > 1:
-                tried.append(len(tokens))
-            if position + len(tokens) > lengths[1] + 60:
+        def limited(decoder: Any, rows: Any, cache: Any, *, starts: Any, mask: Any = None) -> Any:
+            if len(rows[0]) > 1:
+                tried.append(len(rows[0]))
+            if starts + len(rows[0]) > lengths[1] + 60:
                 raise RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 9")
-            return forward(decoder, tokens, cache, position=position)
+            return scores(decoder, rows, cache, starts=starts, mask=mask)
 
-        monkeypatch.setattr(type(session.decoder), "_forward", limited)
+        monkeypatch.setattr(type(session.decoder), "_scores", limited)
         kinds = []
         for sample, prompt in (PROMPTS[2], PROMPTS[3], PROMPTS[2], PROMPTS[0]):
             try:
@@ -147,7 +147,7 @@ def test_positions_are_scaled_as_the_model_asks(rope: Rope, parameters: dict[str
     async def use(session: Any) -> tuple[dict[str, Any], str]:
         assert session.served.positions == Positions(trained_tokens=4096, source="config")  # before the scaling
         generation = await session.generate(*PROMPTS[0], Sampling(max_tokens=12))
-        return dict(session.decoder.loaded.model.config.rope_parameters), generation.text
+        return dict(session.decoder.model.config.rope_parameters), generation.text
 
     applied, text = with_session(use, model=model)
     assert {name: applied[name] for name in parameters} == parameters
@@ -169,8 +169,7 @@ def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
     from tokenizers import Tokenizer, decoders, models
     from transformers import PreTrainedTokenizerFast
 
-    from contextcliff.engines.transformers.decoding import Answer
-    from contextcliff.engines.transformers.engine import Waiting
+    from contextcliff.engines.transformers.decoding import Request
 
     signs = ["</s>", "[THINK]", "[/THINK]", "[PAD]", "<think>", "</think>", "7", "42"]
     made = Tokenizer(models.WordLevel({sign: number for number, sign in enumerate(signs)}, unk_token="</s>"))
@@ -178,14 +177,13 @@ def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=made, eos_token="</s>", additional_special_tokens=["[THINK]", "[/THINK]", "[PAD]"]
     )
-    sample, prompt = PROMPTS[0]
-    waiting = Waiting(
-        sample=sample,
-        prompt=prompt,
-        sampling=Sampling(),
+    request = Request(
         tokenizer=HubTokenizer(name="made", tokenizer=tokenizer, template_arguments={}),
+        tokens=(),
+        max_tokens=9,
         emit=lambda _: None,
         may_go_on=lambda: True,
+        written=[signs.index(each) for each in tokens],
     )
-    reply = waiting.end(Answer(tokens=tuple(map(signs.index, tokens)), ended=ended, ttft_s=0.0, latency_s=0.0))
-    assert reply == (answer, reasoning)
+    generation = request.whole(ended=ended)
+    assert (generation.text, generation.reasoning) == (answer, reasoning)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from contextcliff.engines.transformers.engine import Transformers
 from contextcliff.engines.transformers.loading import usable_device
@@ -89,10 +88,8 @@ def test_code_of_a_repository_runs_only_where_it_is_named() -> None:
     assert str(raised.value) == (
         "engine.trust_remote_code=other/name: has to name the repository whose code may run, model.hub=owner/name"
     )
-    with pytest.raises(
-        ValidationError, match="engine.trust_remote_code=true: code is never trusted whatever the model"
-    ):
-        Transformers(trust_remote_code=True)
+    with pytest.raises(ConfigError, match="engine.trust_remote_code=True: has to name the repository"):
+        identity(HUB, trust_remote_code=True)
 
 
 def test_a_format_of_other_engines_is_refused() -> None:
