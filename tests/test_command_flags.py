@@ -11,12 +11,12 @@ from tests.commands import SIMULATED, contextcliff, reports
 from tests.compositions import line_of
 
 NO_FLAG = {
-    ("--model", "qwen"): "--model: unknown flag; write model=qwen (see --help)",
+    ("--model", "qwen"): "--model: unknown flag; write model=VALUE (see --help)",
     ("--model=qwen", "seed=1"): "--model: unknown flag; write model=qwen (see --help)",
-    ("seed=1", "--trials", "8"): "--trials: unknown flag; write task.trials=8 (see --help)",
+    ("seed=1", "--trials", "8"): "--trials: unknown flag; write task.trials=VALUE (see --help)",
     ("--task.trials", "seed=1"): "--task.trials: unknown flag; write task.trials=VALUE (see --help)",
     ("--depth-grid",): "--depth-grid: unknown flag; write task.depth_grid=VALUE (see --help)",
-    ("--seed", "1"): "--seed: unknown flag; write seed=1 (see --help)",
+    ("--seed", "1"): "--seed: unknown flag; write seed=VALUE (see --help)",
     ("--verbose",): "--verbose: unknown flag; see --help",
     ("-x",): "-x: unknown flag; see --help",
     ("--helpp",): "--helpp: unknown flag; see --help",
