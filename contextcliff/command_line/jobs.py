@@ -12,16 +12,11 @@ import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from contextcliff.errors import (
-    ConfigError,
-    ContextCliffError,
-    ExitCode,
-    GateFailed,
-    in_short,
-    tell,
-)
+from hydra.experimental.callback import Callback
+
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, tell
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -30,6 +25,9 @@ _MAIN_PROCESS = "CONTEXTCLIFF_MAIN_PROCESS"
 _STDERR = "CONTEXTCLIFF_STDERR"
 _FULL_ERROR = "CONTEXTCLIFF_FULL_ERROR"
 _HYDRA_FULL_ERROR = "HYDRA_FULL_ERROR"
+
+_LISTED = ("contextcliff.actions.run.Run", "contextcliff.actions.analyze.Analyze")
+"""Actions of which a sweep has a leaderboard."""
 
 exit_codes: list[ExitCode] = []
 """The exit code of every job that began in this process."""
@@ -161,6 +159,23 @@ def _outcome_of(config: DictConfig) -> tuple[ExitCode, str]:
         return error.exit_code, said
     except KeyboardInterrupt:
         return report_stop(), ""
+
+
+class SweepCallback(Callback):
+    """Begins a sweep before its first job. Named by `hydra.callbacks` in `conf/config.yaml`."""
+
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        from contextcliff.command_line.keys import open_swept_keys
+
+        try:
+            open_swept_keys(config)
+        except ConfigError as error:  # Hydra would only warn of it
+            print_error(error)
+            sys.exit(error.exit_code)
+        if config.action.get("_target_") in _LISTED:
+            from contextcliff.command_line.sweep import begin
+
+            begin(config)
 
 
 def _process_id() -> str:

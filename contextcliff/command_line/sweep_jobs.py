@@ -1,9 +1,9 @@
 """One job of a sweep: its place in it, what it leaves for the sweep's end, and `task.like=first`.
 
-On the machine that sweeps there is a folder of the sweep's jobs (`JOBS_FOLDER`). A job posts there its plan, its run
-for the comparison at the end, and its row where it could not begin. With `task.like=first` the first job holds a lock
-there while it is under way, and posts the folder of its run when it ends; a job that needs that run waits for the lock,
-which the operating system releases however a process ends.
+On the machine that sweeps there is a folder of the sweep's jobs (`JOBS_FOLDER`). A job posts there its plan, and its
+row where it could not begin. With `task.like=first` the first job holds a lock there while it is under way, and posts
+the folder of its run when it ends; a job that needs that run waits for the lock, which the operating system releases
+however a process ends.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,11 @@ from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.stored_sweeps import read_rows, sweep_folder, write_row
-from contextcliff.seeding import digest_of
 from contextcliff.tracking.tracker import SweepPlace
 
 SWEEP = "CONTEXTCLIFF_SWEEP"
 """The variable by which the jobs of a sweep know it, in whatever process and on whatever machine."""
-COMPARED, PLANNED, NOT_BEGUN = "compare-", "plan-", "not-begun"
+PLANNED, NOT_BEGUN = "plan-", "not-begun"
 _LOCK, _BEGUN, _ENDED = "first-job.lock", "first-job-begun", "first-job-run"
 _LOOK_EVERY_S = 0.2
 _BEGINS_WITHIN_S = 60.0
@@ -48,11 +48,6 @@ def jobs_folder() -> Path | None:
     """The folder of the sweep's jobs; None on another machine than that of the sweep."""
     named = os.environ.get(JOBS_FOLDER)
     return Path(named) if named and Path(named).is_dir() else None
-
-
-def packed(note: Mapping[str, object]) -> str:
-    """What jobs are told of their sweep (`SWEEP`), as a word that needs no quotes anywhere."""
-    return json.dumps(note).encode().hex()
 
 
 def _place(overrides: Sequence[str], *, job: int) -> SweepPlace | None:
@@ -73,39 +68,39 @@ def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Itera
     A job that fails leaves a row that says why. One in another process than the sweep's draws no progress of its own.
     """
     place = None if job is None else _place(invocation.overrides, job=job)
-    if job is None or place is None:
-        alone = invocation if job is None else _posting(invocation, job)
-        with path_errors_by_key(invocation.parameters), like_first(alone, job=job) as ready:
-            yield ready
-        return
-    reporting = invocation.reporting if in_main else replace(invocation.reporting, progress=False)
-    placed = replace(_posting(invocation, job), place=place, reporting=reporting)
-    folder = sweep_folder(invocation.experiment, place.sweep_id)
+    if job is not None:
+        invocation = replace(invocation, on_planned=partial(_post_plan, job=job))
+    if place is not None and not in_main:
+        invocation = replace(invocation, reporting=replace(invocation.reporting, progress=False))
+    invocation = replace(invocation, place=place)
     try:
-        with path_errors_by_key(invocation.parameters), like_first(placed, job=job) as ready:
+        with path_errors_by_key(invocation.parameters), like_first(invocation, job=job) as ready:
             yield ready
-    except ConfigError as error:
-        _post_row(row_without_report(placed, place, state="failed", error=_in_line(error)))
-        raise
     except (Exception, KeyboardInterrupt) as error:
-        if not isinstance(error, GateFailed):  # which is a result
+        if place is not None and not isinstance(error, GateFailed):  # which is a result
             expected = isinstance(error, (ContextCliffError, KeyboardInterrupt))
             why = _in_line(error if expected else f"{type(error).__name__}: {error}") or "stopped by a signal"
-            write_row(folder, row_without_report(placed, place, state="failed", error=why))
+            row = row_without_report(invocation, place, state="failed", error=why)
+            if isinstance(error, ConfigError):
+                _post_row(row)
+            else:
+                write_row(sweep_folder(invocation.experiment, place.sweep_id), row)
         raise
-    if any(row.job == job and row.state == "running" for row in read_rows(folder)):
-        write_row(folder, row_without_report(placed, place, state="failed", error="stopped before its first answer"))
+    folder = None if place is None else sweep_folder(invocation.experiment, place.sweep_id)
+    if place and folder and any(row.job == job and row.state == "running" for row in read_rows(folder)):
+        why = "stopped before its first answer"
+        write_row(folder, row_without_report(invocation, place, state="failed", error=why))
 
 
 def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: int, overrides: Sequence[str]) -> None:
     """Post the row of a job whose configuration can't be built: its options, and why."""
-    place = _place(overrides, job=job)
-    if place is not None:
+    if place := _place(overrides, job=job):
+        model, task, policy, engine = (choices.get(group) or "" for group in ("model", "task", "kv_policy", "engine"))
         row = SweepRow(
             job=job,
-            model=shown_model(choices.get("model") or "", engine=choices.get("engine") or ""),
-            task=choices.get("task") or "",
-            kv_policy=shown_policy(choices.get("kv_policy") or "", key_type="f16", value_type="f16", as_started=False),
+            model=shown_model(model, engine=engine),
+            task=task,
+            kv_policy=shown_policy(policy, key_type="f16", value_type="f16", as_started=False),
             differing=place.differing,
             state="failed",
             error=_in_line(error),
@@ -115,8 +110,7 @@ def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: 
 
 def _post_row(row: SweepRow) -> None:
     """Keep a row for as long as the sweep runs: nothing is left of a sweep that never began."""
-    folder = jobs_folder()
-    if folder is not None:
+    if folder := jobs_folder():
         write_row(folder / NOT_BEGUN, row)
 
 
@@ -124,32 +118,11 @@ def _in_line(error: object) -> str:
     return " ".join(str(error).split())
 
 
-def _posting(invocation: Invocation, job: int) -> Invocation:
-    """The invocation that posts its plan, and its run for `reporting.compare`."""
-
-    def planned(plan: Plan) -> None:
-        folder = jobs_folder()
-        if folder is not None:
-            total = PlanTotal(
-                jobs=1,
-                samples=plan.samples + plan.controls,
-                stored=plan.stored,
-                prompt_tokens=plan.prompt_tokens,
-                cached_prompt_tokens=plan.cached_prompt_tokens,
-                completion_tokens=plan.completion_tokens,
-                usd=plan.usd,
-                wall_s=plan.wall_s,
-            )
-            write_text(path=folder / f"{PLANNED}{job:04}", text=json.dumps(asdict(total)))
-
-    def reported(run: Path) -> None:
-        invocation.on_reported(run)
-        folder = jobs_folder()
-        if folder is not None and invocation.reporting.compare:
-            posted = folder / f"{COMPARED}{digest_of(invocation.task_name)}-{job:04}"
-            write_text(path=posted, text=json.dumps({"run": run.name, "overrides": list(invocation.overrides)}))
-
-    return replace(invocation, on_planned=planned, on_reported=reported)
+def _post_plan(plan: Plan, *, job: int) -> None:
+    if folder := jobs_folder():
+        told = {each.name: getattr(plan, each.name) for each in fields(PlanTotal) if each.name != "jobs"}
+        total = {**told, "jobs": 1, "samples": plan.samples + plan.controls}
+        write_text(path=folder / f"{PLANNED}{job:04}", text=json.dumps(total))
 
 
 @contextmanager
