@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
@@ -24,14 +25,13 @@ from pydantic import TypeAdapter, ValidationError
 from contextcliff.actions.action import Action, Invocation
 from contextcliff.actions.analyze import Analyze
 from contextcliff.actions.override_keys import as_typed
-from contextcliff.addresses import shown_value
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError, one_line
+from contextcliff.errors import ConfigError, one_line, shown_value
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -50,7 +50,6 @@ _GROUPS: Mapping[str, type] = {
     **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
 """What the class of each group has to be like."""
-_MAY_BE_NONE, _NOT_ASKED = ("judge", "embedding"), ("action", "tracking")
 _LONGEST_VALUE, _LONGEST_REASON = 80, 160
 _WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text", "tuple": "a list"}
 """What a value has to be, by the first word of the kinds of pydantic's errors."""
@@ -78,17 +77,17 @@ class _Plain:
 
 
 def build_invocation(
-    config: DictConfig, overrides: Sequence[str], *, options: Mapping[str, str | None] | None = None
+    config: DictConfig | dict[str, Any],
+    overrides: Sequence[str],
+    *,
+    options: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Invocation:
-    """Build and check everything that a composed configuration names. Raises `ConfigError`.
+    """Build and check everything that a configuration names: composed, or plain values, which it changes.
 
-    `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind.
+    `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind. Raises
+    `ConfigError`.
     """
-    return invocation_of(_resolved(config, list(map(str, config))), overrides, options=options or {})
-
-
-def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: Mapping[str, str | None]) -> Invocation:
-    """The same from plain values, which it changes. Raises `ConfigError`."""
+    values = config if isinstance(config, dict) else _resolved(config, list(map(str, config)))
     _refuse_broken_text(values)
     named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
     for prefix, section in (("", values), ("judge.", values.get("judge"))):
@@ -118,7 +117,8 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
         groups["tracking"].check()
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    chosen = {group: option for group in _GROUPS if group not in _NOT_ASKED and (option := options.get(group))}
+    asked = [group for group in _GROUPS if group not in ("action", "tracking")]
+    chosen = {group: option for group in asked if (option := options.get(group))}
     return Invocation(
         **groups,
         judge=judge,
@@ -153,7 +153,7 @@ def build_group(group: str, node: object) -> Any:
 
     None for a judge or an embedder that was not chosen.
     """
-    if node is None and group in _MAY_BE_NONE:
+    if node is None and group in ("judge", "embedding"):
         return None
     if not isinstance(node, dict) or "_target_" not in node:
         raise ConfigError(
@@ -183,21 +183,20 @@ def _class_at(target: str, group: str) -> type:
     if kind is None:
         raise ConfigError(f"{group}._target_={_shown(target)}: names a class where none is built; leave it out")
     named = _imported(target, group, "Class")
-    if lacks := _misfit(named, kind):
+    lacks = ""
+    if not isinstance(named, type) or not is_dataclass(named) or inspect.isabstract(named):
+        lacks = "is no class of settings"
+    elif is_dataclass(kind):
+        lacks = "" if issubclass(named, kind) else f"is no {kind.__name__}"
+    else:
+        methods = {name for name, part in vars(kind).items() if callable(part)}
+        wanted = {name for name in methods if name[0] != "_" or name == "__call__"}
+        lacks = next((f"has no {name}" for name in sorted(wanted - set(dir(named)))), "")
+    if lacks:
         raise ConfigError(
             f"{group}._target_={_shown(target)}: {lacks}; give another class, or an option of conf/{_kind(group)}/"
         )
     return named  # type: ignore[no-any-return]
-
-
-def _misfit(named: object, kind: type) -> str:
-    """What keeps a class from being of a kind; empty where nothing does."""
-    if not isinstance(named, type) or not is_dataclass(named) or inspect.isabstract(named):
-        return "is no class of settings"
-    if is_dataclass(kind):
-        return "" if issubclass(named, kind) else f"is no {kind.__name__}"
-    methods = {name for name, part in vars(kind).items() if callable(part) and (name[0] != "_" or name == "__call__")}
-    return next((f"has no {name}" for name in sorted(methods - set(dir(named)))), "")
 
 
 def _own_metric(key: str, node: Mapping[str, object]) -> object:
@@ -308,45 +307,32 @@ def _shown(value: object) -> str:
 def _settled_model(section: dict[str, Any], *, prefix: str, named: set[str]) -> Mapping[str, str]:
     """Settle in place what holds of a model; returns the keys that its file fills, with their values as typed.
 
-    A preset's prices go where nobody is paid, and its names on servers where one is given by hand; prices that are
-    given by hand stay, so that a budget can be tried.
+    Name and window come from the header of a GGUF file: of one that is typed, since the option's are another model's,
+    and where an option leaves them open. Of a server that runs already the file may be anything. A preset's prices go
+    where nobody is paid, and its names on servers where one is given by hand; prices that are given by hand stay, so
+    that a budget can be tried. Raises `ConfigError`.
     """
     engine: Engine = build_group(f"{prefix}engine", section.get("engine"))
-    told = _told_by_weights(section["model"], engine, prefix=prefix, named=named)
-    if f"{prefix}model.name" in {*named, *told}:
-        section["model"]["served"] = {}
-    if not engine.is_paid and not any(key.startswith(f"{prefix}model.price") for key in named):
-        section["model"].pop("price", None)
+    model, told, path = section["model"], dict[str, str](), f"{prefix}model"
+    if isinstance(model.get("gguf"), dict) and not engine.is_remote:
+        typed = any(f"{path}.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
+        unknown = [key for key in ("name", "context_window") if typed or model.get(key) is None]
+        left = [key for key in unknown if f"{path}.{key}" not in named]
+        gguf = build(Gguf, model["gguf"], group=f"{path}.gguf")
+        if left and gguf.is_named:
+            name, window = gguf.told()
+            if window is None and "context_window" in left:
+                told_by_none = f"nothing here tells the window of {name}; give {path}.context_window=TOKENS"
+                raise ConfigError(f"{path}.context_window: {told_by_none}")
+            model |= {key: value for key, value in (("name", name), ("context_window", window)) if key in left}
+            if typed and not named & {f"{path}.hub", path, f"model@{path}"}:
+                model["hub"] = None  # the default model's
+            told = {f"{path}.{key}": as_typed(name) if key == "name" else str(window) for key in left}
+    if f"{path}.name" in {*named, *told}:
+        model["served"] = {}
+    if not engine.is_paid and not any(key.startswith(f"{path}.price") for key in named):
+        model.pop("price", None)
     return told
-
-
-def _told_by_weights(model: dict[str, Any], engine: Engine, *, prefix: str, named: set[str]) -> Mapping[str, str]:
-    """Fill name and window by the header of a GGUF file, in place; returns them by key, as typed.
-
-    Those of a file that is typed, since the option's are another model's, and those that an option leaves open. Of a
-    server that runs already the file may be anything. Raises `ConfigError`.
-    """
-    if not isinstance(model.get("gguf"), dict) or engine.is_remote:
-        return {}
-    typed = any(f"{prefix}model.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
-    left = [
-        key
-        for key in ("name", "context_window")
-        if (typed or model.get(key) is None) and f"{prefix}model.{key}" not in named
-    ]
-    gguf = build(Gguf, model["gguf"], group=f"{prefix}model.gguf")
-    if not left or not gguf.is_named:
-        return {}
-    name, window = gguf.told()
-    if window is None and "context_window" in left:
-        raise ConfigError(
-            f"{prefix}model.context_window: nothing here tells the window of {name}; give "
-            f"{prefix}model.context_window=TOKENS"
-        )
-    model |= {key: value for key, value in (("name", name), ("context_window", window)) if key in left}
-    if typed and not named & {f"{prefix}model.hub", f"{prefix}model", f"model@{prefix}model"}:
-        model["hub"] = None  # the default model's
-    return {f"{prefix}model.{key}": str(window) if key == "context_window" else as_typed(name) for key in left}
 
 
 def _resolved(config: DictConfig, keys: Iterable[str]) -> dict[str, Any]:

@@ -50,9 +50,9 @@ def test_a_user_without_a_home_and_a_name_runs_and_tracks(tmp_path: Path) -> Non
         [sys.executable, "-c", code, *small],
         capture_output=True, text=True, check=False, cwd=tmp_path, env={**env, "TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    home = tmp_path / f"contextcliff-{os.getuid()}"
+    (home,) = tmp_path.glob("contextcliff-*/.cache/..")
     assert done.returncode == 0
-    assert f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them elsewhere" in done.stderr
+    assert f"warning: HOME is not set: caches go to {home.resolve()}; set HOME=FOLDER to keep them\n" in done.stderr
     assert "Traceback" not in done.stderr
     assert (tmp_path / "mlruns").is_dir()
     assert (home / ".cache" / "contextcliff").is_dir()
@@ -70,14 +70,6 @@ def test_a_run_without_figures_and_tracking_loads_nothing_for_them(tmp_path: Pat
     loaded = loaded_by(f"sys.argv = {asked!r}; from contextcliff.__main__ import main; main()", whole=True)
     assert "scipy.special" in loaded
     assert loaded.isdisjoint({"mlflow", "matplotlib", "pandas", "statsmodels", "openai", "xllamacpp", "scipy.stats"})
-
-
-@pytest.mark.slow
-def test_a_plan_loads_nothing_that_only_a_run_needs() -> None:
-    asked = ["contextcliff", *SIMULATED, "action=plan", "reporting.console=none"]
-    loaded = loaded_by(f"sys.argv = {asked!r}; from contextcliff.__main__ import main; main()", whole=True)
-    assert "scipy.special" in loaded
-    assert loaded.isdisjoint({"mlflow", "matplotlib", "pandas", "openai", "xllamacpp", "scipy.stats", "rich.progress"})
 
 
 def test_the_engine_can_come_from_the_environment(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import platform
-import stat
 import sys
 import tempfile
 from dataclasses import replace
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hydra.experimental.callback import Callback
 
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, tell
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, shown_text, tell
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -57,17 +56,8 @@ def prepare_environment() -> None:
     try:
         Path.home()
     except RuntimeError:  # no HOME, and a user without a name, as in many containers; caches would lie in a folder `~`
-        os.environ["HOME"] = home = _temporary_home()
-        tell(f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them elsewhere")
-
-
-def _temporary_home() -> str:
-    """A folder that is ours alone: files in a home are obeyed, so another user's is none."""
-    home = Path(tempfile.gettempdir(), f"contextcliff-{os.getuid()}")
-    home.mkdir(mode=0o700, exist_ok=True)
-    found = home.lstat()
-    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
-    return str(home) if is_ours else tempfile.mkdtemp(prefix="contextcliff-")
+        os.environ["HOME"] = home = tempfile.mkdtemp(prefix="contextcliff-")
+        tell(f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them")
 
 
 def run_job(config: DictConfig) -> None:
@@ -101,8 +91,6 @@ def report_stop() -> ExitCode:
 
 def print_error(error: Exception | str) -> None:
     """Print an error on stderr, in one line and without the secrets of addresses."""
-    from contextcliff.addresses import shown_text
-
     tell(f"error: {shown_text(str(error))}")
 
 

@@ -38,7 +38,6 @@ _FORCED = "++"
 _WEIGHTS = ("model.gguf.path", "model.gguf.repo", "model.gguf.package")
 _NO_SUCH_OPTION = re.compile(r"Could not (?:find|load) '([^']+)/([^'/]+)'")
 _FULL_KEY = re.compile(r"full_key: (\S+)")
-_LONGEST_SHOWN = 200
 
 
 def checked(overrides: Sequence[Override]) -> list[str]:
@@ -82,15 +81,12 @@ def open_swept_keys(config: DictConfig) -> None:
     Changes `config` in place. Raises `ConfigError` for what no command line may sweep over.
     """
     lines = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
-    if not lines:
-        return
     # Unresolved: an interpolation in an override refers to our configuration, not to Hydra's.
     typed = cast(list[str], OmegaConf.to_container(config.hydra.overrides.task, resolve=False))
     overrides = parse_overrides([*lines, *typed])
     opened = [f"{_FORCED}{line}" if _is_open(overrides[n], overrides) else line for n, line in enumerate(lines)]
-    if opened != lines:
-        with read_write(config.hydra), open_dict(config.hydra):
-            config.hydra.sweeper.params = dict(line.partition("=")[::2] for line in opened)
+    with read_write(config.hydra), open_dict(config.hydra):
+        config.hydra.sweeper.params = dict(line.partition("=")[::2] for line in opened) or None
 
 
 def _is_open(override: Override, overrides: Sequence[Override]) -> bool:
@@ -166,7 +162,7 @@ def explain(error: Exception, overrides: Sequence[Override]) -> str:
     if problem := next(filter(None, (_problem(each, overrides) for each in overrides)), ""):
         return problem
     merging = error.__cause__ and str(error).startswith("Error merging override")
-    said = one_line(str(error.__cause__).splitlines()[0] if merging else str(error), longest=2 * _LONGEST_SHOWN)
+    said = one_line(str(error.__cause__).splitlines()[0] if merging else str(error), longest=400)
     full = _FULL_KEY.search(message)
     for each in overrides:
         key, value = str(each.get_key_element()).lstrip("+~"), str(each.input_line).partition("=")[2]
@@ -178,7 +174,7 @@ def explain(error: Exception, overrides: Sequence[Override]) -> str:
 
 def explain_setup(error: Exception, overrides: Sequence[Override], *, began: bool) -> ContextCliffError | None:
     """What is wrong with a launcher, or before a job began with a key of Hydra or a forced one; None if neither."""
-    said = f"{one_line(str(error), longest=_LONGEST_SHOWN) or type(error).__name__}; HYDRA_FULL_ERROR=1 shows where"
+    said = f"{shown(error) or type(error).__name__}; HYDRA_FULL_ERROR=1 shows where"
     for launcher in chosen_options(overrides, LAUNCHERS):
         if launcher != "basic":
             return RunError(f"{LAUNCHERS}={launcher}: {said}")

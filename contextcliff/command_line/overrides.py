@@ -199,20 +199,17 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
 
 def _refuse_many_jobs(overrides: Sequence[Override]) -> None:
     """Raise `ConfigError` for a sweep of more jobs than anybody waits for, before Hydra lists them."""
-    interval = next((each for each in overrides if each.is_interval_sweep()), None)
-    if interval is not None and not chosen_options(overrides, "hydra/sweeper"):
-        raise ConfigError(
-            f"{shown(interval.input_line)}: only a sweeper that searches takes an interval (hydra/sweeper=OPTION); "
-            "give values, KEY=A,B"
-        )
-    counts = {override.get_key_element(): _n_values(override) for override in overrides}  # of two the last one holds
-    if math.prod(counts.values()) > _MOST_JOBS:
-        key = max(counts, key=lambda key: counts[key])
-        given = next(each for each in reversed(overrides) if each.get_key_element() == key)
-        raise ConfigError(
-            f"{shown(given.input_line)}: makes {math.prod(counts.values()):,} jobs; a sweep has at most "
-            f"{_MOST_JOBS:,}: give fewer values"
-        )
+    jobs = 1
+    for each in {each.get_key_element(): each for each in overrides}.values():  # of two the last one holds
+        if each.is_interval_sweep() and not chosen_options(overrides, "hydra/sweeper"):
+            raise ConfigError(
+                f"{shown(each.input_line)}: only a sweeper that searches takes an interval (hydra/sweeper=OPTION); "
+                "give values, KEY=A,B"
+            )
+        jobs *= _n_values(each)
+        if jobs > _MOST_JOBS:
+            most = f"a sweep has at most {_MOST_JOBS:,}: give fewer values"
+            raise ConfigError(f"{shown(each.input_line)}: makes {jobs:,} jobs; {most}")
 
 
 def _n_values(override: Override) -> int:
@@ -308,9 +305,8 @@ def _defaults() -> Mapping[str, object]:
     """The default option of each group in `config.yaml`; None for a group that is left empty."""
     from omegaconf import OmegaConf
 
-    config = cast(Mapping[str, list[object]], OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml")))
-    groups = [entry for entry in config["defaults"] if isinstance(entry, Mapping)]
-    return {str(name): option for entry in groups for name, option in entry.items()}
+    entries: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml"))
+    return {name: option for entry in entries["defaults"] if entry != "_self_" for name, option in entry.items()}
 
 
 def _parse_error(argument: str, hydra_says: str) -> str:

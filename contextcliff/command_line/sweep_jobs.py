@@ -18,13 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed, overrides_by_key
 from contextcliff.actions.sweeps import row_without_report
-from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, full_disk, tell
+from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, full_disk
 from contextcliff.execution.signals import JOBS_FOLDER
 from contextcliff.records.kv_cache import shown_policy
 from contextcliff.records.report import shown_model
@@ -38,7 +38,7 @@ from contextcliff.tracking.tracker import SweepPlace
 SWEEP = "CONTEXTCLIFF_SWEEP"
 """The variable by which the jobs of a sweep know it, in whatever process and on whatever machine."""
 PLANNED, NOT_BEGUN = "plan-", "not-begun"
-_LOCK, _BEGUN, _ENDED = "first-job.lock", "first-job-begun", "first-job-run"
+_BEGUN = "first-job-begun"
 _LOOK_EVERY_S = 0.2
 _BEGINS_WITHIN_S = 60.0
 """Launchers start the first job first: where it has not begun by then, it will not, or not on this machine."""
@@ -140,52 +140,43 @@ def like_first(invocation: Invocation, *, job: int | None) -> Iterator[Invocatio
             f"{KEY}={FIRST}: this job does not run on the machine of its sweep and can't learn of the first job; run "
             f"that one by itself, and the others with {KEY}=RUN_ID"
         )
+    lock, ended = FileLock(folder / "first-job.lock"), folder / "first-job-run"
     if job > 0:
-        yield _like(invocation, _run_of_first(folder, announce=invocation.reporting.progress))
+        yield _like(invocation, _run_of_first(folder / _BEGUN, lock, ended))
         return
-    reported: list[Path] = []
 
     def on_reported(run: Path) -> None:
-        reported.append(run)
+        write_text(path=ended, text=str(run.absolute()))
         invocation.on_reported(run)
 
-    with FileLock(folder / _LOCK):
+    with lock:
         write_text(path=folder / _BEGUN, text="")
         try:
             yield replace(invocation, like=None, on_reported=on_reported)
         finally:
-            write_text(path=folder / _ENDED, text=str(reported[-1].absolute()) if reported else "")
+            if not ended.exists():
+                write_text(path=ended, text="")
 
 
-def _run_of_first(folder: Path, *, announce: bool) -> Path | None:
-    """The folder of the first job's run; None where it left none."""
+def _run_of_first(begun: Path, lock: FileLock, ended: Path) -> str:
+    """The folder of the first job's run; empty where it left none."""
     begins_by = time.monotonic() + _BEGINS_WITHIN_S
-    while not (folder / _BEGUN).is_file() and time.monotonic() < begins_by:
+    while not begun.is_file() and time.monotonic() < begins_by:
         time.sleep(_LOOK_EVERY_S)
-    lock = FileLock(folder / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        if announce:
-            tell(f"waiting: {KEY}={FIRST}, and the first job of this sweep has not ended yet")
-        lock.acquire()
-    lock.release()
-    ended = folder / _ENDED
-    if not ended.is_file():
-        raise RunError(
-            f"{KEY}={FIRST}: the first job of this sweep is not there to wait for; run it by itself, and the others "
-            f"with {KEY}=RUN_ID"
-        )
-    run = ended.read_text(encoding="utf-8")
-    return Path(run) if run else None
+    with lock:
+        if not ended.is_file():
+            raise RunError(
+                f"{KEY}={FIRST}: the first job of this sweep is not there to wait for; run it by itself, and the "
+                f"others with {KEY}=RUN_ID"
+            )
+        return ended.read_text(encoding="utf-8")
 
 
-def _like(invocation: Invocation, run: Path | None) -> Invocation:
+def _like(invocation: Invocation, run: str) -> Invocation:
     """As if the run had been named: the command that repeats this job by itself names it."""
-    if run is None:
+    if not run:
         return replace(invocation, like="")
-    experiment = invocation.experiment
-    name = run.name if run.parent == experiment.absolute() else str(run)
+    name = Path(run).name if Path(run).parent == invocation.experiment.absolute() else run
     others = (each for each in invocation.overrides if each.partition("=")[0].lstrip("+") != KEY)
     return replace(
         invocation,
@@ -205,22 +196,17 @@ def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
             raise full from error
         if error.filename is None or error.strerror is None:
             raise
-        path = _absolute(str(error.filename))
-        keys = [key for key, value in parameters.items() if _contains(value, path)]
-        if keys:
-            key = max(keys, key=lambda key: len(parameters[key]))
-            raise ConfigError(
-                f"{key}={parameters[key]}: {error.strerror} ({error.filename}); give another path"
-            ) from error
-        raise RunError(f"{error.filename}: {error.strerror}") from error
+        keys = [key for key, value in parameters.items() if _contains(value, str(error.filename))]
+        if not keys:
+            raise RunError(f"{error.filename}: {error.strerror}") from error
+        key = max(keys, key=lambda key: len(parameters[key]))
+        why = f"{error.strerror} ({error.filename}); give another path"
+        raise ConfigError(f"{key}={parameters[key]}: {why}") from error
 
 
-def _contains(value: str, path: Path) -> bool:
+def _contains(value: str, file: str) -> bool:
     """Whether a value names this path, or a folder above it."""
     with suppress(ValueError, OSError, RuntimeError):  # of most keys it is no path at all
-        return value not in ("", ".", "/") and path.is_relative_to(_absolute(value))
+        folder, path = (Path(each).expanduser().absolute() for each in (value, file))
+        return value not in ("", ".", "/") and path.is_relative_to(folder)
     return False
-
-
-def _absolute(path: str) -> Path:
-    return Path(path).expanduser().absolute()

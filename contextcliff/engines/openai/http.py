@@ -16,8 +16,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from contextcliff.addresses import is_secret, shown_text
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, is_secret, shown_text
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
