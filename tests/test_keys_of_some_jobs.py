@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
 
+import contextcliff as package
+from contextcliff.command_line.keys import ANY_KEYS
 from tests.commands import SIMULATED, contextcliff
 from tests.compositions import composed, jobs_of, line_of
 
+ROOT = Path(package.__file__).parent
 SMALL = ("task=niah,continuation", "++task.lengths=[512]", "++task.max_tokens=64")
 
 
@@ -71,6 +75,12 @@ def test_so_does_every_such_mapping(arguments: list[str]) -> None:
     (job,) = jobs_of(*arguments)
     for key in (one.partition("=")[0] for one in arguments if "true" in one):
         assert OmegaConf.select(composed(*job), key) is True
+
+
+def test_the_mappings_of_the_settings_are_those_that_take_any_key() -> None:
+    files = (file for group in ("engines", "kv", "models") for file in (ROOT / group).rglob("*.py"))
+    sources = "".join(file.read_text("utf-8") for file in files)
+    assert set(re.findall(r"(\w+): Mapping\[.*= Field\(default_factory=dict\)", sources)) == set(ANY_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, cast
 
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
@@ -31,11 +31,13 @@ from contextcliff.composing import hint, nodes
 from contextcliff.errors import ConfigError, ContextCliffError, RunError, one_line, tell
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
     from hydra.core.override_parser.types import Override
 
 _FORCED = "++"
 _WEIGHTS = ("model.gguf.path", "model.gguf.repo", "model.gguf.package")
+ANY_KEYS = ("extra_body", "press_arguments", "sampler_names", "served", "template_arguments", "uncached_fields")
+"""Mappings that take any key."""
+_OPEN = re.compile(rf"((?:\w+\.)+(?:{'|'.join(ANY_KEYS)}))(\.|=.*\{{)", re.DOTALL)
 _NO_SUCH_OPTION = re.compile(r"Could not (?:find|load) '([^']+)/([^'/]+)'")
 _FULL_KEY = re.compile(r"full_key: (\S+)")
 
@@ -91,22 +93,10 @@ def open_swept_keys(config: DictConfig) -> None:
 
 def _is_open(override: Override, overrides: Sequence[Override]) -> bool:
     """Whether it sets a key inside a mapping of any keys, in all jobs."""
-    line, key = str(override.input_line), override.key_or_group
-    is_inner = key.count(".") > 1 or ("." in key and "{" in line)
-    if not is_inner or line.startswith(("+", "~", "hydra.")):
-        return False
-    return all(_leads_into_open(config, key.split(".")) for config in _jobs_of(key, overrides).values())
-
-
-def _leads_into_open(node: object, path: Sequence[str]) -> bool:
-    for name in path:
-        if not isinstance(node, dict):
-            return False
-        kind = get_type_hints(cls).get(name) if (cls := _class_of(node)) else None
-        if Mapping in (get_origin(kind), *map(get_origin, get_args(kind))):  # by itself, or where it may be null
-            return True
-        node = node.get(name)
-    return False
+    inside = _OPEN.match(str(override.input_line))
+    return inside is not None and all(
+        inside[1] in dict(nodes(config)) for config in _jobs_of(inside[1], overrides).values()
+    )
 
 
 def drop_absent_keys(
@@ -122,13 +112,15 @@ def drop_absent_keys(
         key = item.partition("=")[0].removeprefix(_FORCED)
         group, section = _section(key)
         name = section.rpartition(".")[2]
-        if item.startswith(_FORCED) and _lacks(config.get(group), name) and f"{group}/{name}" not in choices:
-            with open_dict(config[group]):
-                config[group].pop(name, None)
-            if item not in of_experiment:
-                tell(f"note: {key}: {group}={choices.get(group)} has no such key, and goes without it")
-        else:
+        node = config.get(group) if item.startswith(_FORCED) and name and f"{group}/{name}" not in choices else None
+        known = _fields_of(node) if isinstance(node, DictConfig) else None
+        if known is None or name in known:
             kept.append(item)
+            continue
+        with open_dict(config[group]):
+            config[group].pop(name, None)
+        if item not in of_experiment:
+            tell(f"note: {key}: {group}={choices.get(group)} has no such key, and goes without it")
     return kept
 
 
@@ -138,20 +130,14 @@ def _section(key: str) -> tuple[str, str]:
     return group, f"{group}.{rest.partition('.')[0]}" if rest else ""
 
 
-def _lacks(node: object, key: str) -> bool:
-    """Whether the class that a group names has no such field."""
-    cls = _class_of(node) if key and isinstance(node, DictConfig) else None
-    return cls is not None and key not in {field.name for field in fields(cls)}
-
-
-def _class_of(node: Mapping[str, object] | DictConfig) -> type[DataclassInstance] | None:
-    """The settings class that a section names; None for what building the section reports as wrong, too."""
+def _fields_of(node: DictConfig) -> Collection[str] | None:
+    """The keys of the class that a section names; None for what building the section reports as wrong, too."""
     module, _, name = str(node.get("_target_") or "").rpartition(".")
     try:
         cls = getattr(import_module(module), name)
     except (ImportError, AttributeError, ValueError):
         return None
-    return cls if isinstance(cls, type) and is_dataclass(cls) else None
+    return {field.name for field in fields(cls)} if is_dataclass(cls) else None
 
 
 def explain(error: Exception, overrides: Sequence[Override]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, count, pairwise, product
 from typing import Annotated, Literal
@@ -29,7 +29,7 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
 from contextcliff.tasks.fit import fit
 from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, naming, refuse_twice
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
+from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
 
@@ -105,28 +105,12 @@ class Graphwalks(DesignedLengths):
         return GraphMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The F1 of the nodes that the last line lists. Tags below 1, the first that holds:
-
-        `empty` (nothing was said, or the list has no node) · `incomplete` (cut off before the last line) · `refusal` ·
-        `schema` (no final answer in the last line) · `partial` (some nodes are right) · `hallucination` (no node of the
-        graph is among them) · `wrong`.
-        """
-        text = generation.text.strip()
-        line = text.rpartition("\n")[-1]
-        begins, end = _LIST_BEGINS.search(line), line.rfind("]")
-        if begins is None or end < begins.end():
-            cut_off = generation.finish_reason == "length"
-            tag = "empty" if not text else "incomplete" if cut_off else "refusal" if is_refusal(text) else "schema"
-            return Score(value=0.0, prediction=text, failure=tag)
-        nodes = [node.strip() for node in line[begins.end() : end].split(",") if node.strip()]
-        said, wanted = set(nodes), set(sample.answers[0].split(", "))
-        value = 2 * len(said & wanted) / (len(said) + len(wanted))
-        failure = None
-        if value < 1.0:
-            known = "".join(piece.text for piece in sample.recipe.user if isinstance(piece, Words))
-            invented = said.isdisjoint(re.findall(r"\w+", known))
-            failure = "empty" if not said else "partial" if value else "hallucination" if invented else "wrong"
-        return Score(value=value, prediction=", ".join(nodes), failure=failure)
+        return score_nodes(
+            generation.text,
+            right=sample.answers[0].split(", "),
+            known="".join(piece.text for piece in sample.recipe.user if isinstance(piece, Words)),
+            cut_off=generation.finish_reason == "length",
+        )
 
 
 Edge = tuple[float, str]
@@ -163,25 +147,15 @@ class GraphMaker(Maker):
         asked = digest_of(task.instruction, task.question_on("", hops), task.question, task.degree, task.name_digits)
         coordinates = (self.materials.seed, task.name, asked, hops, frontier, context_tokens, trial)
         graph = self._graph(random.Random(seed_of(*coordinates)), context_tokens, hops, frontier)
-        sample = sample_at(
-            task,
-            coordinates,
-            context_tokens=context_tokens,
-            depth=None,
-            trial=trial,
-            built_tokens=context_tokens,
-            document_id=f"graph of {graph.node}",
-            question=task.question_on(graph.node, hops),
-            answers=(", ".join(graph.answer),),
-            recipe=Recipe(user=()),
-            metadata={"hops": hops, "frontier": frontier},
-            answer_tokens=task.answer_tokens(context_tokens),
-        )
-        yield self._over(sample, graph.needed, self._fitting(sample, graph, graph.needed, context_tokens))
+        most = self._fitting(graph, graph.needed, context_tokens, hops, least=len(graph.needed))
+        name = f"{context_tokens:06d}-t{trial:02d}-{digest_of(*coordinates)[:8]}"
+        sample = self._sample(graph, graph.needed, graph.others[:most], hops, name=name)
+        yield replace(sample, context_tokens=context_tokens, trial=trial)
         if task.controls:
-            yield self._over(sample, graph.needed, (), control="ceiling")
+            yield self._sample(graph, graph.needed, (), hops, control="ceiling")
             shortest = min(task.lengths_in(self.materials.context_budget))
-            yield self._over(sample, (), self._fitting(sample, graph, (), shortest), control="floor")
+            bare = graph.others[: self._fitting(graph, (), shortest, hops, least=0)]
+            yield self._sample(graph, (), bare, hops, control="floor")
 
     def _graph(self, rng: random.Random, context_tokens: int, hops: int, frontier: int) -> PlantedGraph:
         """A graph with more edges than the length holds."""
@@ -201,56 +175,68 @@ class GraphMaker(Maker):
         return planted_graph(hops, frontier, others=others, nodes=nodes, digits=digits, turned=is_turned, rng=rng)
 
     def _fitting(
-        self, sample: Sample, graph: PlantedGraph, needed: Sequence[Edge], context_tokens: int
-    ) -> Sequence[Edge]:
-        """As many of the other edges as fit beside the needed ones."""
+        self, graph: PlantedGraph, needed: Sequence[Edge], context_tokens: int, hops: int, *, least: int
+    ) -> int:
+        """How many of the others fit beside the needed edges."""
 
         def tokens_of(others: int) -> int:
-            prompt = "".join(self._framed(sample, sorted((*needed, *graph.others[:others]))))
+            prompt = "".join(self._framed(graph, sorted((*needed, *graph.others[:others])), hops))
             return self.materials.tokenizer.count_prompt(Prompt(user=prompt))
 
         shorter = "task.frontier" if self.task.question == "parents" else "task.frontier or task.hops"
-        fitting = fit(tokens_of, context_tokens, least=len(needed), most=len(graph.others), lower=shorter)
-        return graph.others[:fitting]
+        return fit(tokens_of, context_tokens, least=least, most=len(graph.others), lower=shorter)
 
-    def _framed(self, sample: Sample, edges: Sequence[Edge]) -> tuple[str, str, str]:
+    def _framed(self, graph: PlantedGraph, edges: Sequence[Edge], hops: int) -> tuple[str, str, str]:
         """What stands before the list, the list, and what stands after it."""
-        return f"{self.task.instruction}\n\n", "".join(f"{line}\n" for _, line in edges), f"\n{sample.question}"
+        listed = "".join(f"{line}\n" for _, line in edges)
+        return f"{self.task.instruction}\n\n", listed, f"\n{self.task.question_on(graph.node, hops)}"
 
-    def _over(
+    def _sample(
         self,
-        sample: Sample,
+        graph: PlantedGraph,
         needed: Sequence[Edge],
         others: Sequence[Edge],
+        hops: int,
         *,
-        control: Literal["ceiling", "floor"] | None = None,
+        name: str = "",
+        control: str | None = None,
     ) -> Sample:
-        """The sample, or a control of it, over these edges."""
-        edges, wanted = sorted((*needed, *others)), frozenset(needed)
-        before, listed, after = self._framed(sample, edges)
+        """A sample of these edges; a control is named after its prompt."""
+        edges = sorted((*needed, *others))
+        before, listed, after = self._framed(graph, edges, hops)
         prompt = f"{before}{listed}{after}"
-        recipe, tokens = Recipe(user=(Words(text=prompt),)), self.materials.tokenizer.count_prompt(Prompt(user=prompt))
-        asked = sample if control is None else control_of(
-            sample, control, (control, prompt), recipe=recipe, tokens=tokens
-        )
+        tokens = self.materials.tokenizer.count_prompt(Prompt(user=prompt))
+        identity = name or f"{control}-{digest_of(self.task.name, control, prompt)[:16]}"
         starts = accumulate((len(line) + 1 for _, line in edges), initial=0)
+        wanted = frozenset(needed)
         spans = [
             Span(start=start, end=start + len(edge[1]))
             for start, edge in zip(starts, edges, strict=False)
             if edge in wanted
         ]
-        metadata = dict(sample.metadata)
+        metadata = {"hops": hops, "frontier": len(graph.answer)}
         if len(spans) > 1:
             between = tokenise(listed, self.materials.tokenizer).tokens_between(spans[0].start, spans[-1].start)
             metadata["evidence_distance_tokens"] = round(between / (len(spans) - 1))
-        evidence = tuple(Span(start=len(before) + span.start, end=len(before) + span.end) for span in spans)
-        return replace(
-            asked,
+        return Sample(
+            sample_id=f"{self.task.name}-{identity}",
+            task=self.task.name,
+            context_tokens=tokens,
             built_tokens=tokens,
-            recipe=recipe,
-            reference=Reference(evidence=evidence, reply=f"{FINAL} [{sample.answers[0]}]"),
+            depth=None,
+            trial=0,
+            document_id=f"graph of {graph.node}",
+            question=self.task.question_on(graph.node, hops),
+            answers=(", ".join(graph.answer),),
+            reference=Reference(
+                evidence=tuple(Span(start=len(before) + span.start, end=len(before) + span.end) for span in spans),
+                reply=f"{FINAL} [{', '.join(graph.answer)}]",
+            ),
+            recipe=Recipe(user=(Words(text=prompt),)),
+            seed=seed_of(identity),
             metadata=metadata,
-            seed=seed_of(asked.sample_id.removeprefix(f"{asked.task}-")),
+            answer_tokens=self.task.answer_tokens(tokens),
+            control=control,
         )
 
 
@@ -335,3 +321,36 @@ def _distractors(
             known.add(edge)
             edges.append(edge)
     return edges
+
+
+# ---------------------------------------------------------------- answers
+
+
+def final_nodes(answer: str) -> tuple[str, ...] | None:
+    """The nodes that the last line of an answer lists; None where it has no such list. Blank lines do not count."""
+    line = answer.strip().rpartition("\n")[-1]
+    begins, end = _LIST_BEGINS.search(line), line.rfind("]")
+    if begins is None or end < begins.end():
+        return None
+    return tuple(node.strip() for node in line[begins.end() : end].split(",") if node.strip())
+
+
+def score_nodes(answer: str, *, right: Collection[str], known: str, cut_off: bool) -> Score:
+    """Score an answer against the right nodes; `known` is the text that holds every node of the graph.
+
+    Tags, the first that holds: `empty` (nothing was said, or the list has no node) · `incomplete` (cut off before the
+    last line) · `refusal` · `schema` (no final answer in the last line) · `partial` (some nodes are right) ·
+    `hallucination` (no node of the graph is among them) · `wrong`.
+    """
+    text = answer.strip()
+    nodes = final_nodes(text)
+    if nodes is None:
+        tag = "empty" if not text else "incomplete" if cut_off else "refusal" if is_refusal(text) else "schema"
+        return Score(value=0.0, prediction=text, failure=tag)
+    said, wanted = set(nodes), set(right)
+    value = 2 * len(said & wanted) / (len(said) + len(wanted))
+    failure = None
+    if value < 1.0:
+        invented = said.isdisjoint(re.findall(r"\w+", known))
+        failure = "empty" if not said else "partial" if value else "hallucination" if invented else "wrong"
+    return Score(value=value, prediction=", ".join(nodes), failure=failure)

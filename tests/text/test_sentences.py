@@ -14,6 +14,8 @@ from contextcliff.text.sentences import goes_on, nearest_start, parts_sentences,
 from contextcliff.text.words import combining_marks
 from tests.datasets.made_files import SHARED, WHY_SHARED
 
+NOVELS = ("little_women.txt", "haystack_en.txt")
+
 
 def beginnings(text: str, language: str = "en") -> list[str]:
     return [text[start : start + 4] for start in sentence_starts(text, language=language)]
