@@ -14,9 +14,9 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from contextcliff.composing import conf_dir, nodes
+from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, one_line
 
 if TYPE_CHECKING:
@@ -55,12 +55,11 @@ def use_config_dir(folder: str | None) -> None:
     os.environ.pop(_CONFIG_DIR, None)
     if folder is None:
         return
-    is_folder = False
     with suppress(OSError, ValueError):  # no name of a file at all
-        is_folder = bool(folder) and Path(folder).is_dir()
-    if not is_folder:
-        raise ConfigError(f"--config-dir {shown(folder)}: is no folder; give one with options in it")
-    os.environ[_CONFIG_DIR] = str(Path(folder).absolute())
+        if folder and Path(folder).is_dir():
+            os.environ[_CONFIG_DIR] = str(Path(folder).absolute())
+            return
+    raise ConfigError(f"--config-dir {shown(folder)}: is no folder; give one with options in it")
 
 
 def option_files(pattern: str) -> Iterator[Path]:
@@ -111,7 +110,8 @@ def parse_command_line(arguments: Sequence[str]) -> Namespace:
 
     values, unknown = _Parser(parents=[get_args_parser()], add_help=False).parse_known_args(list(arguments))
     if flag := next((argument for argument in unknown if argument.startswith("-")), None):
-        raise ConfigError(_unknown_flag(flag))
+        name = flag.partition("=")[0]
+        raise ConfigError(f"{shown(name)}: unknown flag; keys have no dashes: write KEY=VALUE (see --help)")
     given = [name for name in (*_NOT_OURS, *_RUNNING, *_SHOWING) if getattr(values, name) not in (False, None)]
     if given and given[0] in _NOT_OURS:
         raise ConfigError(f"{_as_flag(given[0])}: is no flag here; --config-dir FOLDER finds options of your own")
@@ -131,18 +131,6 @@ def parse_command_line(arguments: Sequence[str]) -> Namespace:
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ConfigError(f"{message.removeprefix('argument ')}; see --help")
-
-
-def _unknown_flag(flag: str) -> str:
-    """The error for a flag as other tools have it, which may name the end of a key: --trials is task.trials."""
-    from omegaconf import OmegaConf
-
-    name, _, value = flag.partition("=")
-    end = f".{name.lstrip('-').replace('-', '_')}"
-    defaults = cast(Mapping[str, Any], OmegaConf.to_container(compose_options([]), resolve=False))
-    keys = [key for key, _ in nodes(defaults) if f".{key}".endswith(end)]
-    way_out = f"write {min(keys, key=len)}={value or 'VALUE'} (see --help)" if keys else "see --help"
-    return f"{shown(name)}: unknown flag; {way_out}"
 
 
 def _as_flag(name: str) -> str:
@@ -247,9 +235,7 @@ def _check(override: Override) -> None:
     if not options and not is_optional:
         return
     if override.package is None and default and (override.is_delete() or override.is_add()):
-        raise ConfigError(
-            f"{line.partition('=')[0]}: a run needs one; choose it with {key}=OPTION: {', '.join(options)}"
-        )
+        raise ConfigError(f"{typed}: a run needs one; choose it with {key}=OPTION: {', '.join(options)}")
     for chosen in _values(override):
         # A group that may stay empty takes a list, too.
         names = chosen if default is None and isinstance(chosen, list) else [chosen]
@@ -313,11 +299,8 @@ def _parse_error(argument: str, hydra_says: str) -> str:
     key, equals, value = argument.partition("=")
     wrong, plain = f"{shown(argument)}: is not an override", value.strip(" =,")
     if not equals:
-        # A bare word may be an option.
-        found = (
-            option_files(f"*/{argument}.yaml") if argument.isidentifier() and len(argument) <= _LONGEST_SHOWN else ()
-        )
-        groups = sorted({file.parent.name for file in found} - {"hydra"})
+        is_word = argument.isidentifier() and len(argument) <= _LONGEST_SHOWN
+        groups = [each.parent.name for each in option_files(f"*/{argument}.yaml")] if is_word else []
         return f"{wrong}; {f'did you mean {groups[0]}={argument}? ' if groups else ''}write KEY=VALUE (see --help)"
     if (plain != value.lstrip() and plain[:1] not in ("[", "{", "(")) or key != key.rstrip():
         return f"{wrong}; write {shown(key.strip())}={shown(plain) or 'VALUE'}"
