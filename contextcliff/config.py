@@ -107,10 +107,9 @@ def build_invocation(
     if task.traits.is_judged and judge is None:
         raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
     if task.traits.is_judged and task.traits.is_searched:
-        raise ConfigError(
-            "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
-            "fixed number of samples, task.trials=N, or take another metric"
-        )
+        why = "a search has to know each score at once, and the judge comes after all answers"
+        way_out = "give a fixed number of samples, task.trials=N, or take another metric"
+        raise ConfigError(f"task.metric=judge: {why}; {way_out}")
     if embedder is not None and not task.traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
     try:
@@ -156,9 +155,8 @@ def build_group(group: str, node: object) -> Any:
     if node is None and group in ("judge", "embedding"):
         return None
     if not isinstance(node, dict) or "_target_" not in node:
-        raise ConfigError(
-            f"{group}={_shown(node)}: names no class in _target_; choose one of the options in conf/{_kind(group)}/"
-        )
+        way_out = f"choose one of the options in conf/{_kind(group)}/"
+        raise ConfigError(f"{group}={_shown(node)}: names no class in _target_; {way_out}")
     cls = _class_at(str(node["_target_"]), group)
     values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
     return build(cls, values, group=group)
@@ -193,16 +191,15 @@ def _class_at(target: str, group: str) -> type:
         wanted = {name for name in methods if name[0] != "_" or name == "__call__"}
         lacks = next((f"has no {name}" for name in sorted(wanted - set(dir(named)))), "")
     if lacks:
-        raise ConfigError(
-            f"{group}._target_={_shown(target)}: {lacks}; give another class, or an option of conf/{_kind(group)}/"
-        )
+        way_out = f"give another class, or an option of conf/{_kind(group)}/"
+        raise ConfigError(f"{group}._target_={_shown(target)}: {lacks}; {way_out}")
     return named  # type: ignore[no-any-return]
 
 
 def _own_metric(key: str, node: Mapping[str, object]) -> object:
-    """A scorer of the user's own, a function or an object of a class, with its further keys as arguments.
+    """A scorer of the user's own, a function or an object of a class, tried once before anything is paid for.
 
-    It is tried once, before anything is paid for. Raises `ConfigError`.
+    Further keys of the node are its arguments. Raises `ConfigError`.
     """
     from contextcliff.tasks.questions.qa_scoring import WANTED, OwnMetric  # few runs need it
 
@@ -214,8 +211,7 @@ def _own_metric(key: str, node: Mapping[str, object]) -> object:
         if not callable(scorer):
             raise TypeError(f"a {type(scorer).__name__} is not callable")
     except Exception as error:
-        why = one_line(str(error), longest=_LONGEST_REASON)
-        raise ConfigError(f"{key}._target_={target}: gives no scorer ({why}); {WANTED}") from error
+        raise ConfigError(f"{key}._target_={target}: gives no scorer ({_reason(error)}); {WANTED}") from error
     shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
     metric = OwnMetric(f"{target}({shown})" if shown else target, scorer)
     metric("an answer", ("an answer",))
@@ -227,10 +223,12 @@ def _imported(target: str, group: str, kind: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # a module of the user's own may raise anything
-        why = one_line(str(error), longest=_LONGEST_REASON)
-        raise ConfigError(
-            f"{group}._target_={_shown(target)}: can't be imported ({why}); give package.module.{kind}"
-        ) from error
+        way_out = f"can't be imported ({_reason(error)}); give package.module.{kind}"
+        raise ConfigError(f"{group}._target_={_shown(target)}: {way_out}") from error
+
+
+def _reason(error: Exception) -> str:
+    return one_line(str(error), longest=_LONGEST_REASON)
 
 
 def build(cls: type[_T], values: object, *, group: str) -> _T:
@@ -270,8 +268,6 @@ def _first_fault(error: ValidationError, values: Mapping[str, object], group: st
             return _renamed(str(first["ctx"]["error"]), group)
         case "dataclass_type":
             return f"{value}: is a section; write {key}.KEY=VALUE"
-        case "tuple_type" if len(alike) == 1:
-            return f"{value}: must be a list; write {key}=[A,B]"
         case "too_short" | "string_too_short":
             return f"{value}: must not be empty"
     wanted = [
@@ -372,9 +368,8 @@ def _writable(output_dir: str) -> Path:
         with tempfile.TemporaryFile(dir=existing):
             return folder
     except OSError as error:
-        raise ConfigError(
-            f"output_dir={output_dir}: can't be written ({error.strerror}); give a folder that can"
-        ) from error
+        why = f"can't be written ({error.strerror}); give a folder that can"
+        raise ConfigError(f"output_dir={output_dir}: {why}") from error
 
 
 def _flattened(values: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
@@ -383,11 +378,9 @@ def _flattened(values: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
 
 def _as_shown(value: Any) -> Any:
     """What is kept of a configuration: without the users, passwords and keys of its addresses."""
-    match value:
-        case dict():
-            return {key: _as_shown(inner) for key, inner in value.items()}
-        case list():
-            return [_as_shown(inner) for inner in value]
-        case str():
-            return shown_value(value).replace("${", "\\${")  # text, and no interpolation where it is read again
-    return value
+    if isinstance(value, dict):
+        return {key: _as_shown(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_shown(inner) for inner in value]
+    # Text, and no interpolation where it is read again.
+    return shown_value(value).replace("${", "\\${") if isinstance(value, str) else value

@@ -150,9 +150,9 @@ def started(folder: Path, *overrides: str) -> subprocess.Popen[str]:
     )
 
 
-def once(process: subprocess.Popen[str], holds: Callable[[], bool]) -> None:
+def once(process: subprocess.Popen[str], holds: Callable[[], bool], *, within_s: float = 60) -> None:
     """Wait until something holds; the process must not end before."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + within_s
     while not holds():
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < deadline

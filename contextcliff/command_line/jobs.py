@@ -37,8 +37,7 @@ _said: set[str] = set()
 class JobFailed(Exception):
     """Carries a job's exit code out of a launcher that runs jobs in other processes.
 
-    `unseen_message` is the job's error message where its process has another stderr than ours, such as a cluster's
-    log; else it is empty, since the message has been printed already.
+    `unseen_message` is its error where its process has another stderr than ours, such as a cluster's log; else empty.
     """
 
     def __init__(self, code: int, unseen_message: str = "") -> None:
