@@ -55,8 +55,7 @@ def _run(arguments: list[str]) -> ExitCode:
         version,
     )
 
-    # Also shortened (`--vers`), as argparse allows.
-    if any(argument.startswith("--v") and "--version".startswith(argument) for argument in arguments):
+    if any(each.startswith("--v") and "--version".startswith(each) for each in arguments):  # as argparse takes it
         sys.stdout.write(f"{version()}\n")
         return ExitCode.DONE
     if arguments[:1] == ["ui"]:
@@ -66,8 +65,7 @@ def _run(arguments: list[str]) -> ExitCode:
     typed = parse_command_line(arguments)
     use_config_dir(typed.config_dir)
     overrides = parse_overrides(typed.overrides)
-    again = run_again(overrides)
-    if again is not None:
+    if (again := run_again(overrides)) is not None:
         overrides = parse_overrides(again)
     sweeping = any(override.is_sweep_override() for override in overrides)
     if sweeping and typed.showing:

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from omegaconf import OmegaConf
 
+from contextcliff import conf_dir as conf_dir
 from contextcliff.seeding import digest_of
-from contextcliff.shipped_folder import conf_dir as conf_dir
 
 _DIGEST_SHOWN = 8
 _ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 from omegaconf import DictConfig, OmegaConf
@@ -24,14 +25,13 @@ from pydantic import TypeAdapter, ValidationError
 from contextcliff.actions.action import Action, Invocation
 from contextcliff.actions.analyze import Analyze
 from contextcliff.actions.override_keys import as_typed
-from contextcliff.addresses import shown_value
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError, one_line
+from contextcliff.errors import ConfigError, one_line, shown_value
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -50,7 +50,6 @@ _GROUPS: Mapping[str, type] = {
     **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
 """What the class of each group has to be like."""
-_MAY_BE_NONE, _NOT_ASKED = ("judge", "embedding"), ("action", "tracking")
 _LONGEST_VALUE, _LONGEST_REASON = 80, 160
 _WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text", "tuple": "a list"}
 """What a value has to be, by the first word of the kinds of pydantic's errors."""
@@ -78,17 +77,17 @@ class _Plain:
 
 
 def build_invocation(
-    config: DictConfig, overrides: Sequence[str], *, options: Mapping[str, str | None] | None = None
+    config: DictConfig | dict[str, Any],
+    overrides: Sequence[str],
+    *,
+    options: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Invocation:
-    """Build and check everything that a composed configuration names. Raises `ConfigError`.
+    """Build and check everything that a configuration names: composed, or plain values, which it changes.
 
-    `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind.
+    `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind. Raises
+    `ConfigError`.
     """
-    return invocation_of(_resolved(config, list(map(str, config))), overrides, options=options or {})
-
-
-def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: Mapping[str, str | None]) -> Invocation:
-    """The same from plain values, which it changes. Raises `ConfigError`."""
+    values = config if isinstance(config, dict) else _resolved(config, list(map(str, config)))
     _refuse_broken_text(values)
     named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
     for prefix, section in (("", values), ("judge.", values.get("judge"))):
@@ -108,17 +107,17 @@ def invocation_of(values: dict[str, Any], overrides: Sequence[str], *, options: 
     if task.traits.is_judged and judge is None:
         raise ConfigError("task.metric=judge: nobody judges; choose who does with judge=llm, or take another metric")
     if task.traits.is_judged and task.traits.is_searched:
-        raise ConfigError(
-            "task.metric=judge: a search has to know each score at once, and the judge comes after all answers; give a "
-            "fixed number of samples, task.trials=N, or take another metric"
-        )
+        why = "a search has to know each score at once, and the judge comes after all answers"
+        way_out = "give a fixed number of samples, task.trials=N, or take another metric"
+        raise ConfigError(f"task.metric=judge: {why}; {way_out}")
     if embedder is not None and not task.traits.embeds_texts:
         raise ConfigError(f"embedding: task={task.name} embeds nothing; leave it out")
     try:
         groups["tracking"].check()
     except ValueError as error:
         raise ConfigError(str(error)) from error
-    chosen = {group: option for group in _GROUPS if group not in _NOT_ASKED and (option := options.get(group))}
+    asked = [group for group in _GROUPS if group not in ("action", "tracking")]
+    chosen = {group: option for group in asked if (option := options.get(group))}
     return Invocation(
         **groups,
         judge=judge,
@@ -153,12 +152,11 @@ def build_group(group: str, node: object) -> Any:
 
     None for a judge or an embedder that was not chosen.
     """
-    if node is None and group in _MAY_BE_NONE:
+    if node is None and group in ("judge", "embedding"):
         return None
     if not isinstance(node, dict) or "_target_" not in node:
-        raise ConfigError(
-            f"{group}={_shown(node)}: names no class in _target_; choose one of the options in conf/{_kind(group)}/"
-        )
+        way_out = f"choose one of the options in conf/{_kind(group)}/"
+        raise ConfigError(f"{group}={_shown(node)}: names no class in _target_; {way_out}")
     cls = _class_at(str(node["_target_"]), group)
     values = {str(key): _built_inside(f"{group}.{key}", value) for key, value in node.items() if key != "_target_"}
     return build(cls, values, group=group)
@@ -183,27 +181,25 @@ def _class_at(target: str, group: str) -> type:
     if kind is None:
         raise ConfigError(f"{group}._target_={_shown(target)}: names a class where none is built; leave it out")
     named = _imported(target, group, "Class")
-    if lacks := _misfit(named, kind):
-        raise ConfigError(
-            f"{group}._target_={_shown(target)}: {lacks}; give another class, or an option of conf/{_kind(group)}/"
-        )
+    lacks = ""
+    if not isinstance(named, type) or not is_dataclass(named) or inspect.isabstract(named):
+        lacks = "is no class of settings"
+    elif is_dataclass(kind):
+        lacks = "" if issubclass(named, kind) else f"is no {kind.__name__}"
+    else:
+        methods = {name for name, part in vars(kind).items() if callable(part)}
+        wanted = {name for name in methods if name[0] != "_" or name == "__call__"}
+        lacks = next((f"has no {name}" for name in sorted(wanted - set(dir(named)))), "")
+    if lacks:
+        way_out = f"give another class, or an option of conf/{_kind(group)}/"
+        raise ConfigError(f"{group}._target_={_shown(target)}: {lacks}; {way_out}")
     return named  # type: ignore[no-any-return]
 
 
-def _misfit(named: object, kind: type) -> str:
-    """What keeps a class from being of a kind; empty where nothing does."""
-    if not isinstance(named, type) or not is_dataclass(named) or inspect.isabstract(named):
-        return "is no class of settings"
-    if is_dataclass(kind):
-        return "" if issubclass(named, kind) else f"is no {kind.__name__}"
-    methods = {name for name, part in vars(kind).items() if callable(part) and (name[0] != "_" or name == "__call__")}
-    return next((f"has no {name}" for name in sorted(methods - set(dir(named)))), "")
-
-
 def _own_metric(key: str, node: Mapping[str, object]) -> object:
-    """A scorer of the user's own, a function or an object of a class, with its further keys as arguments.
+    """A scorer of the user's own, a function or an object of a class, tried once before anything is paid for.
 
-    It is tried once, before anything is paid for. Raises `ConfigError`.
+    Further keys of the node are its arguments. Raises `ConfigError`.
     """
     from contextcliff.tasks.questions.qa_scoring import WANTED, OwnMetric  # few runs need it
 
@@ -215,8 +211,7 @@ def _own_metric(key: str, node: Mapping[str, object]) -> object:
         if not callable(scorer):
             raise TypeError(f"a {type(scorer).__name__} is not callable")
     except Exception as error:
-        why = one_line(str(error), longest=_LONGEST_REASON)
-        raise ConfigError(f"{key}._target_={target}: gives no scorer ({why}); {WANTED}") from error
+        raise ConfigError(f"{key}._target_={target}: gives no scorer ({_reason(error)}); {WANTED}") from error
     shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
     metric = OwnMetric(f"{target}({shown})" if shown else target, scorer)
     metric("an answer", ("an answer",))
@@ -228,10 +223,12 @@ def _imported(target: str, group: str, kind: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # a module of the user's own may raise anything
-        why = one_line(str(error), longest=_LONGEST_REASON)
-        raise ConfigError(
-            f"{group}._target_={_shown(target)}: can't be imported ({why}); give package.module.{kind}"
-        ) from error
+        way_out = f"can't be imported ({_reason(error)}); give package.module.{kind}"
+        raise ConfigError(f"{group}._target_={_shown(target)}: {way_out}") from error
+
+
+def _reason(error: Exception) -> str:
+    return one_line(str(error), longest=_LONGEST_REASON)
 
 
 def build(cls: type[_T], values: object, *, group: str) -> _T:
@@ -271,8 +268,6 @@ def _first_fault(error: ValidationError, values: Mapping[str, object], group: st
             return _renamed(str(first["ctx"]["error"]), group)
         case "dataclass_type":
             return f"{value}: is a section; write {key}.KEY=VALUE"
-        case "tuple_type" if len(alike) == 1:
-            return f"{value}: must be a list; write {key}=[A,B]"
         case "too_short" | "string_too_short":
             return f"{value}: must not be empty"
     wanted = [
@@ -308,45 +303,32 @@ def _shown(value: object) -> str:
 def _settled_model(section: dict[str, Any], *, prefix: str, named: set[str]) -> Mapping[str, str]:
     """Settle in place what holds of a model; returns the keys that its file fills, with their values as typed.
 
-    A preset's prices go where nobody is paid, and its names on servers where one is given by hand; prices that are
-    given by hand stay, so that a budget can be tried.
+    Name and window come from the header of a GGUF file: of one that is typed, since the option's are another model's,
+    and where an option leaves them open. Of a server that runs already the file may be anything. A preset's prices go
+    where nobody is paid, and its names on servers where one is given by hand; prices that are given by hand stay, so
+    that a budget can be tried. Raises `ConfigError`.
     """
     engine: Engine = build_group(f"{prefix}engine", section.get("engine"))
-    told = _told_by_weights(section["model"], engine, prefix=prefix, named=named)
-    if f"{prefix}model.name" in {*named, *told}:
-        section["model"]["served"] = {}
-    if not engine.is_paid and not any(key.startswith(f"{prefix}model.price") for key in named):
-        section["model"].pop("price", None)
+    model, told, path = section["model"], dict[str, str](), f"{prefix}model"
+    if isinstance(model.get("gguf"), dict) and not engine.is_remote:
+        typed = any(f"{path}.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
+        unknown = [key for key in ("name", "context_window") if typed or model.get(key) is None]
+        left = [key for key in unknown if f"{path}.{key}" not in named]
+        gguf = build(Gguf, model["gguf"], group=f"{path}.gguf")
+        if left and gguf.is_named:
+            name, window = gguf.told()
+            if window is None and "context_window" in left:
+                told_by_none = f"nothing here tells the window of {name}; give {path}.context_window=TOKENS"
+                raise ConfigError(f"{path}.context_window: {told_by_none}")
+            model |= {key: value for key, value in (("name", name), ("context_window", window)) if key in left}
+            if typed and not named & {f"{path}.hub", path, f"model@{path}"}:
+                model["hub"] = None  # the default model's
+            told = {f"{path}.{key}": as_typed(name) if key == "name" else str(window) for key in left}
+    if f"{path}.name" in {*named, *told}:
+        model["served"] = {}
+    if not engine.is_paid and not any(key.startswith(f"{path}.price") for key in named):
+        model.pop("price", None)
     return told
-
-
-def _told_by_weights(model: dict[str, Any], engine: Engine, *, prefix: str, named: set[str]) -> Mapping[str, str]:
-    """Fill name and window by the header of a GGUF file, in place; returns them by key, as typed.
-
-    Those of a file that is typed, since the option's are another model's, and those that an option leaves open. Of a
-    server that runs already the file may be anything. Raises `ConfigError`.
-    """
-    if not isinstance(model.get("gguf"), dict) or engine.is_remote:
-        return {}
-    typed = any(f"{prefix}model.gguf.{key}" in named and model["gguf"].get(key) for key in ("path", "repo", "package"))
-    left = [
-        key
-        for key in ("name", "context_window")
-        if (typed or model.get(key) is None) and f"{prefix}model.{key}" not in named
-    ]
-    gguf = build(Gguf, model["gguf"], group=f"{prefix}model.gguf")
-    if not left or not gguf.is_named:
-        return {}
-    name, window = gguf.told()
-    if window is None and "context_window" in left:
-        raise ConfigError(
-            f"{prefix}model.context_window: nothing here tells the window of {name}; give "
-            f"{prefix}model.context_window=TOKENS"
-        )
-    model |= {key: value for key, value in (("name", name), ("context_window", window)) if key in left}
-    if typed and not named & {f"{prefix}model.hub", f"{prefix}model", f"model@{prefix}model"}:
-        model["hub"] = None  # the default model's
-    return {f"{prefix}model.{key}": str(window) if key == "context_window" else as_typed(name) for key in left}
 
 
 def _resolved(config: DictConfig, keys: Iterable[str]) -> dict[str, Any]:
@@ -386,9 +368,8 @@ def _writable(output_dir: str) -> Path:
         with tempfile.TemporaryFile(dir=existing):
             return folder
     except OSError as error:
-        raise ConfigError(
-            f"output_dir={output_dir}: can't be written ({error.strerror}); give a folder that can"
-        ) from error
+        why = f"can't be written ({error.strerror}); give a folder that can"
+        raise ConfigError(f"output_dir={output_dir}: {why}") from error
 
 
 def _flattened(values: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
@@ -397,11 +378,9 @@ def _flattened(values: Mapping[str, Any]) -> Iterable[tuple[str, object]]:
 
 def _as_shown(value: Any) -> Any:
     """What is kept of a configuration: without the users, passwords and keys of its addresses."""
-    match value:
-        case dict():
-            return {key: _as_shown(inner) for key, inner in value.items()}
-        case list():
-            return [_as_shown(inner) for inner in value]
-        case str():
-            return shown_value(value).replace("${", "\\${")  # text, and no interpolation where it is read again
-    return value
+    if isinstance(value, dict):
+        return {key: _as_shown(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_as_shown(inner) for inner in value]
+    # Text, and no interpolation where it is read again.
+    return shown_value(value).replace("${", "\\${") if isinstance(value, str) else value

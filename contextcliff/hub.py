@@ -51,5 +51,5 @@ def reach_the_hub(repository: str, file: str) -> None:
 
 def cause(error: BaseException) -> str:
     """The message of an error on one short line, with the hub's token replaced by `***`."""
-    line = one_line(str(error), longest=10 * _LONGEST_CAUSE) or type(error).__name__
-    return one_line(line.replace(os.environ.get("HF_TOKEN") or "\0", "***"), longest=_LONGEST_CAUSE)
+    said = str(error).strip() or type(error).__name__
+    return one_line(said.replace(os.environ.get("HF_TOKEN") or "\0", "***"), longest=_LONGEST_CAUSE)

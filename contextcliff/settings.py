@@ -57,14 +57,10 @@ def _matching(pattern: re.Pattern[str], way_out: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-Label = Annotated[
-    str,
-    _matching(re.compile(r"[\w.-]{0,64}", re.ASCII), "give up to 64 letters, digits, dots, hyphens and underscores"),
-]
-FolderName = Annotated[
-    str,
-    _matching(FOLDER_NAME, "names a folder; give up to 100 letters, digits, spaces, dots, hyphens and underscores"),
-]
+_LABEL = re.compile(r"[\w.-]{0,64}", re.ASCII)
+Label = Annotated[str, _matching(_LABEL, "give up to 64 letters, digits, dots, hyphens and underscores")]
+_NAMES_A_FOLDER = "names a folder; give up to 100 letters, digits, spaces, dots, hyphens and underscores"
+FolderName = Annotated[str, _matching(FOLDER_NAME, _NAMES_A_FOLDER)]
 
 
 def why_no_path(path: str) -> str | None:
@@ -104,11 +100,11 @@ _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 def path_fields(cls: type) -> frozenset[str]:
     """The fields of a settings class that hold paths."""
-    return frozenset(name for name, kind in get_type_hints(cls, include_extras=True).items() if _holds_path(kind))
 
+    def holds_path(kind: object) -> bool:
+        return kind in (GivenPath, Path) or any(map(holds_path, get_args(kind)))
 
-def _holds_path(kind: object) -> bool:
-    return kind in (GivenPath, Path) or any(map(_holds_path, get_args(kind)))
+    return frozenset(name for name, kind in get_type_hints(cls, include_extras=True).items() if holds_path(kind))
 
 
 def folder_name(text: str) -> str:

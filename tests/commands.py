@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import logging
+import multiprocessing
 import os
 import pkgutil
 import signal
@@ -14,7 +15,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -109,28 +109,17 @@ def contextcliff(
     _warm_up()
     began = time.time()
     out, err = cwd.with_name(f"{cwd.name}.out"), cwd.with_name(f"{cwd.name}.err")
-    child = os.fork()
-    if child == 0:
-        code = 70
-        try:
-            code = _as_a_process(overrides, cwd=cwd, env=env or {}, out=out, err=err)
-        except BaseException:  # noqa: BLE001 - a fork of the tests must end here, whatever happened
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
-    status = _waited_for(child, timeout_s=timeout_s)
-    _check_reports(cwd, since=began)
-    return subprocess.CompletedProcess(
-        overrides, os.waitstatus_to_exitcode(status), out.read_text("utf-8"), err.read_text("utf-8")
-    )
-
-
-def _check_reports(folder: Path, *, since: float) -> None:
-    for file in folder.rglob("report.json"):
-        if file.stat().st_mtime > since:
+    asked = partial(_as_a_process, overrides, cwd=cwd, env=env or {}, out=out, err=err)
+    child = multiprocessing.get_context("fork").Process(target=asked)
+    child.start()
+    child.join(timeout_s)
+    if child.exitcode is None:
+        child.kill()
+        raise TimeoutError(f"no end within {timeout_s:g} s")
+    for file in cwd.rglob("report.json"):
+        if file.stat().st_mtime > began:
             valid_report(file.read_text(encoding="utf-8"))
+    return subprocess.CompletedProcess(overrides, child.exitcode, out.read_text("utf-8"), err.read_text("utf-8"))
 
 
 def contextcliff_process(
@@ -161,9 +150,9 @@ def started(folder: Path, *overrides: str) -> subprocess.Popen[str]:
     )
 
 
-def once(process: subprocess.Popen[str], holds: Callable[[], bool]) -> None:
+def once(process: subprocess.Popen[str], holds: Callable[[], bool], *, within_s: float = 60) -> None:
     """Wait until something holds; the process must not end before."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + within_s
     while not holds():
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < deadline
@@ -185,7 +174,7 @@ def kept(store: Path) -> int:
         return 0
 
 
-def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str], out: Path, err: Path) -> int:
+def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str], out: Path, err: Path) -> None:
     """Run the command line as a fresh interpreter would: its own streams, nothing of pytest's logging and filters."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for number, file in ((1, out), (2, err)):
@@ -201,13 +190,9 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     _ask_for_the_mode_where_one_is_set()
     os.chdir(cwd)
     sys.argv = ["contextcliff", *overrides]
-    try:
-        from contextcliff.__main__ import main
+    from contextcliff.__main__ import main
 
-        main()
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+    main()
 
 
 def _leave_the_disk_its_time() -> None:
@@ -239,20 +224,6 @@ def _ask_for_the_mode_where_one_is_set() -> None:
         return asked(hydra, config_name, overrides) if says else None
 
     mock.patch.object(Hydra, "get_mode", get_mode).start()
-
-
-def _waited_for(child: int, *, timeout_s: float) -> int:
-    """The exit status of a child. Raises `TimeoutError`, with the child killed."""
-    deadline = time.monotonic() + timeout_s
-    while True:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return status
-        if time.monotonic() > deadline:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            raise TimeoutError(f"no end within {timeout_s:g} s")
-        time.sleep(0.01)
 
 
 def of_server(address: str, tokenizer: str) -> tuple[str, ...]:

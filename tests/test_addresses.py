@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.addresses import shown_text, shown_value
 from contextcliff.engines.openai.http import address_of
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, shown_text, shown_value
 
 PASSWORDS = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), min_size=6, max_size=20)
 

@@ -62,7 +62,7 @@ ELSEWHERE: tuple[tuple[str, ...], ...] = (
     ("task.lengths", "task=niah_multi", "task.count=40", "task.lengths=[256]", SIMULATED, "task.reserve_tokens=0"),
     ("task.lengths", "task=ruler_vt", "task.chains=20", "task.lengths=[512]", SIMULATED),
     ("judge", "task=continuation", "judge=llm"), ("embedding", "task=niah", "embedding=openai"),
-    ("task/judge", "task/judge=llm", "task.judge.model.name=gpt-5"), ("task/embedding", "task/embedding=openai"),
+    ("task/judge", "task/judge=llm"), ("task/embedding", "task/embedding=openai"),
     ("judge.model.rope.scale", "task=qa", "judge=llm", "judge.model.rope.scale=2"),
     ("model.extra_body.x._target_", "++model.extra_body.x._target_=os.system"),
 )  # fmt: skip

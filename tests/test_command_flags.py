@@ -1,25 +1,23 @@
-"""Flags: Hydra's own work; an unknown flag is answered with the override to write; flags may come anywhere."""
+"""Hydra's flags, an unknown one with the override to write, flags anywhere, and completion in bash."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff, contextcliff_process, reports
 from tests.compositions import line_of
 
+NONE = "unknown flag; keys have no dashes: write KEY=VALUE (see --help)"
 NO_FLAG = {
-    ("--model", "qwen"): "--model: unknown flag; write model=qwen (see --help)",
-    ("--model=qwen", "seed=1"): "--model: unknown flag; write model=qwen (see --help)",
-    ("seed=1", "--trials", "8"): "--trials: unknown flag; write task.trials=8 (see --help)",
-    ("--task.trials", "seed=1"): "--task.trials: unknown flag; write task.trials=VALUE (see --help)",
-    ("--depth-grid",): "--depth-grid: unknown flag; write task.depth_grid=VALUE (see --help)",
-    ("--seed", "1"): "--seed: unknown flag; write seed=1 (see --help)",
-    ("--verbose",): "--verbose: unknown flag; see --help",
-    ("-x",): "-x: unknown flag; see --help",
-    ("--helpp",): "--helpp: unknown flag; see --help",
+    ("--model", "qwen"): f"--model: {NONE}",
+    ("--model=qwen", "seed=1"): f"--model: {NONE}",
+    ("seed=1", "-x"): f"-x: {NONE}",
+    ("--helpp",): f"--helpp: {NONE}",
     ("--conf", "x"): "ambiguous option: --conf could match --config-path, --config-name, --config-dir; see --help",
     ("--cfg",): "--cfg/-c: expected one argument; see --help",
     ("--cfg", "nope"): "--cfg/-c: invalid choice: nope (choose from job, hydra, all); see --help",
@@ -74,3 +72,34 @@ def test_a_run_takes_overrides_on_both_sides_of_a_flag(tmp_path: Path, flag: str
     done = contextcliff(*SIMULATED, flag, *small, cwd=tmp_path)
     assert (done.stderr, done.returncode) == ("", 0)
     assert len(reports(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("contextcliff experiment=qu", "experiment=quick"),
+        ("contextcliff kv_policy=q8", "kv_policy=q8_0"),
+        ("contextcliff task=niah,tracing task.max_tr", "task.max_trials="),
+        ("contextcliff 'task.lengths=[1024,2048]' dataset=syn", "dataset=synthetic"),
+        ("contextcliff ui tracking.exp", "tracking.experiment="),
+        (".venv/bin/contextcliff action=pl", "action=plan"),
+        ("contextcliff nonsense.", ""),
+        ("contextcliff ui", ""),
+        ("contextcliff a=[b task.max_tr", ""),
+    ],
+)
+def test_a_line_is_completed_without_a_word_on_stderr(tmp_path: Path, line: str, offered: str) -> None:
+    done = contextcliff("--shell-completion", "query=bash", cwd=tmp_path, env={"COMP_LINE": line})
+    assert (done.stdout.strip(), done.stderr) == (offered, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_takes_what_is_installed_and_leaves_the_completion_of_python_alone(tmp_path: Path) -> None:
+    script = contextcliff_process("--shell-completion", "install=bash", cwd=tmp_path)
+    assert (script.stderr, script.returncode) == ("", 0)
+    shown = subprocess.run(
+        ["bash", "--norc", "-c", f"{script.stdout}\ncomplete -p"], capture_output=True, text=True, check=True
+    )
+    assert shown.stdout == "complete -o default -o nospace -F hydra_bash_completion contextcliff\n"
+    assert shown.stderr == ""

@@ -59,28 +59,18 @@ def test_no_port_is_open_to_other_machines() -> None:
     assert "--host 127.0.0.1" in TASK["run"]
 
 
-def test_no_secret_is_written() -> None:
+def test_no_secret_is_written_or_shown_and_every_password_is_asked_for() -> None:
     files = [file for file in DEPLOY.iterdir() if file.name != ".env"]
     written = "".join(file.read_text(encoding="utf-8") for file in files) + PAGE
     assert not re.search(r"(?i)(password|token)[=:]\s*['\"]?[a-z0-9]", written)
     assert not re.search(r"://\w+:(?!PASSWORD@)\w+@", written)
-
-
-def test_a_secret_may_be_left_out_of_the_rent() -> None:
-    """SkyPilot refuses to launch a task with a secret that is null and that nobody gives."""
-    assert set(TASK["secrets"].values()) == {""}
-
-
-def test_every_password_of_the_containers_is_asked_for() -> None:
-    values = [str(value) for one in COMPOSE["services"].values() for value in one.get("environment", {}).values()]
+    assert set(TASK["secrets"].values()) == {""}  # SkyPilot refuses one that is null and that nobody gives
+    services = COMPOSE["services"].values()
+    values = [str(value) for one in services for value in one.get("environment", {}).values()]
     asked = [value for value in values if "PASSWORD" in value]
     assert len(asked) == 2
     assert all("${POSTGRES_PASSWORD:?write it to deploy/.env}" in value for value in asked)
-
-
-def test_no_password_stands_in_a_command_line() -> None:
-    for service in COMPOSE["services"].values():
-        assert "PASSWORD" not in " ".join([*service.get("command", []), *service.get("entrypoint", [])])
+    assert not any("PASSWORD" in " ".join([*one.get("command", []), *one.get("entrypoint", [])]) for one in services)
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists() or shutil.which("git") is None, reason="no git checkout")
@@ -104,11 +94,9 @@ def test_an_image_is_made_of_the_listed_files_alone() -> None:
 
 def test_services_wait_for_what_they_need_and_run_as_no_root() -> None:
     services = COMPOSE["services"]
-    needed = {name for service in services.values() for name in service.get("depends_on", {})}
-    assert needed == {"postgres", "mlflow"}
+    needed = {name: how["condition"] for one in services.values() for name, how in one.get("depends_on", {}).items()}
+    assert needed == {"postgres": "service_healthy", "mlflow": "service_healthy"}
     assert all("healthcheck" in services[name] for name in needed)
-    waits = [one["condition"] for service in services.values() for one in service.get("depends_on", {}).values()]
-    assert set(waits) == {"service_healthy"}
     assert "USER runner" in DOCKERFILE
     named = {each.partition(":")[0] for service in services.values() for each in service.get("volumes", [])}
     assert named == set(COMPOSE["volumes"])
@@ -124,21 +112,17 @@ def test_the_runner_keeps_its_server_and_its_volume_whatever_is_typed() -> None:
         assert runner["volumes"] == [f"outputs:{config.output_dir}"]
 
 
-def sweep_of(line: str) -> list[str]:
-    found = re.search(r"SWEEP='([^']*)'", line)
+@pytest.mark.parametrize("text", [PAGE, (DEPLOY / "vllm_sweep.yaml").read_text(encoding="utf-8")], ids=["page", "task"])
+def test_the_shown_sweep_of_a_cache_is_accepted_for_a_server_that_runs(text: str) -> None:
+    found = re.search(r"SWEEP='([^']*)'", text)
     assert found is not None
-    return shlex.split(found[1])
-
-
-@pytest.mark.parametrize("where", ["vllm_sweep.yaml", "deploy.md"])
-def test_the_shown_sweep_of_a_cache_is_accepted_for_a_server_that_runs(where: str) -> None:
-    sweep = sweep_of(PAGE if where == "deploy.md" else (DEPLOY / where).read_text(encoding="utf-8"))
-    for task in sweep[0].partition("=")[2].split(","):
-        asked = built("engine=vllm", "model=qwen", f"task={task}", *sweep[1:])
-        assert asked.kv_policy.declared
+    tasks, *others = shlex.split(found[1])
+    for task in tasks.partition("=")[2].split(","):
+        assert built("engine=vllm", "model=qwen", f"task={task}", *others).kv_policy.declared
 
 
 def test_the_sweep_on_a_rented_machine_composes() -> None:
+    assert [name for name, value in TASK["envs"].items() if value is None] == ["TRACKING_URI"], "no server is guessed"
     asked = {**TASK["envs"], "TRACKING_URI": "http://mlflow:5000", "HOME": "/home/somebody"}
     line = TASK["run"].replace("\\\n", " ").partition("-m contextcliff")[2]
     for name, value in asked.items():
@@ -146,10 +130,6 @@ def test_the_sweep_on_a_rented_machine_composes() -> None:
     overrides = parse_overrides(shlex.split(line))
     assert set(str(asked["SWEEP"]).partition("=")[2].split(",")) <= set(options_of("task"))
     composed(*(str(one.input_line) for one in overrides if not one.is_sweep_override()))
-
-
-def test_a_machine_is_rented_only_for_a_server_that_is_named() -> None:
-    assert [name for name, value in TASK["envs"].items() if value is None] == ["TRACKING_URI"]
 
 
 STAND_IN = """

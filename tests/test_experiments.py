@@ -13,7 +13,7 @@ from omegaconf import OmegaConf
 
 from contextcliff.analysis.task_means import TaskMeans, task_means
 from contextcliff.composing import conf_dir
-from contextcliff.reporting.leaderboard import described, means_cells, sentences, title
+from contextcliff.reporting.leaderboard import means_cells, sentences, title
 from tests.analysis.test_task_means import PERFECT, N, row
 from tests.commands import DRAWN, SIMULATED, contextcliff, reports
 from tests.compositions import ON_THE_HUB, built, composed
@@ -111,12 +111,3 @@ def test_what_is_said_of_a_mean() -> None:
         "effective length (the mean exceeds 0.856 up to it, RULER's rule): less than 4,096",
         "cap at 95% confidence (the interval of the mean is above 0.856 up to it): below",
     )
-
-
-def test_tables_of_a_sweep_have_no_mean_where_there_is_none_and_escape_names() -> None:
-    one = [row(0, "a", PERFECT)]
-    assert "Mean over" not in described(one, n_jobs=1, command="c")
-    two = [row(0, "a", PERFECT, model="<b>m"), row(1, "b", PERFECT, model="<b>m")]
-    shown = described(two, n_jobs=2, command="c")
-    assert "<b>" not in shown
-    assert "Mean over 2 tasks: &lt;b&gt;m" in shown

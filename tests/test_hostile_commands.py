@@ -35,7 +35,14 @@ OF_SWEEPS = (
 )
 OF_TEXTS = (
     *("=", "+", "~", "@", "/", "/=1", ".=1", "*=1", "a b=1", "a=b c", "task.*=1", "label=a\nb", "label=[" + "[" * 500),
-    *(f"label={'y' * 100_000}", f"task.lengths=[{'1,' * 50_000}1]", "x" * 100_000, "label=\udcff", "\udc80=1"),
+    *(
+        f"label={'y' * 100_000}",
+        f"task.lengths=[{'1,' * 50_000}1]",
+        "x" * 100_000,
+        "label=\udcff",
+        "\udc80=1",
+        "dataset.path=caf\udce9.txt",
+    ),
     *(
         f"task.{LONG}=1",
         f"task.{'a.' * 3000}b=1",

@@ -13,7 +13,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.composing import nodes
-from contextcliff.config import _class_at, _Plain, invocation_of
+from contextcliff.config import _class_at, _Plain, build_invocation
 from contextcliff.errors import _LONGEST_LINE, ConfigError
 from contextcliff.settings import GivenPath
 from tests.compositions import composed
@@ -80,7 +80,7 @@ def fault(plain: dict[str, Any], key: str, kind: Any, value: Any) -> str:
         node = node[part]
     node[last] = deepcopy(value)
     try:
-        invocation_of(values, [f"{key}=x"], options={})
+        build_invocation(values, [f"{key}=x"])
     except ConfigError as error:
         line = str(error)
         words = [word for part in parts(kind) if get_origin(part) is Literal for word in map(str, get_args(part))]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from omegaconf import OmegaConf
 
+import contextcliff as package
+from contextcliff.command_line.keys import ANY_KEYS
 from tests.commands import SIMULATED, contextcliff
 from tests.compositions import composed, jobs_of, line_of
 
+ROOT = Path(package.__file__).parent
 SMALL = ("task=niah,continuation", "++task.lengths=[512]", "++task.max_tokens=64")
-
-
-def tasks_of(folder: Path) -> dict[str, dict[str, object]]:
-    """The task section of every run's own configuration, by task."""
-    tasks = {}
-    for file in folder.rglob("config.yaml"):
-        tasks[file.parent.name.partition("-")[0]] = dict(OmegaConf.load(file).task)
-    return tasks
 
 
 def test_a_key_is_set_in_the_jobs_that_have_it(tmp_path: Path) -> None:
@@ -29,20 +25,10 @@ def test_a_key_is_set_in_the_jobs_that_have_it(tmp_path: Path) -> None:
         "note: task.rounds: task=niah has no such key, and goes without it",
         "note: task.trials: task=continuation has no such key, and goes without it",
     ]
-    tasks = tasks_of(tmp_path)
-    assert (tasks["niah"]["trials"], tasks["continuation"]["rounds"]) == (1, 2)
-    assert "rounds" not in tasks["niah"]
-    assert "trials" not in tasks["continuation"]
-
-
-@pytest.mark.slow
-def test_an_experiment_that_sweeps_takes_it_too_and_any_key_where_a_section_takes_any(tmp_path: Path) -> None:
-    done = contextcliff(
-        *SIMULATED, "experiment=needle_family", "hydra.sweeper.params.task='niah,tracing'", "task.lengths=[512]",
-        "task.trials=1", "++task.hops=1", "++model.extra_body.seedless=true", cwd=tmp_path,
-    )  # fmt: skip
-    assert (done.stderr, done.returncode) == ("note: task.hops: task=niah has no such key, and goes without it\n", 0)
-    assert tasks_of(tmp_path)["tracing"]["hops"] == 1
+    found = [OmegaConf.load(file).task for file in tmp_path.rglob("config.yaml")]
+    tasks = {task["_target_"].rpartition(".")[2]: task for task in found}
+    assert (tasks["Niah"]["trials"], tasks["Continuation"]["rounds"]) == (1, 2)
+    assert ("rounds" in tasks["Niah"], "trials" in tasks["Continuation"]) == (False, False)
 
 
 SWEPT = """
@@ -89,6 +75,12 @@ def test_so_does_every_such_mapping(arguments: list[str]) -> None:
     (job,) = jobs_of(*arguments)
     for key in (one.partition("=")[0] for one in arguments if "true" in one):
         assert OmegaConf.select(composed(*job), key) is True
+
+
+def test_the_mappings_of_the_settings_are_those_that_take_any_key() -> None:
+    files = (file for group in ("engines", "kv", "models") for file in (ROOT / group).rglob("*.py"))
+    sources = "".join(file.read_text("utf-8") for file in files)
+    assert set(re.findall(r"(\w+): Mapping\[.*= Field\(default_factory=dict\)", sources)) == set(ANY_KEYS)
 
 
 @pytest.mark.parametrize(

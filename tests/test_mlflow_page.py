@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
-import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from queue import Empty, Queue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 
 from tests.chromium import CHROMIUM, opened_pages
-from tests.commands import contextcliff_process, tracked_runs
+from tests.commands import contextcliff_process, started, tracked_runs
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -44,32 +40,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def leaderboard(folder: Path) -> Iterator[str]:
     """The address that `contextcliff ui` prints, while it serves."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "contextcliff", "ui", "--no-browser"],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    server = started(folder, "ui", "--no-browser")
     try:
-        address = first_line(server, within_s=120)
+        assert server.stdout is not None
+        address = server.stdout.readline().strip()
         yield address
     finally:
         server.send_signal(signal.SIGTERM)
         assert server.wait(timeout=30) == 0
         with pytest.raises(urllib.error.URLError):  # MLflow has ended with it
             urllib.request.urlopen(address.partition("/#")[0], timeout=5)
-
-
-def first_line(server: subprocess.Popen[str], *, within_s: float) -> str:
-    lines: Queue[str] = Queue()
-    assert server.stdout is not None
-    read = server.stdout.readline
-    threading.Thread(target=lambda: lines.put(read().strip()), daemon=True).start()
-    try:
-        return lines.get(timeout=within_s)
-    except Empty:
-        raise AssertionError("the page did not come up") from None
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +73,10 @@ def shown(page: Page, address: str, *texts: str) -> str:
     return " ".join(page.inner_text("body").split())
 
 
-def runs(folder: Path) -> dict[str, Any]:
-    return {str(run.info.run_name): run for run in tracked_runs(folder)}
+def id_of(folder: Path, name: str) -> str:
+    """The run of a policy, or of the sweep."""
+    (found,) = (run.info.run_id for run in tracked_runs(folder) if name in str(run.info.run_name).split(" "))
+    return str(found)
 
 
 def base(leaderboard: str) -> str:
@@ -109,55 +91,40 @@ def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> No
     assert order == sorted(order), "the largest cap stands first"
 
 
-def test_a_sweep_and_its_jobs_link_to_each_other(leaderboard: str, page: Page, folder: Path) -> None:
-    parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
-    jobs = ("Child runs", "3 of 3 jobs ended", "smollm2 (simulated) · niah · q8_0")
-    shown(page, f"{base(leaderboard)}/runs/{parent.info.run_id}", *jobs)
-    child = runs(folder)["smollm2 (simulated) · niah · q8_0"]
-    sweep = ("Parent run", "SAFE CAP:", "sweep · none, q8_0, q4_0", "essays")
-    shown(page, f"{base(leaderboard)}/runs/{child.info.run_id}", *sweep)
+PAGES = {
+    ("sweep", ""): ("Child runs", "3 of 3 jobs ended", "smollm2 (simulated) · niah · q8_0"),
+    ("sweep", "/artifacts/leaderboard.json"): ("safe_cap", "q4_0"),
+    ("q8_0", ""): ("Parent run", "SAFE CAP:", "sweep · none, q8_0, q4_0", "essays"),
+    ("f16", "/model-metrics"): ("by_length (", "safe_cap (", "by_depth (11)"),
+    ("f16", "/artifacts/figures/score_by_length.png"): ("score_by_length.png",),
+    ("f16", "/artifacts/samples_table.json"): ("question", "prediction", "failure", "sample_id"),
+    ("f16", "/artifacts/report.md"): ("Worth a look",),
+    ("f16", "/artifacts/config.yaml"): ("cliff_tokens",),
+    ("q4_0", "/traces"): ("Request", "What is the special magic", "score"),
+}
+"""What the pages of a run show."""
 
 
-def test_a_run_shows_its_curve_by_context_tokens_in_a_section(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 (simulated) · niah · f16"]
-    address = f"{base(leaderboard)}/runs/{run.info.run_id}/model-metrics"
-    shown(page, address, "by_length (", "safe_cap (", "by_depth (11)")
-    page.locator(".js-plotly-plot").first.wait_for()
-
-
-def test_figures_tables_and_reports_open(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 (simulated) · niah · f16"]
-    files = f"{base(leaderboard)}/runs/{run.info.run_id}/artifacts"
-    shown(page, f"{files}/figures/score_by_length.png", "score_by_length.png")
-    page.locator("img[src^='blob:'], img[src*='score_by_length'], .image-container").first.wait_for(state="attached")
-    text = shown(page, f"{files}/samples_table.json", "question", "prediction", "failure", "sample_id")
-    assert text.index("question") < text.index("sample_id")
-    shown(page, f"{files}/report.md", "Worth a look")
-    shown(page, f"{files}/config.yaml", "cliff_tokens")
-    parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
-    table = f"{base(leaderboard)}/runs/{parent.info.run_id}/artifacts/leaderboard.json"
-    shown(page, table, "safe_cap", "q4_0")
-
-
-def test_failures_are_read_one_by_one(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 (simulated) · niah · q4_0"]
-    shown(page, f"{base(leaderboard)}/runs/{run.info.run_id}/traces", "Request", "What is the special magic", "score")
-    page.get_by_text("What is the special magic").first.click()
-    page.get_by_text("Assessments").first.wait_for()
+@pytest.mark.parametrize(("run", "place"), PAGES)
+def test_the_pages_of_a_run_show_what_is_looked_for_there(
+    leaderboard: str, page: Page, folder: Path, run: str, place: str
+) -> None:
+    shown(page, f"{base(leaderboard)}/runs/{id_of(folder, run)}{place}", *PAGES[run, place])
+    if place == "/model-metrics":
+        page.locator(".js-plotly-plot").first.wait_for()
+    if place.endswith(".png"):
+        picture = page.locator("img[src^='blob:'], img[src*='score_by_length'], .image-container")
+        picture.first.wait_for(state="attached")
+    if place == "/traces":
+        page.get_by_text("What is the special magic").first.click()
+        page.get_by_text("Assessments").first.wait_for()
 
 
 def test_two_kv_policies_are_compared(leaderboard: str, page: Page, folder: Path) -> None:
-    ids = [runs(folder)[f"smollm2 (simulated) · niah · {policy}"].info.run_id for policy in ("f16", "q4_0")]
-    root = leaderboard.partition("#")[0]
-    address = f"{root}#/compare-runs?runs={quote(json.dumps(ids))}&experiments={quote(json.dumps(['1']))}"
-    shown(
-        page,
-        address,
-        "Comparing 2 Runs",
-        "kv_policy.name",
-        "smollm2 (simulated) · niah · f16",
-        "smollm2 (simulated) · niah · q4_0",
-    )
+    ids = quote(json.dumps([id_of(folder, policy) for policy in ("f16", "q4_0")]))
+    address = f"{leaderboard.partition('#')[0]}#/compare-runs?runs={ids}&experiments={quote(json.dumps(['1']))}"
+    names = [f"smollm2 (simulated) · niah · {policy}" for policy in ("f16", "q4_0")]
+    shown(page, address, "Comparing 2 Runs", "kv_policy.name", *names)
 
 
 @pytest.mark.parametrize(

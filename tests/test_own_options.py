@@ -88,19 +88,8 @@ def test_ones_own_defaults_win_over_the_shipped_ones_an_experiment_over_them_and
     assert composed_by("~local").reporting.dpi == 150
 
 
-@pytest.mark.parametrize(
-    ("override", "line"),
-    [
-        (
-            "local=labtop",
-            "local=labtop: no such option; the options are: default; write conf/local/labtop.yaml, or "
-            "local/labtop.yaml in the folder of --config-dir",
-        ),
-        ("local=null", "local=null: is not an option; write ~local to leave it out"),
-    ],
-)
-def test_defaults_that_are_not_there_are_refused(mine: Path, override: str, line: str) -> None:
+@pytest.mark.parametrize("option", ["labtop", "null"])
+def test_defaults_that_are_not_there_are_refused(mine: Path, option: str) -> None:
     own(mine, "local/default.yaml", DEFAULTS)
-    with pytest.raises(ConfigError) as refused:
-        composed_by(override)
-    assert str(refused.value) == line
+    with pytest.raises(ConfigError, match=f"^local={option}: no such option; the options are: default$"):
+        composed_by(f"local={option}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -63,20 +62,14 @@ ENDS_WITH = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(str):
     """A command line as a page shows it."""
-
-    shown: str
 
     @property
     def arguments(self) -> list[str]:
         """What stands behind `contextcliff`, as a shell hands it over."""
-        words = shlex.split(self.shown)
+        words = shlex.split(self)
         return words[words.index("contextcliff") + 1 :]
-
-    def __str__(self) -> str:
-        return self.shown
 
 
 COMMAND = r"(?:[A-Z_]+=\S+ )*(?:(?:\.venv/bin/)?python -m )?contextcliff"
@@ -114,7 +107,7 @@ def without_keys_of_other_jobs(job: list[str]) -> list[str]:
 
 
 def test_the_pages_show_commands_and_each_of_the_list_still_stands_there() -> None:
-    shown = {command.shown for command in COMMANDS}
+    shown = set(COMMANDS)
     assert len(shown) > 40
     assert {*NEEDS, *AFTER, *ENDS_WITH, *PLACEHOLDERS} - shown == set()
     assert {*NEEDS} & {*AFTER, *ENDS_WITH} == set()
@@ -123,7 +116,7 @@ def test_the_pages_show_commands_and_each_of_the_list_still_stands_there() -> No
 COMPOSED = [
     command
     for command in COMMANDS
-    if command.shown not in PLACEHOLDERS
+    if command not in PLACEHOLDERS
     and command.arguments != ["ui"]
     and not {"--config-dir", "--shell-completion"} & {*command.arguments}
 ]
@@ -137,7 +130,7 @@ EXAMPLES = [Command(shown) for shown in re.findall(r"python -m (contextcliff(?: 
 def test_every_key_option_value_and_length_is_right(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if "~/models/my.gguf" in command.shown:
+    if "~/models/my.gguf" in command:
         monkeypatch.setenv("HOME", str(tmp_path))
         (tmp_path / "models").mkdir()
         sliding_model(tmp_path / "models" / "my.gguf", window=512)
@@ -151,17 +144,17 @@ def test_every_key_option_value_and_length_is_right(
                 task.lengths_in(budget)
 
 
-RUN = [command for command in COMMANDS if command.shown not in {*NEEDS, *PLACEHOLDERS}]
+RUN = [command for command in COMMANDS if command not in {*NEEDS, *PLACEHOLDERS}]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", RUN, ids=str)
 def test_every_command_that_needs_nothing_runs_as_it_stands(tmp_path: Path, command: Command) -> None:
-    if command.shown in AFTER:
-        done = contextcliff(*AFTER[command.shown], cwd=tmp_path, env=SIMULATED_ENGINE)
+    if command in AFTER:
+        done = contextcliff(*AFTER[command], cwd=tmp_path, env=SIMULATED_ENGINE)
         assert done.returncode == 0, done.stderr
     done = contextcliff(*command.arguments, cwd=tmp_path, env=SIMULATED_ENGINE, timeout_s=600)
-    assert done.returncode == ENDS_WITH.get(command.shown, 0), done.stderr
+    assert done.returncode == ENDS_WITH.get(command, 0), done.stderr
 
 
 @pytest.mark.slow
@@ -174,7 +167,7 @@ def test_every_plan_is_one_of_the_embedded_model(tmp_path: Path, command: Comman
 
 
 def test_a_folder_of_options_of_ones_own_is_read_by_the_command_that_is_shown(tmp_path: Path) -> None:
-    (command,) = [command for command in COMMANDS if "--config-dir" in command.shown]
+    (command,) = [command for command in COMMANDS if "--config-dir" in command]
     for name in ("experiment/nightly", "model/ours"):
         file = tmp_path / "mine" / f"{name}.yaml"
         file.parent.mkdir(parents=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from contextcliff.findings.kv_cache import policy_in_words
 from contextcliff.records.kv_cache import AS_STARTED, CacheFacts
-from contextcliff.records.report import STARTED_HERE, Report
+from contextcliff.records.report import STARTED_HERE
 from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.reporting.text import catalogue
 from contextcliff.tracking.metrics import parameters
@@ -60,31 +59,27 @@ def test_what_is_tracked_under_a_models_name_is_marked_once() -> None:
     assert (named["model"], named["model.name"]) == ("qwen (simulated)", "Qwen3-8B (simulated)")
 
 
-def of_before(engine: str, *, server: tuple[str, ...] = (), **facts: Any) -> Report:
-    """A report as an earlier version wrote it, read today."""
-    cache = replace(CACHE, facts=CacheFacts(**{"policy": "none", "key_type": "f16", "value_type": "f16", **facts}))
-    report = edited(simulated(), model="m", engine=engine, server=server, kv_policy="none", kv_cache=cache)
-    flat = flatten(report)
-    del flat["simulated"], flat["kv_cache"]["facts"]["as_started"]  # type: ignore[index]
-    return unflatten(flat)
-
-
 @pytest.mark.parametrize(
-    ("engine", "more", "model", "policy"),
+    ("engine", "server", "types", "declared", "policy"),
     [
-        ("simulated", {}, "m (simulated)", "f16"),
-        ("llamacpp", {"server": ("chat completions",)}, "m", "f16"),
-        ("transformers", {"key_type": "bf16", "value_type": "bf16"}, "m", "bf16"),
-        ("vllm", {"server": ("model m",)}, "m", AS_STARTED),
-        ("vllm", {"server": ("model m", STARTED_HERE)}, "m", "f16"),
-        ("vllm", {"server": ("model m",), "declared": True}, "m", "f16"),
+        ("simulated", (), "f16", False, "f16"),
+        ("llamacpp", ("chat completions",), "f16", False, "f16"),
+        ("transformers", (), "bf16", False, "bf16"),
+        ("vllm", ("model m",), "f16", False, AS_STARTED),
+        ("vllm", ("model m", STARTED_HERE), "f16", False, "f16"),
+        ("vllm", ("model m",), "f16", True, "f16"),
     ],
 )
 def test_a_report_of_before_is_read_with_the_names_of_today(
-    engine: str, more: dict[str, Any], model: str, policy: str
+    engine: str, server: tuple[str, ...], types: str, declared: bool, policy: str
 ) -> None:
-    report = of_before(engine, **more)
-    assert (report.run.model, report.run.simulated) == (model, engine == "simulated")
+    facts = CacheFacts(policy="none", key_type=types, value_type=types, declared=declared)
+    cache = replace(CACHE, facts=facts)
+    flat = flatten(edited(simulated(), model="m", engine=engine, server=server, kv_policy="none", kv_cache=cache))
+    del flat["simulated"], flat["kv_cache"]["facts"]["as_started"]  # type: ignore[index]  # as an earlier version wrote
+    report = unflatten(flat)
+    is_simulated = engine == "simulated"
+    assert (report.run.model, report.run.simulated) == ("m (simulated)" if is_simulated else "m", is_simulated)
     assert report.run.kv_policy == policy
     assert unflatten(flatten(report)) == report
 

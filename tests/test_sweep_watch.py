@@ -35,29 +35,26 @@ class Tracker:
         self.asked += 1
         return [row(job=1)]
 
+    def log_sweep(self, *_: object, **__: object) -> None:
+        pass
+
 
 def watch(folder: Path, tracker: Tracker) -> SweepWatch:
     stored = StoredSweep(
         sweep_id="s1", name="a sweep", command="", overrides=(), n_jobs=2, began_at="2026-01-01T00:00:00+00:00"
     )
-    return SweepWatch(sweep=stored, folder=folder, tracker=tracker, reporting=ReportingSettings())  # type: ignore[arg-type]
+    return SweepWatch(sweep=stored, jobs=(), folder=folder, tracker=tracker, reporting=ReportingSettings(figures=False))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("is_shared", [False, True])
-def test_only_a_shared_tracker_is_asked_while_jobs_go_on(tmp_path: Path, is_shared: bool) -> None:
-    tracker = Tracker(is_shared=is_shared)
-    watching = watch(tmp_path, tracker)
+def test_only_a_tracker_that_machines_share_is_asked_for_rows_that_are_not_here(tmp_path: Path) -> None:
     write_row(tmp_path, row(job=0))
-    assert [each.job for each in watching._rows()] == ([0, 1] if is_shared else [0])
-    assert tracker.asked == is_shared
-    assert [each.job for each in watching._rows(ask=True)] == [0, 1]
-    assert tracker.asked == is_shared + 1
-
-
-def test_a_local_tracker_is_never_asked_for_a_sweep_of_which_nothing_has_begun(tmp_path: Path) -> None:
-    tracker = Tracker(is_shared=False)
-    assert watch(tmp_path, tracker)._rows(ask=True) == ()
-    assert tracker.asked == 0
+    shared, local = Tracker(is_shared=True), Tracker(is_shared=False)
+    watching = watch(tmp_path, shared)
+    for asked, ask in ((1, False), (1, False), (2, True)):
+        assert [each.job for each in watching._rows(ask=ask)] == [0, 1]
+        assert shared.asked == asked
+    assert [each.job for each in watch(tmp_path, local)._rows(ask=True)] == [0]
+    assert local.asked == 0
 
 
 def no_space(*_: object, **__: object) -> None:
@@ -73,7 +70,7 @@ def test_a_full_disk_leaves_the_leaderboard_whole_and_is_one_line_at_the_end(
     monkeypatch.setattr(sweep, "_LOOK_EVERY_S", 0.01)
     watching = watch(tmp_path, Tracker(is_shared=False))
     write_row(tmp_path, row(job=0))
-    watching._write([row(job=0)], figures=False)
+    watching._write([row(job=0)], over=False)
     whole = files()
     assert {"leaderboard.json", "leaderboard.csv", "leaderboard.md", "leaderboard.html"} == whole.keys()
     monkeypatch.setattr(leaderboard, "described", no_space)  # when the first of the files is written

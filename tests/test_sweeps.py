@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.commands import contextcliff, tracked_runs
+from tests.commands import SIMULATED, contextcliff, ended, started, tracked_runs
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -130,21 +129,11 @@ def test_a_plan_of_a_sweep_has_one_total(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_two_sweeps_that_begin_at_once_are_two_and_one_that_is_begun_twice_is_one(tmp_path: Path) -> None:
     """Started in the same moment, in processes of their own, on one store."""
-
-    def sweep(*overrides: str) -> None:
-        codes.append(contextcliff_process(*overrides, *QUIET, cwd=tmp_path).returncode)
-
-    from tests.commands import contextcliff_process
-
-    codes: list[int] = []
-    first = ("model=smollm2,qwen3_4b", "task=niah", "task.trials=2")
-    other = ("model=smollm2,qwen3_4b", "task=tracing", "task.trials=2")
-    threads = [threading.Thread(target=sweep, args=each) for each in (first, first, other)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert codes == [0, 0, 0]
+    begun = [
+        started(tmp_path, "model=smollm2,qwen3_4b", f"task={task}", "task.trials=2", *QUIET)
+        for task in ("niah", "niah", "tracing")
+    ]
+    assert [ended(process)[0] for process in begun] == [0, 0, 0]
     assert len(parents(tmp_path)) == 2
     names = [run.info.run_name for run in children(tmp_path)]
     assert len(names) == len(set(names)) == 4
@@ -154,18 +143,13 @@ def test_made_up_runs_of_a_sweep_have_the_word_in_every_name(
     swept: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     folder, done = swept
-    (card,) = folder.rglob("sweeps/*/leaderboard")
     models = {"SmolLM2-135M-Instruct (simulated)", "Qwen3-4B (simulated)"}
-    assert {row["model"] for row in rows(folder)} == models
-    assert {run.data.tags["model"] for run in children(folder)} == models
+    assert {row["model"] for row in rows(folder)} == {run.data.tags["model"] for run in children(folder)} == models
     assert {run.data.params["model"] for run in children(folder)} == {"smollm2 (simulated)", "qwen3_4b (simulated)"}
     assert done.stdout.count("(simulated)") == 7, "the sweep's name, its four rows and two means"
+    (card,) = folder.rglob("sweeps/*/leaderboard")
     for text in ((card / f"leaderboard.{kind}").read_text("utf-8") for kind in ("md", "html")):
         assert text.count("Qwen3-4B") == text.count("Qwen3-4B (simulated)") > 0
-    for file in folder.rglob("report.json"):
-        report = json.loads(file.read_text("utf-8"))
-        assert (report["simulated"], report["model"] in models, report["kv_policy"]) == (True, True, "f16")
-        assert "simulated" not in report["run_id"]
 
 
 def test_a_sweep_whose_weights_cannot_be_fetched_says_the_way_out_once(tmp_path: Path) -> None:
@@ -211,3 +195,47 @@ def test_a_sweep_over_files_uploads_their_names_and_no_folder(tmp_path: Path) ->
     for file in (tmp_path / "mlruns").rglob("*"):
         assert not file.is_file() or b"home of alice" not in file.read_bytes(), file
     assert [row["options"] for row in rows(tmp_path)] == ["dataset.path=one.txt", "dataset.path=two.txt"]
+
+
+COMPARED = ("task=niah,tracing", "kv_policy=none,q8_0", "dataset=synthetic", "task.trials=1", "reporting.compare=true")
+
+
+def compared(folder: Path) -> list[list[str]]:
+    """Task and policy of the runs of each comparison."""
+    files = sorted((folder / "outputs").glob("*/comparisons/*/comparison.json"))
+    runs = [json.loads(file.read_text(encoding="utf-8"))["runs"] for file in files]
+    return [sorted(f"{run['task']} {run['parameters']['kv_policy']}" for run in each) for each in runs]
+
+
+def test_a_sweep_that_is_logged_says_its_job_each_length_and_each_part_of_the_end(tmp_path: Path) -> None:
+    done = contextcliff(
+        "kv_policy=q8_0,none", *SIMULATED, "task.lengths=[512]", "task.trials=1", "reporting.progress=true",
+        "reporting.html=true", cwd=tmp_path,
+    )  # fmt: skip
+    lines = done.stderr.splitlines()
+    assert done.returncode == 0
+    assert [line.partition(" · ")[0] for line in lines if line.startswith("job ")] == ["job 1/2", "job 2/2"]
+    first = lines[lines.index(next(line for line in lines if line.startswith("job 1/2"))) :]
+    assert first[1] == "512 tokens: mean score 1.00, 11 samples"
+    assert [line for line in first if line in PARTS][:2] == list(PARTS)
+
+
+PARTS = ("analysing", "writing the report's page")
+"""Without figures and tracking."""
+
+
+@pytest.mark.slow
+def test_each_task_of_a_sweep_has_a_comparison_of_its_own(tmp_path: Path) -> None:
+    assert (
+        contextcliff(
+            "task=niah,tracing",
+            "kv_policy=none,q8_0",
+            "dataset=synthetic",
+            "task.trials=1",
+            "reporting.compare=true",
+            *SIMULATED,
+            cwd=tmp_path,
+        ).returncode
+        == 0
+    )
+    assert compared(tmp_path) == [["niah f16", "niah q8_0"], ["tracing f16", "tracing q8_0"]]

@@ -7,9 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextcliff.command_line.jobs import print_error
-from contextcliff.errors import one_line, tell, visible
+from contextcliff.errors import ConfigError, one_line, tell, visible
 from contextcliff.reporting.text import tame
 from tests.commands import SIMULATED, contextcliff
 from tests.engines.fake_server import FakeServer, serving
@@ -62,6 +64,23 @@ def test_letters_of_every_script_stay(text: str) -> None:
 
 def test_a_text_is_cut_by_what_is_shown_of_it() -> None:
     assert one_line("\x1b" * 100, longest=10) == r"\x1b\x1b\x…"
+
+
+@given(text=st.text(), longest=st.integers(min_value=1, max_value=50))
+def test_the_result_is_one_line_of_bounded_length_with_a_sign_where_it_is_cut(text: str, longest: int) -> None:
+    line = one_line(text, longest=longest)
+    assert len(line.splitlines()) <= 1
+    assert len(line) <= longest + 1
+    assert line.endswith("…") or len(line) <= longest
+
+
+@given(value=st.text(max_size=2_000))
+def test_an_error_of_the_configuration_keeps_its_key_and_its_way_out(value: str) -> None:
+    line = str(ConfigError(f"task.needle.text={value}: is no needle; give another one"))
+    assert visible(line) == line
+    assert len(line) <= 901
+    assert line.startswith("task.needle.text=")
+    assert line.endswith("; give another one")
 
 
 def test_an_error_body(tmp_path: Path, asked: tuple[str, ...]) -> None:

@@ -9,10 +9,9 @@ from typing import Annotated
 from pydantic import Field
 
 from contextcliff.actions.action import Invocation
-from contextcliff.addresses import shown_value
 from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName, calibrate_law
 from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, Law, laws_of
-from contextcliff.errors import ConfigError, ExitCode
+from contextcliff.errors import ConfigError, ExitCode, shown_value
 from contextcliff.settings import Count, Int, PositiveInt, settings
 
 _FOLDER = "calibration"

@@ -15,9 +15,9 @@ from omegaconf import OmegaConf
 
 from contextcliff.actions.override_keys import as_typed
 from contextcliff.command_line.keys import explain
-from contextcliff.command_line.overrides import chosen_options, compose_options, options_of, parse_overrides
+from contextcliff.command_line.overrides import chosen_options, compose_options, options_of, parse_overrides, shown
 from contextcliff.composing import nodes
-from contextcliff.errors import ConfigError, one_line
+from contextcliff.errors import ConfigError
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -25,10 +25,7 @@ if TYPE_CHECKING:
     from contextcliff.actions.action import Invocation
 
 KEY = "run"
-_STORE = "state.db"
-_OF_PLACES = ("tracking", "output_dir")
 _TAKEN = ("task", "sampling", "analysis")
-_LONGEST_SHOWN = 80
 _CONSTANTS = {"None": None, "True": True, "False": False}
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
@@ -56,32 +53,39 @@ def run_again(overrides: Sequence[Override]) -> list[str] | None:
 
     Raises `ConfigError` for a name that is no run, and for a run that can't be analysed here.
     """
-    named = [override for override in overrides if override.key_or_group == KEY]
+    named = [each for each in overrides if each.key_or_group == KEY]
     if not named or "analyze" not in chosen_options(overrides, "action"):
         return None
-    run = _value(named[-1])
+    run = str(named[-1].input_line).partition("=")[2]
     if named[-1].is_sweep_override():
         raise ConfigError(f"{KEY}={run}: names several runs; analyse one at a time")
-    if run in ("", "null"):
+    value = None if named[-1].is_delete() else named[-1].value()
+    if not value:
         return None
-    from contextcliff.settings import why_no_path  # late: it loads pydantic
+    from contextcliff.settings import FOLDER_NAME, why_no_path  # late: it loads pydantic
 
+    run = value if isinstance(value, str) else run  # a run id of digits is no number
     if problem := why_no_path(run):
-        raise ConfigError(f"{KEY}={one_line(run, longest=_LONGEST_SHOWN)}: {problem}; give a run's folder or id")
-    typed = [str(each.input_line) for each in overrides if each.key_or_group != KEY]
-    places = [str(each.input_line) for each in overrides if _is_of_places(each)]
-    folder = _folder(run, places)
-    recorded = _recorded(folder)
+        raise ConfigError(f"{KEY}={shown(run)}: {problem}; give a run's folder or id")
+    others = [each for each in overrides if each.key_or_group != KEY]
+    folder = _folder(run, [str(each.input_line) for each in others if _says_where(each)])
     try:
-        taken = _taken_overrides(recorded, typed=[each for each in overrides if each not in named])
+        taken = _taken_overrides(_recorded(folder), typed=others)
     except ConfigError as error:
         raise ConfigError(f"{KEY}={run}: {error}") from error
-    store = _place_of_store(folder)
-    if store is not None:  # the report lies beside the run's
+    typed = [str(each.input_line) for each in others]
+    experiment = folder.resolve().parent
+    place = experiment.parent
+    if (place / "state.db").is_file():  # the report lies beside the run's
+        here = Path.cwd()
+        store = place.relative_to(here) if place.is_relative_to(here) else place
         typed = [line for line in typed if not line.startswith("output_dir=")]
-        taken += [f"output_dir={as_typed(str(store))}", *_experiment_of(folder, typed)]
+        taken.append(f"output_dir={as_typed(str(store))}")
+        is_typed = any(line.startswith("tracking.experiment=") for line in typed)
+        if FOLDER_NAME.fullmatch(experiment.name) and not is_typed:
+            taken.append(f"tracking.experiment={as_typed(experiment.name)}")
     # An experiment may sweep; its job was one run.
-    single = () if any(override.is_sweep_override() for override in overrides) else ("hydra.mode=RUN",)
+    single = () if any(each.is_sweep_override() for each in overrides) else ("hydra.mode=RUN",)
     return [*taken, *typed, f"{KEY}={as_typed(str(folder))}", *single]
 
 
@@ -103,14 +107,6 @@ def _recorded(folder: Path) -> Mapping[str, str]:
     return {"task": task, **recorded}
 
 
-def _experiment_of(folder: Path, typed: Sequence[str]) -> list[str]:
-    from contextcliff.settings import FOLDER_NAME  # imported late: it loads pydantic
-
-    name = folder.resolve().parent.name
-    named = any(line.startswith("tracking.experiment=") for line in typed)
-    return [f"tracking.experiment={as_typed(name)}"] if FOLDER_NAME.fullmatch(name) and not named else []
-
-
 def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) -> list[str]:
     """What a recorded configuration decides of task, sampling and analysis, as overrides; what is typed wins.
 
@@ -125,12 +121,9 @@ def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) 
         if given and (group == "analysis" or given != (option,)):
             continue
         groups.append(group)
-        if option is None:
-            continue
-        if option not in options_of(group):
-            shown = one_line(option, longest=_LONGEST_SHOWN)
-            raise ConfigError(f"{group}={shown}: no such option here; give the --config-dir that it had")
-        chosen.append(f"{group}={option}")
+        if option is not None and option not in options_of(group):
+            raise ConfigError(f"{group}={shown(option)}: no such option here; give the --config-dir that it had")
+        chosen += [] if option is None else [f"{group}={option}"]
     here = recompose(chosen)
     left = {each.key_or_group for each in typed}
     left |= {f"{group}.{name}" for group in groups for name in path_fields(type(getattr(here, group)))}
@@ -140,20 +133,12 @@ def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) 
         there = recorded.get(key, str(value))
         # A rule's value stands in the place of a class of theirs, which is taken from nobody's folder.
         is_theirs = key in recorded and f"{key}._target_" in recorded
-        if (
-            (there == str(value) and not is_theirs)
-            or key.endswith("_target_")
-            or not left.isdisjoint(_with_parents(key))
-        ):
-            continue
-        if "." in key and not (isinstance(value, dict) and value):
+        is_same = there == str(value) and not is_theirs
+        is_left = any("." in each and f"{key}.".startswith(f"{each}.") for each in left)
+        is_leaf = "." in key and not key.endswith("_target_") and not (isinstance(value, dict) and value)
+        if is_leaf and not is_same and not is_left:
             taken.append(f"{key}={_as_override(_plain(there, like=value), key)}")
     return taken
-
-
-def _with_parents(key: str) -> set[str]:
-    parts = key.split(".")
-    return {".".join(parts[:n]) for n in range(2, len(parts) + 1)}
 
 
 def _plain(text: str, *, like: object) -> object:
@@ -180,8 +165,9 @@ def _as_override(value: object, key: str) -> str:
         case str() if "${" not in value:
             return as_typed(value)
         case _:
-            shown = one_line(str(value), longest=_LONGEST_SHOWN)
-            raise ConfigError(f"{key}={shown}: is not taken from a run's folder, for it is no plain value; give {key}")
+            raise ConfigError(
+                f"{key}={shown(value)}: is not taken from a run's folder, for it is no plain value; give {key}"
+            )
 
 
 def _folder(run: str, places: Sequence[str]) -> Path:
@@ -201,20 +187,6 @@ def _folder(run: str, places: Sequence[str]) -> Path:
     return folder
 
 
-def _place_of_store(folder: Path) -> Path | None:
-    """The output folder that a run's folder lies in, where that has a store; seen from here where it lies below."""
-    place = folder.resolve().parent.parent
-    if not (place / _STORE).is_file():
-        return None
-    here = Path.cwd()
-    return place.relative_to(here) if place.is_relative_to(here) else place
-
-
-def _is_of_places(override: Override) -> bool:
-    return override.key_or_group.partition(".")[0] in _OF_PLACES and not override.is_sweep_override()
-
-
-def _value(override: Override) -> str:
-    """What was typed behind the `=`: a run id of digits is no number."""
-    value = None if override.is_sweep_override() or override.is_delete() else override.value()
-    return value if isinstance(value, str) else str(override.input_line).partition("=")[2]
+def _says_where(override: Override) -> bool:
+    is_of_places = override.key_or_group.partition(".")[0] in ("tracking", "output_dir")
+    return is_of_places and not override.is_sweep_override()

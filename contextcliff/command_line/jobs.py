@@ -7,21 +7,15 @@ from __future__ import annotations
 
 import os
 import platform
-import stat
 import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from contextcliff.errors import (
-    ConfigError,
-    ContextCliffError,
-    ExitCode,
-    GateFailed,
-    in_short,
-    tell,
-)
+from hydra.experimental.callback import Callback
+
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, shown_text, tell
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -30,6 +24,9 @@ _MAIN_PROCESS = "CONTEXTCLIFF_MAIN_PROCESS"
 _STDERR = "CONTEXTCLIFF_STDERR"
 _FULL_ERROR = "CONTEXTCLIFF_FULL_ERROR"
 _HYDRA_FULL_ERROR = "HYDRA_FULL_ERROR"
+
+_LISTED = ("contextcliff.actions.run.Run", "contextcliff.actions.analyze.Analyze")
+"""Actions of which a sweep has a leaderboard."""
 
 exit_codes: list[ExitCode] = []
 """The exit code of every job that began in this process."""
@@ -40,8 +37,7 @@ _said: set[str] = set()
 class JobFailed(Exception):
     """Carries a job's exit code out of a launcher that runs jobs in other processes.
 
-    `unseen_message` is the job's error message where its process has another stderr than ours, such as a cluster's
-    log; else it is empty, since the message has been printed already.
+    `unseen_message` is its error where its process has another stderr than ours, such as a cluster's log; else empty.
     """
 
     def __init__(self, code: int, unseen_message: str = "") -> None:
@@ -59,17 +55,8 @@ def prepare_environment() -> None:
     try:
         Path.home()
     except RuntimeError:  # no HOME, and a user without a name, as in many containers; caches would lie in a folder `~`
-        os.environ["HOME"] = home = _temporary_home()
-        tell(f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them elsewhere")
-
-
-def _temporary_home() -> str:
-    """A folder that is ours alone: files in a home are obeyed, so another user's is none."""
-    home = Path(tempfile.gettempdir(), f"contextcliff-{os.getuid()}")
-    home.mkdir(mode=0o700, exist_ok=True)
-    found = home.lstat()
-    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
-    return str(home) if is_ours else tempfile.mkdtemp(prefix="contextcliff-")
+        os.environ["HOME"] = home = tempfile.mkdtemp(prefix="contextcliff-")
+        tell(f"warning: HOME is not set: caches go to {home}; set HOME=FOLDER to keep them")
 
 
 def run_job(config: DictConfig) -> None:
@@ -103,8 +90,6 @@ def report_stop() -> ExitCode:
 
 def print_error(error: Exception | str) -> None:
     """Print an error on stderr, in one line and without the secrets of addresses."""
-    from contextcliff.addresses import shown_text
-
     tell(f"error: {shown_text(str(error))}")
 
 
@@ -161,6 +146,23 @@ def _outcome_of(config: DictConfig) -> tuple[ExitCode, str]:
         return error.exit_code, said
     except KeyboardInterrupt:
         return report_stop(), ""
+
+
+class SweepCallback(Callback):
+    """Begins a sweep before its first job. Named by `hydra.callbacks` in `conf/config.yaml`."""
+
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        from contextcliff.command_line.keys import open_swept_keys
+
+        try:
+            open_swept_keys(config)
+        except ConfigError as error:  # Hydra would only warn of it
+            print_error(error)
+            sys.exit(error.exit_code)
+        if config.action.get("_target_") in _LISTED:
+            from contextcliff.command_line.sweep import begin
+
+            begin(config)
 
 
 def _process_id() -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import math
 import os
 import re
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr
-from dataclasses import dataclass
+from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from contextcliff.composing import conf_dir, nodes
+from contextcliff.composing import conf_dir
 from contextcliff.errors import ConfigError, one_line
 
 if TYPE_CHECKING:
@@ -29,22 +29,25 @@ _RUNNING = ("run", "multirun")
 _SHOWING = ("help", "hydra_help", "cfg", "info", "shell_completion")
 _NOT_OURS = ("config_name", "config_path", "experimental_rerun")
 """Flags of Hydra's that take another program's configuration."""
-_SEE_HELP = "see --help"
-_COMMAND = "contextcliff"
-_TYPED_SO_FAR = "COMP_LINE"
 _TYPOGRAPHIC = "“”„‟«»‘’"
 _HOME = re.compile(r"""\A([\w.+/@]+)=(~/[^"',\[\]{}\\]*)\Z""")
-_INSIDE_TASK = re.compile(r"\btask[./](judge|embedding)\b")
 _OF_HYDRA = re.compile(
     r"hydra/(launcher|sweeper|job_logging|hydra_logging|help)|hydra\.(launcher|sweeper|job\.env_set)\.\S+"
     r"|hydra\.(mode|verbose|searchpath|run\.dir|sweep\.dir|sweep\.subdir|job\.env_copy)"
 )
 """What may be set of Hydra: the rest is what it writes beside our files, and what it notes of itself."""
+LAUNCHERS = "hydra/launcher"
+_EXTRAS = {"ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_slurm": "slurm"}
+"""Launchers that an extra of our package installs; `joblib` comes with it, and `basic` is Hydra's own."""
 _MOST_JOBS = 10_000
 _LONGEST, _LONGEST_KEY = 20_000, 200
 """Characters of an override, for more of which Hydra's parser takes some seconds, and of its key."""
 _LONGEST_SHOWN = 200
-_NO_BLANKS = "without blanks round the ="
+
+
+def shown(text: object) -> str:
+    """What was typed, cut to a length that an error message can hold."""
+    return one_line(str(text), longest=_LONGEST_SHOWN)
 
 
 def use_config_dir(folder: str | None) -> None:
@@ -52,13 +55,11 @@ def use_config_dir(folder: str | None) -> None:
     os.environ.pop(_CONFIG_DIR, None)
     if folder is None:
         return
-    path = Path(folder).absolute()
-    try:
-        if not folder or not path.is_dir():
-            raise ConfigError(f"--config-dir {_shown(folder)}: is no folder; give one with options in it")
-        os.environ[_CONFIG_DIR] = str(path)
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"--config-dir {_shown(folder)}: {error}; give a folder with options in it") from error
+    with suppress(OSError, ValueError):  # no name of a file at all
+        if folder and Path(folder).is_dir():
+            os.environ[_CONFIG_DIR] = str(Path(folder).absolute())
+            return
+    raise ConfigError(f"--config-dir {shown(folder)}: is no folder; give one with options in it")
 
 
 def option_files(pattern: str) -> Iterator[Path]:
@@ -99,68 +100,37 @@ def version() -> str:
     return f"contextcliff {ours} (Hydra {hydra.__version__})"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CommandLine:
-    """A command line: its overrides, its flags with their values, and what the flags ask for."""
+def parse_command_line(arguments: Sequence[str]) -> Namespace:
+    """The values of Hydra's flags, with all that is typed as `overrides` and `flags`.
 
-    overrides: tuple[str, ...]
-    flags: tuple[str, ...]
-    multirun: bool
-    showing: str
-    """The flag that shows something instead of running, such as `--cfg`; empty if none."""
-    config_dir: str | None
-    """The folder of `--config-dir`, as it is typed."""
-
-
-def parse_command_line(arguments: Sequence[str]) -> CommandLine:
-    """Separate flags from overrides. Raises `ConfigError` for an unknown flag, or flags that exclude each other."""
+    `showing` is the flag that shows something instead of running, such as `--cfg`. Raises `ConfigError` for an unknown
+    flag, or flags that exclude each other.
+    """
     from hydra._internal.utils import get_args_parser
 
     values, unknown = _Parser(parents=[get_args_parser()], add_help=False).parse_known_args(list(arguments))
-    flag = next((argument for argument in unknown if argument.startswith("-")), None)
-    if flag is not None:
-        raise ConfigError(_unknown_flag(flag, arguments))
-    for name in _NOT_OURS:
-        if getattr(values, name) is not None:
-            raise ConfigError(f"{_as_flag(name)}: is no flag here; --config-dir FOLDER finds options of your own")
-    given = [name for name in (*_RUNNING, *_SHOWING) if getattr(values, name) not in (False, None)]
+    if flag := next((argument for argument in unknown if argument.startswith("-")), None):
+        name = flag.partition("=")[0]
+        raise ConfigError(f"{shown(name)}: unknown flag; keys have no dashes: write KEY=VALUE (see --help)")
+    given = [name for name in (*_NOT_OURS, *_RUNNING, *_SHOWING) if getattr(values, name) not in (False, None)]
+    if given and given[0] in _NOT_OURS:
+        raise ConfigError(f"{_as_flag(given[0])}: is no flag here; --config-dir FOLDER finds options of your own")
     if len(given) > 1:
         raise ConfigError(f"{' and '.join(map(_as_flag, given))}: exclude each other; give one of them")
     for name in ("resolve", "package"):
         if getattr(values, name) and values.cfg is None and not values.help:
             raise ConfigError(f"{_as_flag(name)}: works only with --cfg job; write --cfg job {_as_flag(name)}")
     # Argparse does not recognise overrides after a flag that itself comes after overrides.
-    overrides, flags = (*values.overrides, *unknown), list(arguments)
-    for override in overrides:
-        flags.remove(override)
-    return CommandLine(
-        overrides=overrides,
-        flags=tuple(flags),
-        multirun=values.multirun,
-        showing=next((_as_flag(name) for name in given if name in _SHOWING), ""),
-        config_dir=values.config_dir,
-    )
+    values.overrides, values.flags = [*values.overrides, *unknown], list(arguments)
+    for override in values.overrides:
+        values.flags.remove(override)
+    values.showing = next((_as_flag(name) for name in given if name in _SHOWING), "")
+    return values
 
 
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message.removeprefix('argument ')}; {_SEE_HELP}")
-
-
-def _unknown_flag(flag: str, arguments: Sequence[str]) -> str:
-    from omegaconf import OmegaConf
-
-    shown, _, value = flag.partition("=")
-    after = arguments[arguments.index(flag) + 1 :][:1] if flag in arguments else []
-    if not value and after and not after[0].startswith("-") and "=" not in after[0]:
-        value = after[0]
-    # A flag as other tools have it may name the end of a key: --trials is task.trials.
-    end = f".{shown.lstrip('-').replace('-', '_')}"
-    defaults = cast(Mapping[str, Any], OmegaConf.to_container(compose_options([]), resolve=False))
-    keys = [name for name, _ in nodes(defaults) if f".{name}".endswith(end)]
-    if not keys:
-        return f"{_shown(shown)}: unknown flag; {_SEE_HELP}"
-    return f"{shown}: unknown flag; write {min(keys, key=len)}={value or 'VALUE'} ({_SEE_HELP})"
+        raise ConfigError(f"{message.removeprefix('argument ')}; see --help")
 
 
 def _as_flag(name: str) -> str:
@@ -174,20 +144,16 @@ def completing() -> Iterator[None]:
     Under `python -m` Hydra would take over the completion of `python`; it completes `contextcliff` in its place.
     """
     if sys.argv[0].endswith(".py"):
-        sys.argv[0] = _COMMAND
-    typed = os.environ.get(_TYPED_SO_FAR)
-    if typed is None:
+        sys.argv[0] = "contextcliff"
+    line = os.environ.get("COMP_LINE")
+    if line is None:
         yield
         return
-    os.environ[_TYPED_SO_FAR] = as_hydra_reads(typed)
+    # With `-m`, since a comma sweeps here without it, and without `ui` and the shell's quotes.
+    command, _, rest = line.lstrip().partition(" ")
+    os.environ["COMP_LINE"] = re.sub("['\"]", "", f"{command} -m {rest.removeprefix('ui ')}")
     with redirect_stderr(io.StringIO()):  # it would stand in the middle of what somebody types
         yield
-
-
-def as_hydra_reads(line: str) -> str:
-    """The line with `-m`, since a comma sweeps here without it, and without `ui` and the shell's quotes."""
-    command, _, rest = line.lstrip().partition(" ")
-    return f"{command} -m {rest.removeprefix('ui ')}".replace("'", "").replace('"', "")
 
 
 def parse_overrides(arguments: Sequence[str]) -> list[Override]:
@@ -206,53 +172,32 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
             raise ConfigError(f"{argument[:_LONGEST_SHOWN]}: is not UTF-8; rename the file or folder")
         for text, most in ((argument.partition("=")[0], _LONGEST_KEY), (argument, _LONGEST)):
             if len(text) > most:
-                raise ConfigError(f"{_shown(text)}: has {len(text):,} characters; give at most {most:,}")
+                raise ConfigError(f"{shown(text)}: has {len(text):,} characters; give at most {most:,}")
         try:
             overrides += parser.parse_overrides([_HOME.sub(r'\1="\2"', argument)])
         except OverrideParseException as error:
             raise ConfigError(_parse_error(argument, str(error).splitlines()[0])) from error
         except RecursionError as error:
-            raise ConfigError(f"{_shown(argument)}: has too many brackets; give fewer") from error
-    _refuse_former_keys(overrides)
+            raise ConfigError(f"{shown(argument)}: has too many brackets; give fewer") from error
     _refuse_many_jobs(overrides)
     for override in overrides:
         _check(override)
     return overrides
 
 
-def _refuse_former_keys(overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for keys that were there before, with what to write in their place."""
-    compares = any(str(override.input_line) == "action=compare" for override in overrides)
-    for override in overrides:
-        key, equals, value = str(override.input_line).partition("=")
-        today = _INSIDE_TASK.sub(r"\1", key)
-        if today != key:
-            raise ConfigError(f"{key}: judge and embedding are groups of their own now; write {today}{equals}{value}")
-        if key.lstrip("+") == "reporting.live":
-            raise ConfigError("reporting.live: is gone; the progress bar of a terminal shows the last answer")
-        if compares and key.lstrip("+") == "action.runs":
-            raise ConfigError(
-                "action.runs: a comparison has a baseline and candidates now; write action.baseline=RUN and "
-                "action.candidates=[RUN,…]"
-            )
-
-
 def _refuse_many_jobs(overrides: Sequence[Override]) -> None:
     """Raise `ConfigError` for a sweep of more jobs than anybody waits for, before Hydra lists them."""
-    interval = next((each for each in overrides if each.is_interval_sweep()), None)
-    if interval is not None and not chosen_options(overrides, "hydra/sweeper"):
-        raise ConfigError(
-            f"{_shown(interval.input_line)}: only a sweeper that searches takes an interval (hydra/sweeper=OPTION); "
-            "give values, KEY=A,B"
-        )
-    counts = {override.get_key_element(): _n_values(override) for override in overrides}  # of two the last one holds
-    if math.prod(counts.values()) > _MOST_JOBS:
-        key = max(counts, key=lambda key: counts[key])
-        given = next(each for each in reversed(overrides) if each.get_key_element() == key)
-        raise ConfigError(
-            f"{_shown(given.input_line)}: makes {math.prod(counts.values()):,} jobs; a sweep has at most "
-            f"{_MOST_JOBS:,}: give fewer values"
-        )
+    jobs = 1
+    for each in {each.get_key_element(): each for each in overrides}.values():  # of two the last one holds
+        if each.is_interval_sweep() and not chosen_options(overrides, "hydra/sweeper"):
+            raise ConfigError(
+                f"{shown(each.input_line)}: only a sweeper that searches takes an interval (hydra/sweeper=OPTION); "
+                "give values, KEY=A,B"
+            )
+        jobs *= _n_values(each)
+        if jobs > _MOST_JOBS:
+            most = f"a sweep has at most {_MOST_JOBS:,}: give fewer values"
+            raise ConfigError(f"{shown(each.input_line)}: makes {jobs:,} jobs; {most}")
 
 
 def _n_values(override: Override) -> int:
@@ -263,63 +208,57 @@ def _n_values(override: Override) -> int:
     if isinstance(value, RangeSweep):
         start, stop, step = (float(each or 0) for each in (value.start, value.stop, value.step))
         if not step:
-            raise ConfigError(f"{_shown(override.input_line)}: a range by steps of 0 has no end; give another step")
+            raise ConfigError(f"{shown(override.input_line)}: a range by steps of 0 has no end; give another step")
         return max(0, math.ceil((stop - start) / step))
-    if isinstance(value, ChoiceSweep):
-        return len(value.list)
-    return len(value.filter(options_of(override.key_or_group))) if isinstance(value, Glob) else 1
+    if isinstance(value, Glob):
+        if not (options := options_of(override.key_or_group)):
+            raise ConfigError(f"{shown(override.input_line)}: only a group has options to choose among; give KEY=A,B")
+        return len(value.filter(options))
+    return len(value.list) if isinstance(value, ChoiceSweep) else 1
 
 
 def _check(override: Override) -> None:
     """Raise `ConfigError` for an override that Hydra answers with a traceback or an unclear message."""
     key, line = override.key_or_group, str(override.input_line)
-    typed, _, value = line.partition("=")
+    typed = line.partition("=")[0]
     if not key:
-        raise ConfigError(f"{_shown(line)}: names no key; write KEY=VALUE")
-    if override.is_sweep_override() and "glob" in value and not options_of(key):
-        from hydra.core.override_parser.types import Glob
-
-        if isinstance(override.value(), Glob):
-            raise ConfigError(f"{_shown(line)}: only a group has options to choose among; give values, {key}=A,B")
+        raise ConfigError(f"{shown(line)}: names no key; write KEY=VALUE")
     if re.match(r"hydra\b", key):
         if not _OF_HYDRA.fullmatch(key) or ("/" in key and (override.is_delete() or not _is_word(override))):
             raise ConfigError(
-                f"{_shown(line)}: is Hydra's own; what may be set of it is hydra/launcher=OPTION, hydra.launcher.KEY, "
+                f"{shown(line)}: is Hydra's own; what may be set of it is hydra/launcher=OPTION, hydra.launcher.KEY, "
                 "hydra.sweeper.KEY, hydra.mode, hydra.searchpath and hydra.job.env_set.NAME"
             )
         return
+    is_optional = f"optional {key}" in _defaults()  # Hydra goes without an unknown one, since no default need be there
     options, default = options_of(key), _defaults().get(key, "")
-    if f"optional {key}" in _defaults():  # Hydra goes without an unknown one, since the default need not be there
-        _check_optional(key, options, override)
+    if not options and not is_optional:
         return
-    if not options:
-        return
-    if override.package is None and override.is_delete() and default:
-        raise ConfigError(f"~{key}: a run needs one; choose it with {key}=OPTION: {', '.join(options)}")
-    if override.package is None and override.is_add() and default:
-        raise ConfigError(f"{typed}: is chosen already; write {key}=OPTION")
+    if override.package is None and default and (override.is_delete() or override.is_add()):
+        raise ConfigError(f"{typed}: a run needs one; choose it with {key}=OPTION: {', '.join(options)}")
     for chosen in _values(override):
-        several = default is None and isinstance(chosen, list)  # a group that may stay empty takes a list, too
-        if not chosen or not (several or (isinstance(chosen, str) and "/" not in chosen)):
-            shown = _shown(value) or "''"
-            raise ConfigError(f"{typed.lstrip('+~')}={shown}: is not an option; the options are: {', '.join(options)}")
+        # A group that may stay empty takes a list, too.
+        names = chosen if default is None and isinstance(chosen, list) else [chosen]
+        for name in names:
+            if not isinstance(name, str) or (is_optional and name not in options) or not name or "/" in name:
+                raise ConfigError(no_such_option(key, "null" if name is None else name, typed=typed.lstrip("+~")))
+
+
+def no_such_option(group: str, name: object, *, typed: str = "") -> str:
+    """The error for an option that a group does not have; `typed` is the group with the place that it goes to."""
+    options = sorted(["basic", "joblib", *_EXTRAS]) if group == LAUNCHERS else options_of(group)
+    wrong, word = f"{typed or group}={shown(name)}", str(name)
+    if group == LAUNCHERS and word in _EXTRAS:
+        return f"{wrong}: not installed; run pip install 'contextcliff[{_EXTRAS[word]}]'"
+    if not options:
+        return f"{wrong}: no such option; write {group}/NAME.yaml in the folder of --config-dir, or install its package"
+    near = difflib.get_close_matches(word, options, n=1) or [each for each in options if word and word in each][:1]
+    suggestion = f"did you mean {near[0]}? " if near else ""
+    return f"{wrong}: no such option; {suggestion}the options are: {', '.join(options)}"
 
 
 def _is_word(override: Override) -> bool:
     return not override.is_sweep_override() and bool(re.fullmatch(r"[\w.-]+", str(override.value() or "")))
-
-
-def _check_optional(group: str, options: Sequence[str], override: Override) -> None:
-    for value in _values(override):
-        if value is None:
-            raise ConfigError(f"{group}=null: is not an option; write ~{group} to leave it out")
-        if value not in options:
-            others = f"the options are: {', '.join(options)}" if options else "there is none yet"
-            name = _shown(str(value))
-            raise ConfigError(
-                f"{group}={name}: no such option; {others}; write conf/{group}/{name}.yaml, or {group}/{name}.yaml "
-                "in the folder of --config-dir"
-            )
 
 
 def chosen_options(overrides: Sequence[Override], group: str) -> tuple[str, ...]:
@@ -352,39 +291,24 @@ def _defaults() -> Mapping[str, object]:
     """The default option of each group in `config.yaml`; None for a group that is left empty."""
     from omegaconf import OmegaConf
 
-    config = cast(Mapping[str, list[object]], OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml")))
-    groups = [entry for entry in config["defaults"] if isinstance(entry, Mapping)]
-    return {str(name): option for entry in groups for name, option in entry.items()}
+    entries: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml"))
+    return {name: option for entry in entries["defaults"] if entry != "_self_" for name, option in entry.items()}
 
 
 def _parse_error(argument: str, hydra_says: str) -> str:
     key, equals, value = argument.partition("=")
-    shown = f"{_shown(argument)}: is not an override"
+    wrong, plain = f"{shown(argument)}: is not an override", value.strip(" =,")
     if not equals:
-        return f"{shown}; {_suggestion(argument)}write KEY=VALUE {_NO_BLANKS}"
-    if key != key.rstrip() or value != value.lstrip():
-        return f"{shown}; write {_shown(key.strip())}={_shown(value.strip()) or 'VALUE'} {_NO_BLANKS}"
-    if value.startswith("="):
-        return f"{shown}; write {key}={_shown(value.lstrip('=')) or 'VALUE'}"
-    if value.endswith(",") and value[0] not in "[{(":
-        return f"{_shown(argument)}: ends in a comma; write {key}={_shown(value.rstrip(','))}, or add the next value"
-    quoted = _quoted(key, value)
-    if quoted is not None:
-        return f"{_shown(argument)}: needs quotes twice, for the shell and inside; write '{_shown(quoted)}'"
+        is_word = argument.isidentifier() and len(argument) <= _LONGEST_SHOWN
+        groups = [each.parent.name for each in option_files(f"*/{argument}.yaml")] if is_word else []
+        return f"{wrong}; {f'did you mean {groups[0]}={argument}? ' if groups else ''}write KEY=VALUE (see --help)"
+    if (plain != value.lstrip() and plain[:1] not in ("[", "{", "(")) or key != key.rstrip():
+        return f"{wrong}; write {shown(key.strip())}={shown(plain) or 'VALUE'}"
+    if quoted := _quoted(key, value):
+        return f"{shown(argument)}: needs quotes twice, for the shell and inside; write '{shown(quoted)}'"
     if hydra_says.startswith("LexerNoViableAltException"):  # a character that the grammar does not have
-        return f"{shown}; put \"…\" round every text in it, and '…' round it all for the shell"
-    if hydra_says.startswith("Error parsing override"):
-        return f"{shown}; write KEY=VALUE or KEY=[A,B], in quotes for the shell"
-    return f"{shown} ({_shown(hydra_says)}); write KEY=VALUE, in quotes for the shell"
-
-
-def _suggestion(word: str) -> str:
-    """`did you mean …?` for a bare word that names a flag or an option; else empty."""
-    if word in ("help", "version"):
-        return f"did you mean --{word}? "
-    named = word.isidentifier() and len(word) <= _LONGEST_SHOWN
-    groups = sorted({file.parent.name for file in option_files(f"*/{word}.yaml")} - {"hydra"}) if named else []
-    return f"did you mean {groups[0]}={word}? " if groups else ""
+        return f"{wrong}; put \"…\" round every text in it, and '…' round it all for the shell"
+    return f"{wrong} ({shown(hydra_says)}); write KEY=VALUE or KEY=[A,B], in quotes for the shell"
 
 
 def _quoted(key: str, value: str) -> str | None:
@@ -401,7 +325,3 @@ def _quoted(key: str, value: str) -> str | None:
     except OverrideParseException:
         return None
     return f'{key}="{text}"'
-
-
-def _shown(text: object) -> str:
-    return one_line(str(text), longest=_LONGEST_SHOWN)

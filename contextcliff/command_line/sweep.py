@@ -11,10 +11,10 @@ import operator
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import reduce
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -22,19 +22,16 @@ from omegaconf import DictConfig, OmegaConf, read_write
 
 from contextcliff.actions.override_keys import as_typed, group_of, overrides_by_key
 from contextcliff.actions.sweeps import track_sweep
-from contextcliff.addresses import shown_text
 from contextcliff.command_line.compose import recompose
 from contextcliff.command_line.jobs import print_error
 from contextcliff.command_line.sweep_jobs import (
-    COMPARED,
     NOT_BEGUN,
     PLANNED,
     SWEEP,
-    packed,
     path_errors_by_key,
 )
 from contextcliff.config import part_of
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, tell
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, shown_text, tell
 from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import shown_model
@@ -66,8 +63,6 @@ _SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 _LONGEST_NAME = 100
 _ID_SHOWN = 10
 _LOOK_EVERY_S = 1.0
-_DRAW_EVERY_S = 60.0
-"""Tables are written when jobs have ended; figures take a second."""
 _MOST_SHARE = 0.03
 """Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
 once."""
@@ -79,6 +74,8 @@ class SweepWatch:
     """Looks at the rows that jobs leave, and brings the leaderboard up to date as they end."""
 
     sweep: StoredSweep
+    jobs: Sequence[Sequence[str]]
+    """Their overrides; empty where a sweeper chooses them on the way."""
     folder: Path
     tracker: MLflowTracker | None
     reporting: ReportingSettings
@@ -86,17 +83,14 @@ class SweepWatch:
     _over: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _shown: dict[int, str] = field(default_factory=dict)
-    _drawn_at: float = 0.0
     _next_write: float = 0.0
     _warned: bool = False
-    _remembered: bool = False
     _elsewhere: tuple[SweepRow, ...] = ()
     _asked_at: float = 0.0
 
     def begin(self) -> None:
         """Watch. What ended before is settled; nothing is written until a job begins."""
-        for row in read_rows(self.folder):
-            self._shown[row.job] = row.state
+        self._shown = {row.job: row.state for row in read_rows(self.folder)}
         self._thread = threading.Thread(target=self._watch, name="sweep", daemon=True)
         self._thread.start()
 
@@ -105,25 +99,13 @@ class SweepWatch:
         self._over.set()
         if self._thread is not None:
             self._thread.join()
-        rows = tuple(self._settled(row) for row in self._rows(ask=True))
+        for row in read_rows(self.folder):
+            if row.state == "running":  # when all have ended it was ended from outside
+                write_row(self.folder, replace(row, state="failed", error="its process ended without a word"))
+        rows = self._rows(ask=True)
         self._tell(rows)
-        if self._has_begun():
-            for row in _posted_rows():
-                write_row(self.folder, row)
-            self._write(rows, figures=True)
-            if self.reporting.figures:
-                draw_runs(rows, experiment=self.folder.parents[1], dpi=self.reporting.dpi)
-            self._track(rows, over=True)
+        self._write(rows, over=True)
         return rows
-
-    def _has_begun(self) -> bool:
-        """Whether a job has sent something, or was about to; the sweep is remembered from then on."""
-        if not read_rows(self.folder) and not self._elsewhere:
-            return False
-        if not self._remembered:
-            self._remembered = True
-            write_sweep(self.folder, self.sweep)
-        return True
 
     def _watch(self) -> None:
         outdated = False
@@ -134,42 +116,26 @@ class SweepWatch:
             if not outdated or began < self._next_write:
                 continue
             try:
-                if self._has_begun():
-                    self._write(rows, figures=began - self._drawn_at > _DRAW_EVERY_S)
-                    self._track(rows, over=False)
-                    outdated = False
+                self._write(rows, over=False)
+                outdated = False
             except OSError as error:  # as on a full disk; at the end of the sweep it is an error
                 self._warn(f"{error.filename or self.folder}: {error.strerror}; the leaderboard is not up to date")
             ended = time.monotonic()
             self._next_write = ended + (ended - began) / _MOST_SHARE
 
     def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
-        """Those of this machine, and of jobs elsewhere what the tracker has."""
-        here = {row.job: row for row in read_rows(self.folder)}
-        posted = {row.job: row for row in _posted_rows()}
-        lacking = self.sweep.n_jobs == 0 or len({*here, *posted}) < self.sweep.n_jobs
-        # Only a tracker that machines share has rows that are not here while jobs go on. A local one is asked at the
-        # end, and never for a sweep of which nothing has begun: that would make its store.
-        if self.tracker is not None and not self.tracker.is_sqlite_file:
-            asks = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
-        else:
-            asks = ask and bool(here)
-        if self.tracker is not None and lacking and asks:
+        """Those of this machine, and of jobs elsewhere what a tracker has that machines share."""
+        here = {row.job: row for row in (*read_rows(self.folder), *_posted_rows())}
+        is_due = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
+        lacking = self.sweep.n_jobs == 0 or len(here) < self.sweep.n_jobs
+        if self.tracker is not None and not self.tracker.is_sqlite_file and lacking and is_due:
             self._asked_at = time.monotonic()
             try:
                 self._elsewhere = tuple(self.tracker.sweep_rows(self.sweep.sweep_id))
             except TrackingError as error:
                 self._warn(f"{error}; the leaderboard is in {self.folder / LEADERBOARD}")
-        together = {**{row.job: row for row in self._elsewhere}, **here, **posted}
+        together = {row.job: row for row in self._elsewhere} | here
         return tuple(together[job] for job in sorted(together))
-
-    def _settled(self, row: SweepRow) -> SweepRow:
-        """A job that is still under way when all have ended was ended from outside."""
-        if row.state != "running":
-            return row
-        ended = replace(row, state="failed", error="its process ended without a word")
-        write_row(self.folder, ended)
-        return ended
 
     def _tell(self, rows: Sequence[SweepRow]) -> bool:
         """Say on stderr which jobs have ended since the last look; returns whether any has."""
@@ -183,17 +149,21 @@ class SweepWatch:
                 tell(f"sweep: {ended:,}{of} jobs ended; {row.task} · {name_of(row, rows)}: {what}")
         return bool(new)
 
-    def _write(self, rows: Sequence[SweepRow], *, figures: bool) -> None:
-        dpi = self.reporting.dpi if figures and self.reporting.figures else None
-        if dpi is not None:
-            self._drawn_at = time.monotonic()
-        write_leaderboard(rows, self.sweep, folder=self.folder / LEADERBOARD, dpi=dpi, published=self.published)
-
-    def _track(self, rows: Sequence[SweepRow], *, over: bool) -> None:
+    def _write(self, rows: Sequence[SweepRow], *, over: bool) -> None:
+        """Bring the leaderboard up to date, here and where it is tracked, once a job has sent something."""
+        if not read_rows(self.folder) and not self._elsewhere:
+            return
+        write_sweep(self.folder, self.sweep)
+        leaderboard, dpi = self.folder / LEADERBOARD, self.reporting.dpi if self.reporting.figures else None
+        for row in _posted_rows() if over else ():
+            write_row(self.folder, row)
+        write_leaderboard(rows, self.sweep, folder=leaderboard, dpi=dpi, published=self.published)
+        if over and dpi is not None:
+            draw_runs(rows, experiment=self.folder.parents[1], dpi=dpi)
         try:
             track_sweep(self.tracker, self.sweep, rows, folder=self.folder, over=over)
         except TrackingError as error:
-            self._warn(f"{error}; the leaderboard is in {self.folder / LEADERBOARD}")
+            self._warn(f"{error}; the leaderboard is in {leaderboard}")
 
     def _warn(self, line: str) -> None:
         if not self._warned:
@@ -209,12 +179,13 @@ def begin(config: DictConfig) -> None:
     try:
         tracking, reporting, output_dir = part_of(config)
         published = published_curves(reporting.published, key="reporting.published")
-        sweep, differing = _described(config)
+        sweep, jobs, differing = _described(config)
     except ConfigError as error:  # every job will say so
         tell(f"warning: no leaderboard: {error}")
         return
     watch = SweepWatch(
         sweep=sweep,
+        jobs=jobs,
         folder=sweep_folder(output_dir / tracking.experiment, sweep.sweep_id),
         tracker=tracking.mlflow,
         reporting=reporting,
@@ -222,21 +193,19 @@ def begin(config: DictConfig) -> None:
     )
     _watching.append(watch)
     watch.begin()
-    note = packed(
-        {
-            "sweep_id": sweep.sweep_id,
-            "name": sweep.name,
-            "command": without_paths(sweep.command, own_paths(overrides_by_key(sweep.overrides))),
-            "n_jobs": sweep.n_jobs,
-            "differing": [key for key in differing if key not in _NAMED],
-        }
-    )
-    with read_write(config.hydra.overrides):
-        config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{SWEEP}={note}")
+    note = {
+        "sweep_id": sweep.sweep_id,
+        "name": sweep.name,
+        "command": without_paths(sweep.command, own_paths(overrides_by_key(sweep.overrides))),
+        "n_jobs": sweep.n_jobs,
+        "differing": [key for key in differing if key not in _NAMED],
+    }
+    with read_write(config.hydra.overrides):  # as a word that needs no quotes anywhere
+        config.hydra.overrides.hydra.append(f"+hydra.job.env_set.{SWEEP}={json.dumps(note).encode().hex()}")
 
 
-def _described(config: DictConfig) -> tuple[StoredSweep, Sequence[str]]:
-    """What a sweep is, from the configuration that Hydra composed for all its jobs, and the keys in which they differ.
+def _described(config: DictConfig) -> tuple[StoredSweep, list[list[str]], list[str]]:
+    """A sweep, its jobs and the keys in which they differ, from the configuration that Hydra composed for all of them.
 
     Its id is the same for the same jobs in whatever order, however they are run and reported. Its name has the values
     that are swept (`sweep · qwen, glm · niah, tracing`), and says where all jobs are simulated.
@@ -262,7 +231,7 @@ def _described(config: DictConfig) -> tuple[StoredSweep, Sequence[str]]:
         n_jobs=len(jobs),
         began_at=datetime.now(UTC).isoformat(timespec="microseconds"),
     )
-    return sweep, differing
+    return sweep, jobs, differing
 
 
 def _jobs(hydra: DictConfig, typed: Sequence[str]) -> list[list[str]]:
@@ -286,37 +255,33 @@ def end_sweep(code: ExitCode) -> ExitCode:
     Raises `ContextCliffError`, as on a full disk.
     """
     while _watching:
-        _end(_watching.pop())
+        watch = _watching.pop()
+        rows = _end(watch)
+        if code is ExitCode.DONE and watch.reporting.compare:
+            code = _compare(watch, rows)
     folder = jobs_folder()
-    if folder is None:
-        return code
-    planned = sorted(folder.glob(f"{PLANNED}*"))
+    planned = [] if folder is None else sorted(folder.glob(f"{PLANNED}*"))
     if len(planned) > 1:
         from contextcliff.reporting.plan_report import render_plan_total
 
         totals = (PlanTotal(**json.loads(file.read_text(encoding="utf-8"))) for file in planned)
         render_plan_total(reduce(operator.add, totals))
-    return code if code is not ExitCode.DONE else _compare_jobs(folder)
+    return code
 
 
-def _end(watch: SweepWatch) -> None:
+def _end(watch: SweepWatch) -> tuple[SweepRow, ...]:
     with path_errors_by_key({}):
         rows = watch.end()
     if rows and watch.reporting.prints:
-        # Asking for the page creates a local store: not before a job has begun.
-        folder = watch.folder / LEADERBOARD
+        folder, page = watch.folder / LEADERBOARD, None
         written = folder if folder.is_dir() else None
-        page = None if written is None else _page(watch.tracker)
+        if written and watch.tracker is not None:  # which makes a local store
+            with suppress(TrackingError):
+                page = watch.tracker.leaderboard()
         render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
     if way_out := ways_out(rows):
         tell(way_out)
-
-
-def _page(tracker: MLflowTracker | None) -> str | None:
-    try:
-        return None if tracker is None else tracker.leaderboard()
-    except TrackingError:
-        return None
+    return rows
 
 
 def _posted_rows() -> tuple[SweepRow, ...]:
@@ -325,19 +290,24 @@ def _posted_rows() -> tuple[SweepRow, ...]:
     return () if folder is None else read_rows(folder / NOT_BEGUN)
 
 
-def _compare_jobs(folder: Path) -> ExitCode:
-    """Make the comparisons that jobs asked for; returns their exit code.
+def _compare(watch: SweepWatch, rows: Sequence[SweepRow]) -> ExitCode:
+    """Compare the runs of each task with the first one; returns the exit code.
 
-    One that can't be made is a warning, and does not make the sweep a failure, for its runs are there.
+    A comparison that can't be made is a warning, and does not make the sweep a failure, for its runs are there.
     """
-    for _, of_task in groupby(sorted(folder.glob(f"{COMPARED}*")), key=lambda file: file.name.rpartition("-")[0]):
-        jobs = [json.loads(file.read_text(encoding="utf-8")) for file in of_task]
-        baseline, *others = dict.fromkeys(str(job["run"]) for job in jobs)
+    runs: dict[str, dict[str, int]] = {}
+    for row in rows:
+        if row.folder and (watch.folder.parents[1] / row.folder).is_dir():
+            runs.setdefault(row.task, {}).setdefault(row.folder, row.job)
+    for of_task in runs.values():
+        (baseline, first), *others = of_task.items()
         if not others:
             tell(f"warning: reporting.compare=true: {baseline} is the only run of its task")
             continue
-        plain = [each for each in jobs[0]["overrides"] if group_of(each) != "action"]
-        named = (f"action.baseline={as_typed(baseline)}", f"action.candidates=[{','.join(map(as_typed, others))}]")
+        asked = watch.jobs[first] if watch.jobs else watch.sweep.overrides
+        plain = [each for each in asked if group_of(each) != "action" and not each.startswith("++")]
+        candidates = ",".join(as_typed(name) for name, _ in others)
+        named = (f"action.baseline={as_typed(baseline)}", f"action.candidates=[{candidates}]")
         try:
             invocation = recompose([*plain, "action=compare", *named])
             invocation.action(invocation)

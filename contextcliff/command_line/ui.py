@@ -9,16 +9,14 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 import webbrowser
 from collections.abc import Sequence
-from types import FrameType
 
 from contextcliff.command_line.compose import recompose
 from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.errors import ConfigError, ExitCode, RunError
-from contextcliff.tracking.mlflow import HOST, MLflowTracker
+from contextcliff.tracking.mlflow import HOST
 from contextcliff.tracking.tracker import TrackingError
 
 _UP_WITHIN_S = 120.0
@@ -46,16 +44,11 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
                 f"tracking.uri={tracker.shown_uri}: has no runs yet; run something first, or name another store"
             )
         port = given.port or _free_port()
-        page = f"http://{HOST}:{port}"
-        address = tracker.leaderboard(page)
+        address = tracker.leaderboard(f"http://{HOST}:{port}")
     except TrackingError as error:
         raise RunError(str(error)) from error
-    return _serve(tracker, port, page, address, browser=not given.no_browser)
-
-
-def _serve(tracker: MLflowTracker, port: int, page: str, address: str, *, browser: bool) -> ExitCode:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", tracker.absolute_uri, "--host", HOST]
-    signal.signal(signal.SIGTERM, _end)
     server = subprocess.Popen(  # noqa: S603 - MLflow's own command on the store that was named
         [*command, "--port", str(port)],
         stdout=subprocess.DEVNULL,
@@ -63,10 +56,8 @@ def _serve(tracker: MLflowTracker, port: int, page: str, address: str, *, browse
         env={**_SHOWS_ONLY, **os.environ},
     )
     try:
-        _wait_for(server, page)
-        _open(address, browser=browser)
-        sys.stdout.write("Ctrl-C ends it\n")
-        sys.stdout.flush()
+        _wait_for(server, port)
+        _open(f"{address}\nCtrl-C ends it", browser=not given.no_browser)
         server.wait()
     except KeyboardInterrupt:
         return ExitCode.DONE
@@ -81,17 +72,13 @@ def _serve(tracker: MLflowTracker, port: int, page: str, address: str, *, browse
     raise RunError(f"MLflow's page has ended by itself with {server.returncode}; is port {port} taken?")
 
 
-def _end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - what a handler is called with
-    raise KeyboardInterrupt
-
-
-def _wait_for(server: subprocess.Popen[bytes], page: str) -> None:
+def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
     deadline = time.monotonic() + _UP_WITHIN_S
     while time.monotonic() < deadline and server.poll() is None:
         try:
-            with urllib.request.urlopen(f"{page}/health", timeout=_LOOK_EVERY_S * 10):  # noqa: S310 - our own server
+            with urllib.request.urlopen(f"http://{HOST}:{port}/health", timeout=5):
                 return
-        except (urllib.error.URLError, OSError):
+        except OSError:
             time.sleep(_LOOK_EVERY_S)
     if server.poll() is None:
         raise RunError(f"MLflow's page is not up after {_UP_WITHIN_S:.0f} s")
@@ -99,11 +86,12 @@ def _wait_for(server: subprocess.Popen[bytes], page: str) -> None:
     raise RunError(f"MLflow's page did not start: {said[-1] if said else server.returncode}")
 
 
-def _open(address: str, *, browser: bool) -> ExitCode:
-    sys.stdout.write(f"{address}\n")
+def _open(text: str, *, browser: bool) -> ExitCode:
+    """Print an address, with what is said below it, and open it."""
+    sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
     if browser:
-        webbrowser.open(address)
+        webbrowser.open(text.partition("\n")[0])
     return ExitCode.DONE
 
 

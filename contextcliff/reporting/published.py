@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml  # type: ignore[import-untyped]
 from pydantic import Field, TypeAdapter, ValidationError
 
+from contextcliff import conf_dir
 from contextcliff.datasets.local_files import UnreadableFile, opened, whole
 from contextcliff.errors import ConfigError
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.settings import Float, Int, Name, PositiveFloat, settings
-from contextcliff.shipped_folder import conf_dir
 from contextcliff.statistics.descriptive import leading_above
 
 _MOST_SHOWN = 6

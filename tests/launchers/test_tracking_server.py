@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.commands import contextcliff_process, reports
+from tests.commands import contextcliff_process, once, reports, started
 from tests.launchers.tracking_server import PASSWORD, MLflowServer, postgres, postgres_binaries
 
 if TYPE_CHECKING:
@@ -78,20 +75,9 @@ def test_a_server_that_is_killed_half_way_loses_nothing_and_one_command_uploads_
     server: MLflowServer, tmp_path: Path
 ) -> None:
     away = (f"tracking.uri={server.address}", "tracking.experiment=second")
-    sweep = subprocess.Popen(
-        [sys.executable, "-m", "contextcliff", *SWEEP, *RAY, *away, "seed=1,2,3", "engine.delay_ms=40"],
-        cwd=tmp_path,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    sweep = started(tmp_path, *SWEEP, *RAY, *away, "seed=1,2,3", "engine.delay_ms=40")
     try:
-        deadline = time.monotonic() + 300
-        while time.monotonic() < deadline and sweep.poll() is None:
-            if any(run.info.status == "FINISHED" for run in jobs_of(server, "second")):
-                break
-            time.sleep(0.2)
-        assert sweep.poll() is None, "it was to be killed half way"
+        once(sweep, lambda: any(run.info.status == "FINISHED" for run in jobs_of(server, "second")), within_s=300)
         server.kill()
         _, told = sweep.communicate(timeout=580)
     finally:

@@ -32,28 +32,39 @@ SWEEP = (
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(params=sorted(LAUNCHERS))
-def launcher(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    package, overrides = LAUNCHERS[request.param]
+def of_launcher(name: str) -> tuple[str, ...]:
+    package, overrides = LAUNCHERS[name]
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed: make test-all brings it")
     return overrides
 
 
-def test_all_runs_lie_under_one_sweep(launcher: tuple[str, ...], tmp_path: Path) -> None:
-    done = contextcliff_process(*SWEEP, *launcher, cwd=tmp_path, timeout_s=400)
+@pytest.fixture(params=sorted(LAUNCHERS))
+def launcher(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    return of_launcher(request.param)
+
+
+def swept(folder: Path, *overrides: str) -> str:
+    """What a sweep that ends well says on stderr."""
+    done = contextcliff_process(*SWEEP, *overrides, cwd=folder, timeout_s=400)
     assert done.returncode == 0, done.stderr
     assert "warning" not in done.stderr, done.stderr
-    assert len(reports(tmp_path / "outputs")) == 4
-    parents = [run for run in tracked_runs(tmp_path) if run.data.tags.get("kind") == "sweep"]
-    jobs = [run for run in tracked_runs(tmp_path) if run.data.tags.get("kind") != "sweep"]
-    (parent,) = parents
-    assert parent.info.status == "FINISHED"
+    return done.stderr
+
+
+def assert_one_sweep(folder: Path) -> None:
+    assert len(reports(folder / "outputs")) == 4
+    (parent,) = (run for run in tracked_runs(folder) if run.data.tags.get("kind") == "sweep")
+    jobs = [run for run in tracked_runs(folder) if run.data.tags.get("kind") != "sweep"]
+    assert [run.info.status for run in (parent, *jobs)] == ["FINISHED"] * 5
     assert parent.data.metrics["jobs/ended"] == 4.0
-    assert [run.info.status for run in jobs] == ["FINISHED"] * 4
-    assert {run.data.tags["mlflow.parentRunId"] for run in jobs} == {parent.info.run_id}
+    assert {run.data.tags.get("mlflow.parentRunId") for run in jobs} == {parent.info.run_id}
     assert len({run.info.run_name for run in jobs}) == 4
-    assert done.stderr.count("of 4 jobs ended") == 4, "one progress for all jobs"
+
+
+def test_all_runs_lie_under_one_sweep(launcher: tuple[str, ...], tmp_path: Path) -> None:
+    assert swept(tmp_path, *launcher).count("of 4 jobs ended") == 4, "one progress for all jobs"
+    assert_one_sweep(tmp_path)
 
 
 def test_a_job_that_fails_leaves_the_others(launcher: tuple[str, ...], tmp_path: Path) -> None:
@@ -76,12 +87,6 @@ def test_a_job_that_fails_leaves_the_others(launcher: tuple[str, ...], tmp_path:
 
 def test_a_worker_without_the_variables_of_the_sweeping_process_still_knows_its_sweep(tmp_path: Path) -> None:
     """As on another machine of a cluster: the note of the sweep goes with the job, not with the environment."""
-    package, overrides = LAUNCHERS["ray"]
-    if importlib.util.find_spec(package) is None:
-        pytest.skip(f"{package} is not installed: make test-all brings it")
     bare = "+hydra.launcher.ray.init.runtime_env.env_vars={CONTEXTCLIFF_SWEEP_DIR: '', CONTEXTCLIFF_JOBS_DIR: ''}"
-    done = contextcliff_process(*SWEEP, *overrides, bare, cwd=tmp_path, timeout_s=400)
-    assert done.returncode == 0, done.stderr
-    (parent,) = (run for run in tracked_runs(tmp_path) if run.data.tags.get("kind") == "sweep")
-    jobs = [run for run in tracked_runs(tmp_path) if run.info.run_id != parent.info.run_id]
-    assert {run.data.tags.get("mlflow.parentRunId") for run in jobs} == {parent.info.run_id}
+    swept(tmp_path, *of_launcher("ray"), bare)
+    assert_one_sweep(tmp_path)

@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,35 +52,26 @@ def postgres(folder: Path) -> Iterator[str]:
         for parent in folder.parents:
             if parent.stat().st_uid == 0 and not parent.stat().st_mode & 0o001:
                 parent.chmod(parent.stat().st_mode | 0o011)
-    subprocess.run(
-        [*as_user, str(programs / "initdb"), "-D", str(data), "-U", _USER, "-A", "scram-sha-256", f"--pwfile={secret}"],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        cwd=folder,
-    )
-    server = subprocess.Popen(
-        [
-            *as_user,
-            *(str(programs / "postgres"), "-D", str(data), "-p", str(port), "-c", "listen_addresses=127.0.0.1"),
-            *("-c", f"unix_socket_directories={folder}", "-c", "fsync=off"),
-        ],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    quiet = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    made = ("-D", str(data), "-U", _USER, "-A", "scram-sha-256", f"--pwfile={secret}")
+    subprocess.run([*as_user, str(programs / "initdb"), *made], check=True, **quiet)  # type: ignore[call-overload]
+    listening = ("-p", str(port), "-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}")
+    command = [*as_user, str(programs / "postgres"), "-D", str(data), *listening, "-c", "fsync=off"]
+    server = subprocess.Popen(command, **quiet)  # type: ignore[call-overload]
+    asked = [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)]
     try:
-        deadline = time.monotonic() + _UP_WITHIN_S
-        while time.monotonic() < deadline:
-            ready = subprocess.run(
-                [str(programs / "pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(port)], check=False
-            )
-            if ready.returncode == 0:
-                break
-            time.sleep(0.2)
+        once_up(lambda: subprocess.run(asked, check=False).returncode == 0)
         yield f"postgresql://{_USER}:{PASSWORD}@127.0.0.1:{port}/postgres"
     finally:
         server.terminate()
         server.wait(timeout=60)
+
+
+def once_up(answers: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _UP_WITHIN_S
+    while not answers():
+        assert time.monotonic() < deadline, "the server is not up"
+        time.sleep(0.3)
 
 
 class MLflowServer:
@@ -104,14 +95,14 @@ class MLflowServer:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        deadline = time.monotonic() + _UP_WITHIN_S
-        while time.monotonic() < deadline:
-            try:
-                with urllib.request.urlopen(f"{self.address}/health", timeout=5):
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.3)
-        raise AssertionError((self.folder / "log").read_text()[-2_000:])
+        once_up(self._answers)
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}/health", timeout=5):
+                return True
+        except (urllib.error.URLError, OSError):
+            return False
 
     def kill(self) -> None:
         """As by the machine's owner: at once, with its workers."""

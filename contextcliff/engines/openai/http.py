@@ -17,8 +17,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from contextcliff.addresses import is_secret, shown_text
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, is_secret, shown_text
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
