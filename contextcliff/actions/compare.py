@@ -10,16 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.compared_runs import (
-    KEY,
-    Chosen,
-    is_search,
-    judged_alike,
-    latest_runs,
-    latest_sweep_runs,
-    named_runs,
-    task_rules,
-)
+from contextcliff.actions.compared_runs import FEWEST, KEY, Chosen, is_search, judged_alike, latest_runs, named_runs
 from contextcliff.analysis.paired import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
 from contextcliff.records.amounts import Quantity
@@ -41,7 +32,6 @@ from contextcliff.seeding import digest_of
 from contextcliff.settings import Float, FolderName, GivenPath, Name, settings
 from contextcliff.tracking.tracker import TrackingError
 
-_MOST_RUNS, _FEWEST = 12, 2
 _BASELINE = "action.baseline"
 _NO_PAIRS = "since runs of {tool} have no pairs with others: they are described, not decided"
 Samples = Mapping[str, StoredSample]
@@ -126,7 +116,7 @@ class Compare:
             runs = (*base, *others)
         else:
             runs, left_out = _latest(invocation, base)
-        if len(runs) < _FEWEST:
+        if len(runs) < FEWEST:
             raise ConfigError(f"{KEY}=[{shown}]: finds the baseline alone; name other runs")
         if any(run.source == runs[0].source for run in runs[1:]):
             raise ConfigError(f"{KEY}: {runs[0].folder} is the baseline itself; name other runs")
@@ -151,11 +141,9 @@ class Compare:
 def _latest(invocation: Invocation, base: tuple[ComparedRun, ...]) -> Chosen:
     """A baseline, where one is named, and the latest runs of the task; without one the jobs of the latest sweep."""
     experiment, task = invocation.experiment, invocation.task_name
-    runs, left_out = ((), ()) if base else latest_sweep_runs(experiment, task=task)
-    if len(runs) < _FEWEST:
-        runs, left_out = latest_runs(experiment, task=task, most=_MOST_RUNS)
+    runs, left_out = latest_runs(experiment, task=task, of_sweep=not base)
     runs = (*base, *(run for run in runs if run.run_id not in {each.run_id for each in base}))
-    if len(runs) < _FEWEST:
+    if len(runs) < FEWEST:
         held = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
         asked = "; ".join((f"{KEY}: {experiment} holds {held} of task={task}", *left_out))
         raise ConfigError(f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {KEY}=[RUN_ID,FOLDER,FILE]")
@@ -265,12 +253,16 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
     same = [(base, own) for base, own in common if base.prompt_sha256 == own.prompt_sha256]
     quantity, other = (report.analysis.safe_cap.quantity for report in (baseline, candidate))
     search = baseline.analysis.finding(Search) or candidate.analysis.finding(Search)
+
+    def outcome(sample: StoredSample) -> float | None:
+        return sample.score if quantity == "score" or sample.score is None else sample.figures[quantity]
+
     pairs = tuple(
         ScoredPair(
             sample_id=base.sample_id,
             context_tokens=base.context_tokens,
-            baseline=_outcome(base, quantity),
-            candidate=_outcome(own, quantity),
+            baseline=outcome(base),
+            candidate=outcome(own),
             cluster=base.cluster,
             item=base.item or own.item,  # rounds that are one draw in either run are no independent pairs
             block=base.block,
@@ -280,10 +272,15 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         for base, own in same
         if quantity == other
     )
+    # What a run asked only to stay paired is no sample of its own report.
+    alone_there, alone_here = (
+        sum(not each.replayed and name not in others for name, each in samples.items())
+        for samples, others in ((there, here), (here, there))
+    )
     return Matching(
         pairs=pairs,
-        only_baseline=sum(not each.replayed for each in there.values()) - _counted(there, common),
-        only_candidate=sum(not each.replayed for each in here.values()) - _counted(here, common),
+        only_baseline=alone_there,
+        only_candidate=alone_here,
         other_prompt=len(common) - len(same),
         searched=search is not None,
         lengths=() if search is None else _in_order(search, pairs),
@@ -291,16 +288,6 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         block_size=0 if search is None else search.plan.block,
         quantity=quantity,
     )
-
-
-def _outcome(sample: StoredSample, quantity: Quantity) -> float | None:
-    """What a sample counts as; None where it has no score."""
-    return sample.score if quantity == "score" or sample.score is None else sample.figures[quantity]
-
-
-def _counted(samples: Samples, common: Sequence[tuple[StoredSample, StoredSample]]) -> int:
-    """How many of the samples in common the run's own report counts."""
-    return sum(not samples[base.sample_id].replayed for base, _ in common)
 
 
 def _in_order(search: Search, pairs: Sequence[ScoredPair]) -> tuple[int, ...]:
@@ -340,7 +327,6 @@ def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:
     tasks = list(dict.fromkeys(run.report.run.task for run in runs if run.report is not None))
     if len(tasks) > 1:
         yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"
-    yield from task_rules(runs)
     tested = {run.lengths for run in runs}
     if len(tested) > 1:
         common = sorted(set.intersection(*map(set, tested)))

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare import Prepared, planned_block
 from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.execution.store import PlannedSample, StoredRun
+from contextcliff.execution.store import PlannedSample
 from contextcliff.records.report import RunRecord
 from contextcliff.records.search_record import Replay
 from contextcliff.reporting.data_files import StoredSample, stored_samples
@@ -27,6 +27,11 @@ FIRST = "first"
 """The value that names the first job of a sweep."""
 _SEARCH_ENDS = ("max_trials", "resolution")
 """Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
+_OF_PROMPTS = (
+    *("seed", "dataset", "tokenizer", "model.context_window", "sampling.max_tokens"),
+    *("analysis.bins", "analysis.binning"),
+)
+"""Keys besides the task's that decide what the prompts are, and how many."""
 _MOST_KEYS = 3
 _EMPTY = "''"
 
@@ -48,7 +53,7 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
     Raises `ConfigError` for a name that is no run, for files that can't be read, and for a run of another task.
     Raises `RunError` where the first job of the sweep left none.
     """
-    # Imported late, since reading reports loads numpy and more.
+    # Late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, REPORT_NAME, read_run, run_folder
 
@@ -65,8 +70,7 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
             f"{KEY}={FIRST}: the first job of this sweep left no run to stay paired with; see why it failed, or run "
             f"without {KEY}"
         )
-    chooses = invocation.task.traits.chooses_by_answers
-    if chooses:
+    if chooses := invocation.task.traits.chooses_by_answers:
         raise ConfigError(
             f"{KEY}={name}: {chooses} asks what its own pilot points to; two runs ask the same with task.pilot=0"
         )
@@ -81,19 +85,13 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
         configuration=read_parameters(folder / MANIFEST_NAME),
         asked=tuple(stored_samples(folder, asked=f"{KEY}={name}")),
     )
-    if baseline.run.run_id == invocation.identify().run_id:
+    run, task = baseline.run, invocation.task
+    if run.run_id == invocation.identify().run_id:
         return None
-    _require_the_same_task(baseline, invocation, name)
-    return baseline
-
-
-def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str) -> None:
-    task, here = invocation.task, invocation.parameters
-    targets = [each.get("task._target_", "").rpartition(".")[2] for each in (baseline.configuration, here)]
-    if all(targets) and targets[0] != targets[1]:
+    if (run.task_kind or run.task) != task.name:
         raise ConfigError(
-            f"{KEY}={name}: is a run of another task: task={baseline.run.task} there and {invocation.task_name} here; "
-            "give the same task"
+            f"{KEY}={name}: is a run of another task: task={run.task} there and {invocation.task_name} here; give the "
+            "same task"
         )
     # The option itself, `task`, may be another one with the same keys.
     apart = {"", *task.traits.not_asked, *task.traits.idle, *_SEARCH_ENDS}
@@ -104,6 +102,7 @@ def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str
     ]
     if differing:
         raise ConfigError(f"{KEY}={name}: asks something else: {listed(differing)}; give the same")
+    return baseline
 
 
 def different_keys(configuration: Mapping[str, str], invocation: Invocation, *prefixes: str) -> tuple[str, ...]:
@@ -128,11 +127,10 @@ def listed(differences: Sequence[str]) -> str:
     return ", ".join(differences[:_MOST_KEYS]) + (f" and {more} more" if more > 0 else "")
 
 
-def with_replay(invocation: Invocation, identity: Identity, prepared: Prepared, baseline: Baseline | None) -> Prepared:
+def with_replay(invocation: Invocation, prepared: Prepared, baseline: Baseline | None) -> Prepared:
     """The run with the blocks that it asks to stay paired with `baseline`; one without a search asks the same anyway.
 
-    Raises `ConfigError` where a prompt of the baseline is another one here, and says what differs. A plan that counts
-    tokens by an estimate can't tell.
+    Raises `ConfigError` where a prompt of the baseline is another one here, and says what differs.
     """
     if baseline is None:
         return prepared
@@ -153,7 +151,7 @@ def with_replay(invocation: Invocation, identity: Identity, prepared: Prepared, 
         partial=baseline.run.partial,
     )
     keys = replayed_blocks(record)
-    built = (item for key in keys for item in planned_block(prepared, search, identity, key))
+    built = (item for key in keys for item in planned_block(prepared, key))
     _require_the_same_prompts(invocation, prepared, baseline, built)
     return replace(
         prepared,
@@ -184,19 +182,6 @@ def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
     return ()
 
 
-def require_replayed(baseline: Baseline | None, run: StoredRun) -> None:
-    """Raise `ConfigError` where a stored search did not ask what `baseline` rests on: an analysis asks nothing."""
-    if baseline is None or run.facts.search is None:
-        return
-    replay = run.facts.replay
-    if replay is None or replay.run_id != baseline.run.run_id:
-        others = "no other run's samples" if replay is None else f"those of {replay.run_id}"
-        raise ConfigError(
-            f"{KEY}={baseline.run.run_id}: the stored run {run.run_id} asked {others}; run it again with this {KEY} "
-            "(action=run), or leave it out"
-        )
-
-
 def _require_the_same_prompts(
     invocation: Invocation, prepared: Prepared, baseline: Baseline, built: Iterable[PlannedSample]
 ) -> None:
@@ -205,19 +190,11 @@ def _require_the_same_prompts(
         return  # the plan of a run whose tokenizer is not at hand
     here = {item.sample.sample_id: item.prompt_sha256 for item in built}
     others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
-    if not others:
-        return
-    # What the prompts are made of, where that differs; else what can decide how many there are.
-    recorded = baseline.configuration
-    why = different_keys(recorded, invocation, "seed", "dataset", "tokenizer")
-    if tokenizer != there:
-        why += (f"the tokenizer {there} there and {tokenizer} here",)
-    why = why or different_keys(
-        recorded, invocation, "model.context_window", "sampling.max_tokens", "analysis.bins", "analysis.binning"
-    )
-    way_out = (
-        f": {listed(why)}; give the same, or take another run" if why else "; run that one again with this version"
-    )
-    raise ConfigError(
-        f"{KEY}={baseline.run.run_id}: {others:,} of its {len(baseline.asked):,} prompts are other ones here{way_out}"
-    )
+    if others:
+        why = different_keys(baseline.configuration, invocation, *_OF_PROMPTS)
+        if tokenizer != there:
+            why += (f"the tokenizer {there} there and {tokenizer} here",)
+        given = f": {listed(why)}; give the same, or take another run" if why else "; run that one again"
+        raise ConfigError(
+            f"{KEY}={baseline.run.run_id}: {others:,} of its {len(baseline.asked):,} prompts are other ones here{given}"
+        )

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.action import Invocation
 from contextcliff.analysis.search import BlockKey, fewest_blocks
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
@@ -30,8 +30,6 @@ _ESTIMATED = (
     "the model's tokens could not be matched with the text, only counted: prompts may be a few tokens shorter than "
     "asked for, and needles a few tokens from their depth"
 )
-
-
 _ASSUMED_WINDOW = 131_072
 _NO_WINDOW = (
     f"the server tells no window: one of {_ASSUMED_WINDOW:,} tokens was assumed, and what it refuses as too long ends "
@@ -50,6 +48,7 @@ class Prepared:
     documents: Mapping[str, Document]
     materials: Materials
     """What the samples were built from."""
+    respondent: Respondent
     served: str | None
     """The model's name as a server reports it."""
     search: PreparedSearch | None = None
@@ -80,18 +79,14 @@ def deployment(invocation: Invocation) -> Deployment:
 
 
 def prepare(
-    invocation: Invocation,
-    identity: Identity,
-    *,
-    own: Tokenizer | None,
-    served: Served,
-    estimate: Tokenizer | None = None,
+    invocation: Invocation, *, own: Tokenizer | None, served: Served, estimate: Tokenizer | None = None
 ) -> Prepared:
     """Build the samples in the order of sending, by the tokenizer chosen, or by `estimate` where none can be loaded.
 
     Raises `ConfigError`, `RunError`.
     """
     missed: list[str] = []
+    identity = invocation.identify()
     task, window = invocation.task, invocation.window(detected=served.window)
     if window is None and task.traits.lengths_given:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
@@ -144,7 +139,7 @@ def prepare(
             engine=invocation.engine.name,
             context_window=window,
             tokenizer=tokenizer.name,
-            dataset=_named(invocation.dataset_name, corpus, built.samples),
+            dataset=invocation.dataset_name,
             texts=_texts(corpus, built.samples),
             task_option=invocation.task_name,
             dataset_option=invocation.dataset_name,
@@ -187,6 +182,7 @@ def prepare(
         planned=planned_samples(built, corpus, identity.respondent, served=served.model),
         documents=_by_id(corpus),
         materials=materials,
+        respondent=identity.respondent,
         served=served.model,
         search=search,
     )
@@ -207,24 +203,17 @@ def _filler(invocation: Invocation, corpus: Corpus, context_budget: ContextBudge
     return Synthetic().corpus(tokens=tokens, seed=invocation.seed, count=traits.texts).documents
 
 
-def check_search(invocation: Invocation) -> None:
-    """Raise `ConfigError` for a search that could decide nothing, before a store is opened or a server asked."""
-    if invocation.task.traits.is_searched:
-        search_rule(invocation)
-
-
 def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis
     return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.traits.relative_by_default))
 
 
-def planned_block(
-    prepared: Prepared, search: PreparedSearch, identity: Identity, key: BlockKey
-) -> tuple[PlannedSample, ...]:
+def planned_block(prepared: Prepared, key: BlockKey) -> tuple[PlannedSample, ...]:
     """One block of a search with its controls, in the order of sending."""
-    block = search.blocks.block(key.context_tokens, key.index)
-    return planned_samples(block, prepared.materials.corpus, identity.respondent, served=prepared.served)
+    assert prepared.search is not None
+    block = prepared.search.blocks.block(key.context_tokens, key.index)
+    return planned_samples(block, prepared.materials.corpus, prepared.respondent, served=prepared.served)
 
 
 def planned_samples(
@@ -262,20 +251,11 @@ def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSam
     return sum(item.sample.is_ordinary and item.key not in absent for item in planned)
 
 
-def _named(name: str, corpus: Corpus, samples: Sequence[Sample]) -> str:
-    """The titles of the texts that prompts are cut from; the name of a question set and its size."""
-    return f"{name}: {_texts(corpus, samples)}" if corpus.questions else ", ".join(_titles(corpus, samples))
-
-
 def _texts(corpus: Corpus, samples: Sequence[Sample]) -> str:
     """The first titles of the texts that prompts are cut from; the size of a question set."""
     if corpus.questions:
         return f"{len(corpus.documents):,} documents, {len(corpus.questions):,} questions"
-    titles = _titles(corpus, samples)
+    used = {sample.document_id for sample in samples}
+    titles = list(dict.fromkeys(text.title for text in corpus.documents if text.document_id in used))
     more = len(titles) - _MOST_TITLES
     return ", ".join(titles[:_MOST_TITLES]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _titles(corpus: Corpus, samples: Sequence[Sample]) -> tuple[str, ...]:
-    used = {sample.document_id for sample in samples}
-    return tuple(dict.fromkeys(document.title for document in corpus.documents if document.document_id in used))

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from contextcliff.reporting.page.excerpts import Excerpt
     from contextcliff.tracking.live import LiveRun
 
-_PLACES = ("tracking", "output_dir")
-"""What says where runs lie and where they are tracked."""
-
 
 def report(run: RunState) -> Path:
     """Write, show and track the report of a run; returns its folder.
@@ -117,8 +114,7 @@ def report(run: RunState) -> Path:
         beside=() if curves is None else (curves,),
         interrupted=run.stop in ("interrupted", "terminated"),
     )
-    if _upload(invocation, tracked, run.live.hand_over()) and invocation.reporting.prints and place is None:
-        _show_leaderboard(invocation)
+    _upload(invocation, tracked, run.live.hand_over())
     _show(invocation, made, folder, cap_again=True)
     return folder
 
@@ -263,12 +259,14 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
     search = analysis.finding(Search)
     if length is None or length.n_unscored or (search is not None and search.is_open):
         return command_line(asked)
-    here = [item.sample.trial for item in scored if item.sample.context_tokens == limit.at_tokens]
+    if not key:
+        return ""
     value: object = length.n_items + (limit.more or length.n_items)
     if key == "task.trials":
+        here = [item.sample.trial for item in scored if item.sample.context_tokens == limit.at_tokens]
         trials = math.ceil((length.n_samples + (limit.more or length.n_samples)) * len(set(here)) / len(here))
         value = "auto" if cap.limited_by == "quality" else trials
-    return command_line([*(each for each in asked if key_of(each) != key), f"{key}={value}"]) if key else ""
+    return command_line([*(each for each in asked if key_of(each) != key), f"{key}={value}"])
 
 
 def command_line(overrides: Sequence[str]) -> str:
@@ -298,33 +296,28 @@ def _show(invocation: Invocation, report: Report, folder: Path, *, cap_again: bo
         render_console(report, console=console, folder=folder, tracking_command=command, html=html, language=language)
 
 
-def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> bool:
-    """Whether the tracker has the run; where it fails, a warning says how to upload it later."""
+def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> None:
+    """Track a run, and say where all runs are side by side; a failure is a warning that says how to upload later."""
     from contextcliff.reporting.progress import phase
 
     if (tracker := invocation.tracking.mlflow) is None:
-        return False
+        return
     try:
         with phase("uploading the run", shown=invocation.reporting.progress):
             tracker.log(tracked, live=live)
     except TrackingError as error:
-        places = [item for item in invocation.overrides if group_of(item) in _PLACES]
+        places = [item for item in invocation.overrides if group_of(item) in ("tracking", "output_dir")]
         later = f"upload them later with: {command_line(['action=gather', *places])}"
         tell(f"warning: {error}; the results in {tracked.folder} are complete; {later}")
-        return False
-    return True
-
-
-def _show_leaderboard(invocation: Invocation) -> None:
-    """Where the page of the tracker has all runs side by side."""
-    tracker = invocation.tracking.mlflow
-    try:
-        address = None if tracker is None else tracker.leaderboard()
-    except TrackingError as error:
-        tell(f"warning: {error}")
         return
-    if address is not None:
-        sys.stdout.write(f"LEADERBOARD OF ALL RUNS (contextcliff ui opens it)\n  {address}\n")
+    if invocation.reporting.prints and invocation.place is None:
+        try:
+            address = tracker.leaderboard()
+        except TrackingError as error:
+            tell(f"warning: {error}")
+        else:
+            if address is not None:
+                sys.stdout.write(f"LEADERBOARD OF ALL RUNS (contextcliff ui opens it)\n  {address}\n")
 
 
 def require_cap(run: RunState, folder: Path) -> None:

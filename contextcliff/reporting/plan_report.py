@@ -121,7 +121,6 @@ def _courses(plan: Plan, search: SearchCourse) -> Sequence[Column]:
         for name, size in (
             ("1 at every length", plan.least),
             (f"{search.score:.2f} at every length", expected),
-            (f"{search.score:.2f}, from {search.falls_at_tokens:,} on {search.falls_to:.2f}", search.if_it_falls),
             ("at worst", plan.most),
         )
         if size is not None

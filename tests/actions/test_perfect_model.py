@@ -59,7 +59,7 @@ ASKED = [
 async def answered(invocation: Invocation) -> tuple[Prepared, list[ScoredSample]]:
     """Every sample that the run asks for, with the answers of a model that is always right."""
     async with invocation.engine.open(deployment(invocation)) as session:
-        prepared = prepare(invocation, invocation.identify(), own=session.tokenizer, served=session.served)
+        prepared = prepare(invocation, own=session.tokenizer, served=session.served)
         if prepared.search is None:
             samples = [item.sample for item in prepared.planned if item.sample.is_ordinary]
             return prepared, [right(sample) for sample in samples]

@@ -69,7 +69,7 @@ def built(*overrides: str) -> Invocation:
 
 async def _prepared(invocation: Invocation) -> Prepared:
     async with invocation.engine.open(deployment(invocation)) as session:
-        return prepare(invocation, invocation.identify(), own=session.tokenizer, served=session.served)
+        return prepare(invocation, own=session.tokenizer, served=session.served)
 
 
 def warned(*overrides: str) -> str | None:

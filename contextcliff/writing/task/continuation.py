@@ -36,7 +36,6 @@ from contextcliff.writing.task.continuation_contexts import (
     reaches,
 )
 from contextcliff.writing.task.continuation_scoring import (
-    answer_figures,
     compared_sentences,
     score_continuation,
 )
@@ -224,9 +223,6 @@ class Continuation(Task):
     def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
         characters = round(fmean(len(text.strip()) for text in texts))
         return author_z(document.text, document.language, self.familiar(), characters)
-
-    def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:
-        return answer_figures(details)
 
     @property
     def _before(self) -> str:
