@@ -292,7 +292,6 @@ class RunState:
     store: Store
     run_id: str
     live: LiveTracking
-    """What the tracker hears before there is a report."""
     # Of `send`:
     prepared: Prepared | None = None
     scorer: Scorer | None = None
@@ -313,12 +312,10 @@ class RunState:
     errors: Mapping[str, int] = field(init=False)
     """Failed attempts by their kind, those that were tried again included."""
     documents: Mapping[str, Document] = field(init=False)
-    """Those that are kept with the run."""
     scored: tuple[ScoredSample, ...] = field(init=False)
     """Every ordinary answer, with the judge's rating."""
     controls: tuple[ScoredSample, ...] = field(init=False)
     ratings: Ratings | None = field(init=False)
-    """None where no judge was asked."""
     # Of `analyse`:
     analysis: Analysis = field(init=False)
     counts: Counts = field(init=False)

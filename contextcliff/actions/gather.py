@@ -8,7 +8,7 @@ from pathlib import Path
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweeps import upload_sweeps
+from contextcliff.actions.track import upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
 from contextcliff.execution.merging import merge_store
 from contextcliff.execution.store import STORE_NAME, Store

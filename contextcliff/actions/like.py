@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare import Prepared, planned_block
 from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.execution.store import PlannedSample
 from contextcliff.records.report import RunRecord
 from contextcliff.records.search_record import Replay
 from contextcliff.reporting.data_files import StoredSample, stored_samples
@@ -134,30 +133,31 @@ def with_replay(invocation: Invocation, prepared: Prepared, baseline: Baseline |
     """
     if baseline is None:
         return prepared
-    search = prepared.search
-    if search is None:
-        _require_the_same_prompts(invocation, prepared, baseline, prepared.planned)
-        return prepared
-    asked = Counter(sample.context_tokens for sample in baseline.asked)
-    longest, most = max(asked, default=0), search.plan.lengths[-1]
-    if longest > most:
-        raise ConfigError(
-            f"{KEY}={baseline.run.run_id}: asked {longest:,} tokens, and the longest length here is {most:,}; give the "
-            "same lengths in tokens with task.lengths"
-        )
-    record = Replay(
-        run_id=baseline.run.run_id,
-        blocks={length: math.ceil(asked[length] / search.plan.block) for length in sorted(asked)},
-        partial=baseline.run.partial,
-    )
-    keys = replayed_blocks(record)
-    built = (item for key in keys for item in planned_block(prepared, key))
-    _require_the_same_prompts(invocation, prepared, baseline, built)
-    return replace(
-        prepared,
-        search=replace(search, replayed=keys),
-        run=replace(prepared.run, facts=replace(prepared.run.facts, replay=record)),
-    )
+    search, there, run, record = prepared.search, baseline.run, prepared.run, None
+    named, built = f"{KEY}={there.run_id}", prepared.planned
+    if search is not None:
+        asked = Counter(sample.context_tokens for sample in baseline.asked)
+        longest, most = max(asked, default=0), search.plan.lengths[-1]
+        if longest > most:
+            raise ConfigError(
+                f"{named}: asked {longest:,} tokens, and the longest length here is {most:,}; give the same lengths in "
+                "tokens with task.lengths"
+            )
+        blocks = {length: math.ceil(asked[length] / search.plan.block) for length in sorted(asked)}
+        record = Replay(run_id=there.run_id, blocks=blocks, partial=there.partial)
+        search = replace(search, replayed=replayed_blocks(record))
+        built = tuple(item for key in search.replayed for item in planned_block(prepared, key))
+    here = {item.sample.sample_id: item.prompt_sha256 for item in built}
+    others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
+    same_tokenizer = run.facts.tokenizer == there.tokenizer
+    # A plan whose tokenizer is not at hand can't tell.
+    if others and (same_tokenizer or not isinstance(prepared.materials.tokenizer, WordTokenizer)):
+        why = different_keys(baseline.configuration, invocation, *_OF_PROMPTS)
+        if not same_tokenizer:
+            why += (f"the tokenizer {there.tokenizer} there and {run.facts.tokenizer} here",)
+        given = f": {listed(why)}; give the same, or take another run" if why else "; run that one again"
+        raise ConfigError(f"{named}: {others:,} of its {len(baseline.asked):,} prompts are other ones here{given}")
+    return replace(prepared, search=search, run=replace(run, facts=replace(run.facts, replay=record)))
 
 
 def replayed_blocks(record: Replay | None) -> tuple[BlockKey, ...]:
@@ -180,21 +180,3 @@ def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
     if invocation.like == "":
         return (f"{KEY}={FIRST}: the first job has not run yet, and what it will ask is not counted here",)
     return ()
-
-
-def _require_the_same_prompts(
-    invocation: Invocation, prepared: Prepared, baseline: Baseline, built: Iterable[PlannedSample]
-) -> None:
-    there, tokenizer = baseline.run.tokenizer, prepared.run.facts.tokenizer
-    if isinstance(prepared.materials.tokenizer, WordTokenizer) and tokenizer != there:
-        return  # the plan of a run whose tokenizer is not at hand
-    here = {item.sample.sample_id: item.prompt_sha256 for item in built}
-    others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
-    if others:
-        why = different_keys(baseline.configuration, invocation, *_OF_PROMPTS)
-        if tokenizer != there:
-            why += (f"the tokenizer {there} there and {tokenizer} here",)
-        given = f": {listed(why)}; give the same, or take another run" if why else "; run that one again"
-        raise ConfigError(
-            f"{KEY}={baseline.run.run_id}: {others:,} of its {len(baseline.asked):,} prompts are other ones here{given}"
-        )

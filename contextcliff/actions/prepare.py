@@ -52,7 +52,7 @@ class Prepared:
     served: str | None
     """The model's name as a server reports it."""
     search: PreparedSearch | None = None
-    """What a search of the cap asks beyond the first blocks, which are `planned`; None: `planned` is all."""
+    """What a search of the cap asks beyond the first blocks, which are `planned`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,55 +130,50 @@ def prepare(
     else:
         invocation.analysis.require_no_search()
         built = task.build(materials)
-    run = StoredRun(
-        run_id=identity.run_id,
-        fingerprint=identity.fingerprint,
-        label=invocation.label,
-        facts=RunFacts(
-            model=invocation.model.name or served.model or invocation.model_name,
-            engine=invocation.engine.name,
-            context_window=window,
-            tokenizer=tokenizer.name,
-            dataset=invocation.dataset_name,
-            texts=_texts(corpus, built.samples),
-            task_option=invocation.task_name,
-            dataset_option=invocation.dataset_name,
-            # Bins that documents were drawn for: another analysis draws none again.
-            drawn=DrawnBins(bins=invocation.analysis.bins, binning=invocation.analysis.binning)
-            if any(sample.bin is not None for sample in built.samples)
-            else None,
-            # A search says at its end how all the samples were made that it asked for.
-            notes=(
-                *((_NO_WINDOW,) if window is None else ()),
-                *task.length_notes(context_budget),
-                *missed,
-                *((_ESTIMATED,) if getattr(tokenizer, "has_estimated", False) else ()),
-                *corpus.notes,
-                *(built.notes if plan is None else ()),
-            ),
-            audit=built.audit,
-            server=served.lines,
-            api=("completions" if served.plain else "chat") if served.lines else "",
-            search=plan,
-            cache=replace(
-                cache_facts(
-                    invocation.model,
-                    invocation.kv_policy.computed_in(invocation.engine.cache_type),
-                    invocation.engine.memory,
-                    shown=invocation.kv_policy.shown,
-                    window_batch=invocation.engine.window_batch,
-                ),
-                in_use=served.cache,
-                as_started=invocation.cache_as_started,
-            ),
-            positions=positions_of(invocation.model.rope, served.positions),
-            own_tokenizer=sources.is_own(tokenizer),
-            control_tokens=marks.counts or None,
-            keeps_control_tokens=bool(marks.counts) and invocation.control_tokens == "keep",
+    facts = RunFacts(
+        model=invocation.model.name or served.model or invocation.model_name,
+        engine=invocation.engine.name,
+        context_window=window,
+        tokenizer=tokenizer.name,
+        dataset=invocation.dataset_name,
+        texts=_texts(corpus, built.samples),
+        task_option=invocation.task_name,
+        dataset_option=invocation.dataset_name,
+        # Bins that documents were drawn for: another analysis draws none again.
+        drawn=DrawnBins(bins=invocation.analysis.bins, binning=invocation.analysis.binning)
+        if any(sample.bin is not None for sample in built.samples)
+        else None,
+        # A search says at its end how all the samples were made that it asked for.
+        notes=(
+            *((_NO_WINDOW,) if window is None else ()),
+            *task.length_notes(context_budget),
+            *missed,
+            *((_ESTIMATED,) if getattr(tokenizer, "has_estimated", False) else ()),
+            *corpus.notes,
+            *(built.notes if plan is None else ()),
         ),
+        audit=built.audit,
+        server=served.lines,
+        api=("completions" if served.plain else "chat") if served.lines else "",
+        search=plan,
+        cache=replace(
+            cache_facts(
+                invocation.model,
+                invocation.kv_policy.computed_in(invocation.engine.cache_type),
+                invocation.engine.memory,
+                shown=invocation.kv_policy.shown,
+                window_batch=invocation.engine.window_batch,
+            ),
+            in_use=served.cache,
+            as_started=invocation.cache_as_started,
+        ),
+        positions=positions_of(invocation.model.rope, served.positions),
+        own_tokenizer=sources.is_own(tokenizer),
+        control_tokens=marks.counts or None,
+        keeps_control_tokens=bool(marks.counts) and invocation.control_tokens == "keep",
     )
     return Prepared(
-        run=run,
+        run=StoredRun(run_id=identity.run_id, fingerprint=identity.fingerprint, label=invocation.label, facts=facts),
         planned=planned_samples(built, corpus, identity.respondent, served=served.model),
         documents=_by_id(corpus),
         materials=materials,

@@ -17,8 +17,7 @@ from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import REQUIRE
 from contextcliff.actions.analyse import price_left_out, rule_of_invocation
 from contextcliff.actions.override_keys import group_of, key_of
-from contextcliff.actions.sweeps import row_of
-from contextcliff.actions.track import provenance
+from contextcliff.actions.track import provenance, row_of
 from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import GateFailed, tell
 from contextcliff.execution.store import PlannedSample, StoredRun, facts_to_strings
@@ -34,7 +33,6 @@ from contextcliff.tracking.tracker import Tracked, TrackingError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from contextcliff.findings.finding import FinishedRun
     from contextcliff.reporting.page.excerpts import Excerpt
     from contextcliff.tracking.live import LiveRun
 
@@ -54,22 +52,23 @@ def report(run: RunState) -> Path:
         write_contexts,
         write_text,
     )
+    from contextcliff.reporting.figures.report_figures import draw_figures
     from contextcliff.reporting.figures.run_curves import draw_curves
-    from contextcliff.reporting.files import samples_table, stale_files, write_report_files
+    from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_report_files
+    from contextcliff.reporting.page.report_page import write_pages
+    from contextcliff.reporting.progress import phase
     from contextcliff.reporting.stored_reports import folder_of, stored_reports, told_passed_over
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 
     invocation, place, made = run.invocation, run.invocation.place, report_of(run)
-    experiment = invocation.experiment
+    experiment, settings = invocation.experiment, invocation.reporting
     folder = folder_of(made, experiment=experiment)
-    # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
-    beside = stored_reports(experiment) if place is None else None
     # With the task's name as the report has it: sample ids go by its kind, so that equal questions pair.
     counted, controls, replayed = (
         tuple(replace(item, sample=replace(item.sample, task=made.run.task)) for item in each)
         for each in (run.counted, run.controls, run.replayed)
     )
-    table = samples_table(counted, replayed=replayed)
+    table, dpi, shown = samples_table(counted, replayed=replayed), settings.figure_dpi, settings.progress
     finished = FinishedRun(report=made, scored=counted, parameters=invocation.parameters)
     with replacing_together(folder, stale=stale_files(made)) as new:
         write_report_files(
@@ -78,7 +77,7 @@ def report(run: RunState) -> Path:
             controls=controls,
             manifest=manifest_of(invocation, run.stored, run.planned, run.documents),
             folder=new,
-            figures=invocation.reporting.figure_dpi is not None,
+            figures=dpi is not None,
         )
         if invocation.told is None:  # else what was composed is the analysis alone
             write_text(path=new / "config.yaml", text=invocation.composed)
@@ -87,21 +86,27 @@ def report(run: RunState) -> Path:
             texts = run.prepared.documents
             sent = ((item.sample.sample_id, render(item.sample.recipe, texts)) for item in run.planned)
             kept = write_contexts(sent, path=new / CONTEXTS_NAME)
-        prompts = read_contexts(kept)
-        _draw(invocation, finished, _excerpts(run, counted, folder=folder, new=new), prompts, folder=new)
+        prompts, excerpts = read_contexts(kept), _excerpts(run, folder=folder, new=new)
+        figures: Mapping[str, Figure] = {}
+        if dpi is not None:
+            with phase("drawing the figures", shown=shown):
+                figures = draw_figures(made, folder=new / FIGURES, dpi=dpi)
+        if settings.html:
+            with phase("writing the report's page", shown=shown):
+                write_pages(finished, excerpts=excerpts, prompts=prompts, figures=figures, folder=new)
     # Only now: a reader that goes away (`| head`) ends the command here, and the files are in place.
     _show(invocation, made, folder)
     curves, row = None, None
-    if beside is not None:
-        suffix, dpi = folder.name.removeprefix(made.run.run_id), invocation.reporting.figure_dpi
+    if place is None:
+        # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
+        beside, suffix = stored_reports(experiment), folder.name.removeprefix(made.run.run_id)
         curves = draw_curves(made, folder=experiment, dpi=dpi, beside=beside.found, suffix=suffix)
-    if place is not None:
+        if beside.passed_over:
+            tell(f"warning: {told_passed_over(beside.passed_over)}")
+    else:
         row = row_of(made, place, folder=folder.name)
         write_row(sweep_folder(experiment, place.sweep_id), row)
     invocation.on_reported(folder)
-    # One that was in this report's place is gone.
-    if beside is not None and (others := {f: why for f, why in beside.passed_over.items() if f.parent != folder}):
-        tell(f"warning: {told_passed_over(others)}")
     tracked = Tracked(
         report=made,
         folder=folder,
@@ -119,48 +124,20 @@ def report(run: RunState) -> Path:
     return folder
 
 
-def _draw(
-    invocation: Invocation,
-    run: FinishedRun,
-    excerpts: Mapping[str, tuple[Excerpt, ...]],
-    prompts: Mapping[str, str],
-    *,
-    folder: Path,
-) -> None:
-    """The figures and the page."""
-    from contextcliff.reporting.figures.report_figures import draw_figures
-    from contextcliff.reporting.files import FIGURES
-    from contextcliff.reporting.page.report_page import write_pages
-    from contextcliff.reporting.progress import phase
-
-    shown, dpi = invocation.reporting.progress, invocation.reporting.figure_dpi
-    figures: Mapping[str, Figure] = {}
-    if dpi is not None:
-        with phase("drawing the figures", shown=shown):
-            figures = draw_figures(run.report, folder=folder / FIGURES, dpi=dpi)
-    if invocation.reporting.html:
-        with phase("writing the report's page", shown=shown):
-            write_pages(run, excerpts=excerpts, prompts=prompts, figures=figures, folder=folder)
-
-
-def _excerpts(
-    run: RunState, counted: Sequence[ScoredSample], *, folder: Path, new: Path
-) -> dict[str, tuple[Excerpt, ...]]:
+def _excerpts(run: RunState, *, folder: Path, new: Path) -> dict[str, tuple[Excerpt, ...]]:
     """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later.
 
     Another rule has a folder of its own beside the run's.
     """
     from contextcliff.reporting.page.excerpts import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
 
-    kept: dict[str, tuple[Excerpt, ...]] = {}
-    if run.prepared is None:
-        kept = read_excerpts((folder / EXCERPTS_NAME, folder.parent / run.stored.run_id / EXCERPTS_NAME))
-    texts = {**run.documents, **({} if run.prepared is None else run.prepared.documents)}
-    samples = (item.sample for item in counted)
-    found = {each.sample_id: kept.get(each.sample_id) or excerpts_of(each, texts) for each in samples}
+    samples = [item.sample for item in run.counted]
     if run.prepared is not None:
+        found = {each.sample_id: excerpts_of(each, run.prepared.documents) for each in samples}
         write_excerpts(found, path=new / EXCERPTS_NAME)
-    return found
+        return found
+    kept = read_excerpts((folder / EXCERPTS_NAME, folder.parent / run.stored.run_id / EXCERPTS_NAME))
+    return {each.sample_id: kept.get(each.sample_id) or excerpts_of(each, run.documents) for each in samples}
 
 
 def report_of(run: RunState) -> Report:

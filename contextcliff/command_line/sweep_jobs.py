@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed, overrides_by_key
-from contextcliff.actions.sweeps import row_without_report
+from contextcliff.actions.track import row_without_report
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, full_disk, tell
 from contextcliff.execution.signals import JOBS_FOLDER
 from contextcliff.records.kv_cache import shown_policy

@@ -10,7 +10,7 @@ from contextcliff.annotation.judge import Judge
 from contextcliff.engines.simulated import Simulated
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from tests.actions.test_stopped_run import Rating
+from tests.actions.test_run import Rating
 from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
 from tests.engines.fake_server import serving
 from tests.tasks.needles import build, niah, said

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from contextcliff.actions.sweeps import row_of
+from contextcliff.actions.track import row_of
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.figures.run_curves import curves_figure, sweep_curves_figure
