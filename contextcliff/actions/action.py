@@ -225,10 +225,7 @@ class Identity:
 
 
 def settled(invocation: Invocation, store: Store) -> Invocation:
-    """The invocation with the model that will answer, so that two models of one address are two runs.
-
-    May fetch weights and ask the server. Raises `ConfigError`, `RunError`.
-    """
+    """The invocation with the model that will answer: two models of one address are two runs. May ask the server."""
     model = invocation.engine.settle(invocation.model)
     if model.name is None or model.name == invocation.model.name:
         return invocation
@@ -249,10 +246,7 @@ def require_the_same(asked: Invocation, settled: Invocation) -> None:
 
 
 def stored(invocation: Invocation, store: Store) -> Invocation:
-    """The invocation with the model whose run is stored, found without a server.
-
-    Raises `ConfigError` where runs of several models are.
-    """
+    """The invocation with the model whose run is stored, found without a server; refuses runs of several models."""
     known = invocation.engine.known(invocation.model)
     if known is None or known.model is not None:
         return invocation

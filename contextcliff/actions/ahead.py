@@ -70,10 +70,7 @@ class Ahead:
         return NOTHING if judge is None else Cost(tokens=judge.prompt_tokens + judge.completion_tokens, usd=judge.usd)
 
     def refuse_beyond_budget(self) -> None:
-        """Raise `OverBudgetError` where the run and its judge could take more than the budget.
-
-        A search may stop at its budget: it is refused only where not even a perfect model would come to its end.
-        """
+        """Raise `OverBudgetError` where the run, or the search of a perfect model, could take more than the budget."""
         what = "this run"
         if self.search is not None:
             replays = ", with what it replays," if self.search.replayed else ""
@@ -95,10 +92,7 @@ class Ahead:
         return cost + self.judging.times(self.search.share(most))
 
     def announce(self) -> None:
-        """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line.
-
-        Before that, that no cap will come, or not the required one; the plan says it too.
-        """
+        """Say what will be tested, and what that takes at least and at most; before that, that no cap will come."""
         invocation, limit_usd = self.invocation, self.meter.limit_usd
         for warning in hopeless(invocation, self.prepared):
             tell(f"warning: {warning}")

@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 
 def analyse(run: RunState) -> None:
-    """Analyse the annotated answers of a run: the cap, and every finding.
-
-    Raises `RunError` where no sample was answered.
-    """
+    """Analyse the annotated answers of a run: the cap, and every finding."""
     from contextcliff.analysis.analyse import analyse as findings_of
     from contextcliff.analysis.analyse import study_of
     from contextcliff.analysis.notes import notes_of_control_tokens
@@ -129,11 +126,7 @@ def _counts(run: RunState) -> Counts:
 
 
 def _usage(run: RunState) -> Usage:
-    """Each generation counts once, whichever samples it answers.
-
-    The judge's tokens stay apart: they are other tokens than the model's, and a run with a judge is compared with one
-    without. Dollars add up.
-    """
+    """Each generation counts once. The judge's tokens stay apart, since they are another model's; dollars add up."""
     pairs = zip(run.planned, run.outcomes, strict=True)
     generations = {item.key: outcome.generation for item, outcome in pairs if outcome.generation is not None}
     own, judged, judge = _took(generations.values(), run.invocation.model.price), None, run.invocation.judge
@@ -170,11 +163,7 @@ _DIGEST_SHOWN = 12
 
 
 def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
-    """Every key of the analysis that counts for this task, those of the task that its identity leaves out, judge and
-    embedder.
-
-    Bins that documents were drawn for are those of the run: no analysis draws again.
-    """
+    """Every key that judges: of the analysis, of the task beside its identity, judge and embedder."""
     task, judge, embedder = invocation.task, invocation.judge, invocation.embedder
     rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
     if rule[_RELATIVE] is None:

@@ -43,10 +43,7 @@ class Calibrate:
             )
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Simulate, print the table, and write `calibration.json`, `.md` and `.png` into `output_dir`/calibration.
-
-        Raises `ConfigError` for an unknown law, and for a threshold that the laws do not lie around.
-        """
+        """Simulate, print the table, and write `calibration.json`, `.md` and `.png` into `output_dir`/calibration."""
         from rich.console import Console
         from rich.progress import track
 

@@ -53,8 +53,8 @@ class Compare:
     gate_on_unknown: bool = False
     """Whether one of which nothing can be told does so too."""
     name: FolderName | None = None
-    """Folder of the comparison, inside `comparisons` of the experiment, for these runs alone. None: `comparison`, and
-    with a number where that holds one of other runs."""
+    """Folder inside `comparisons` of the experiment, in the place of one there. None: `comparison`, and with a number
+    where that holds one of other runs."""
     remeasure: bool = False
     """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures.
 
@@ -68,16 +68,13 @@ class Compare:
             raise ValueError("action.gate_on_unknown=true: widens a gate that is off; add action.gate=true")
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Decide each candidate against the baseline, write and print the comparison.
-
-        Raises `ConfigError` for fewer than two runs, for a baseline among its candidates, for runs that are judged by
-        different rules, and for a name that is another comparison's. Raises `GateFailed` where the gate is closed.
-        """
-        from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
+        """Decide each candidate against the baseline, write and print it. Raises `GateFailed` after all is written."""
+        from contextcliff.reporting.comparison.comparison_output import place_of, render_comparison, write_comparison
 
         published = published_curves(self.published, key="action.published") or invocation.published
         runs, left_out = self._chosen(invocation)
-        folder = self._folder(runs, comparisons=invocation.experiment / "comparisons")
+        comparisons = invocation.experiment / "comparisons"
+        folder = comparisons / self.name if self.name else place_of(runs, comparisons=comparisons)
         confidence = invocation.analysis.confidence
         comparison = _comparison(runs, left_out, name=folder.name, confidence=confidence, margin=self.margin)
         comparison = replace(comparison, published=published)
@@ -123,20 +120,6 @@ class Compare:
         runs, again = judged_alike(runs, invocation)
         return runs, (*left_out, *again)
 
-    def _folder(self, runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
-        from contextcliff.reporting.comparison.comparison_output import place_of, runs_of
-
-        if self.name is None:
-            return place_of(runs, comparisons=comparisons)
-        folder = comparisons / self.name
-        held = runs_of(folder)
-        if held is not None and held != runs_of(runs):
-            raise ConfigError(
-                f"action.name={self.name}: {folder} holds a comparison of other runs; choose another name, or remove "
-                "that folder"
-            )
-        return folder
-
 
 def _latest(invocation: Invocation, base: tuple[ComparedRun, ...]) -> Chosen:
     """A baseline, where one is named, and the latest runs of the task; without one the jobs of the latest sweep."""
@@ -171,10 +154,7 @@ def _comparison(
 
 
 def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
-    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete.
-
-    A candidate goes by its place, from 1: names can be alike.
-    """
+    """Keep the comparison where runs are kept, and say where. Candidates go by place: names can be alike."""
     if (tracker := invocation.tracking.mlflow) is None:
         return None
     tags = {"baseline.name": comparison.baseline.name}
@@ -232,10 +212,7 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
 
 
 def samples_of(run: ComparedRun, *, asked: str) -> Samples:
-    """The samples of a run of ours, those among them that were asked to stay paired.
-
-    Raises `ConfigError` for a file that can't be read, or that lacks what the run's cap is tested on.
-    """
+    """The samples of a run of ours, with those that were asked to stay paired. `asked` names the run in errors."""
     folder = Path(run.source)
     samples = {each.sample_id: each for each in stored_samples(folder, asked=asked)}
     quantity: Quantity = "score" if run.report is None else run.report.analysis.safe_cap.quantity
@@ -301,16 +278,16 @@ def why_no_pairs(baseline: Report, candidate: Report, matching: Matching) -> str
     """The reason, as the end of a sentence: the first fact in which two runs without a scored pair differ."""
     if matching.pairs:
         return "since no pair of samples has both scores"
-    facts = (
-        ("task", baseline.run.task, candidate.run.task),
-        ("dataset", baseline.run.dataset, candidate.run.dataset),
-        ("texts", baseline.run.texts, candidate.run.texts),
-        ("tokenizer", baseline.run.tokenizer, candidate.run.tokenizer),
-        ("caps of", baseline.analysis.safe_cap.quantity, candidate.analysis.safe_cap.quantity),
+    there, here = (
+        {
+            **{name: getattr(report.run, name) for name in ("task", "dataset", "texts", "tokenizer")},
+            "caps of": report.analysis.safe_cap.quantity,
+        }
+        for report in (baseline, candidate)
     )
-    for name, there, own in facts:
-        if there != own:
-            return f"since they were not asked the same: {name} {there} there and {own} here"
+    for name, own in here.items():
+        if there[name] != own:
+            return f"since they were not asked the same: {name} {there[name]} there and {own} here"
     if matching.other_prompt:
         return f"since all {matching.other_prompt:,} samples of one id have other prompts"
     return "since no sample was asked in both"

@@ -32,12 +32,7 @@ _MOST_RUNS, FEWEST = 12, 2
 def named_runs(
     named: Sequence[str], *, key: str, invocation: Invocation, request: ReadingRequest, latest: bool = False
 ) -> tuple[ComparedRun, ...]:
-    """The runs in the order in which they are named, each once and under its run id.
-
-    A name is a run id, a path or a search; a search stands for every run that it finds, or with `latest` for the last
-    of them. `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
-    `ConfigError` for a run that isn't there.
-    """
+    """The runs in the order of their names, each once; a search stands for all it finds, with `latest` for the last."""
     experiment = invocation.experiment
     runs: dict[Path, ComparedRun] = {}
     for name in named:
@@ -63,10 +58,7 @@ def _of_another_tool(given: Path, name: str, *, key: str, request: ReadingReques
 
 
 def run_folder(name: str, invocation: Invocation, *, key: str) -> Path | None:
-    """The folder of a run of ours by its path, its run id or its MLflow id; None if it is no run.
-
-    Raises `ConfigError` that names `key` where the tracker does not give it.
-    """
+    """The folder of a run of ours by its path, its run id or its MLflow id; None if it is no run."""
     if not _TRACKED_ID.fullmatch(name) or Path(name).exists():
         return stored.run_folder(name, invocation.experiment)
     try:
@@ -94,10 +86,7 @@ def _ours(one: StoredReport) -> ComparedRun:
 
 
 def latest_runs(experiment: Path, *, task: str, of_sweep: bool) -> Chosen:
-    """The latest runs of a task, oldest first; with `of_sweep` the jobs of the latest sweep, where it has two.
-
-    A sweep is in the order of its jobs, and gives those of the task or, where it has none, of its first job's.
-    """
+    """The latest runs of a task, oldest first; with `of_sweep` the jobs of the latest sweep, where it has two."""
     found = stored.stored_reports(experiment)
     left_out = [told_passed_over(found.passed_over)] if found.passed_over else []
     by_folder = {one.folder.name: one for one in found.found}
@@ -125,11 +114,7 @@ def is_search(name: str) -> bool:
 
 
 def _searched(search: str, *, key: str, experiment: Path) -> Sequence[StoredReport]:
-    """The stored reports of an experiment that have all these values, the oldest first; one at least.
-
-    A key is a group (`kv_policy`, `model`, `task` …: its option, or the name that the report has) or dotted, as in the
-    run's configuration. Raises `ConfigError` where none matches, with the values that there are.
-    """
+    """The stored reports that have all these values of groups or dotted keys, the oldest first; one at least."""
     wanted = dict(part.split("=", 1) for part in search.split())
     reports = stored.stored_reports(experiment).found
     matching = [one for one in reports if all(value in _values(one, name) for name, value in wanted.items())]
@@ -155,19 +140,13 @@ def _values(one: StoredReport, name: str) -> frozenset[str]:
 
 
 def cap_rule(report: Report) -> Rule:
-    """What makes two caps and scores two different claims.
-
-    Keys by which a finding differs and no score does are left out: its comparison part says what follows from them.
-    """
+    """What makes two caps two different claims; a finding's own keys are left to its comparison part."""
     of_parts = tuple(key for part in parts_with(report.analysis.findings) for key in part.rule_keys)
     return {key: value for key, value in score_rule(rule_of(report)).items() if not key.startswith(of_parts)}
 
 
 def judged_alike(runs: Sequence[ComparedRun], invocation: Invocation) -> Chosen:
-    """The runs, each by the rule of the first where they are of its kind of task, and a sentence for each judged again.
-
-    Raises `ConfigError` for one whose answers are not in the store of `invocation`.
-    """
+    """The runs, those of one kind of task by the rule of the first, and a sentence for each judged again."""
     base, judged, notes = runs[0].report, list[ComparedRun](), list[str]()
     for run in runs:
         keys: tuple[str, ...] = ()

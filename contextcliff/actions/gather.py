@@ -119,11 +119,7 @@ def _render(rows: Sequence[Sequence[str]], remarks: Sequence[str], output_dir: P
 
 
 def _upload(tracker: MLflowTracker, folders: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
-    """Upload every run of these folders that MLflow lacks, into the experiment of its folder's name.
-
-    Returns those uploaded, and why others failed. A run that fails does not keep the others from it; where the tracker
-    can't even be asked, no further one is tried.
-    """
+    """Upload every run that MLflow lacks into its experiment. Returns those uploaded, and why others failed."""
     uploaded, failed = list[Path](), dict[Path, str]()
     jobs: dict[Path, Mapping[str, tuple[SweepPlace, SweepRow]]] = {}
     for place, folder in enumerate(folders):

@@ -47,11 +47,7 @@ class Baseline:
 
 
 def read_baseline(invocation: Invocation) -> Baseline | None:
-    """The run that an invocation stays paired with; None if it names none, or is that run itself.
-
-    Raises `ConfigError` for a name that is no run, for files that can't be read, and for a run of another task.
-    Raises `RunError` where the first job of the sweep left none.
-    """
+    """The run that an invocation stays paired with; None if it names none, or is that run itself."""
     # Late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, REPORT_NAME, read_run, run_folder
@@ -105,11 +101,7 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
 
 
 def different_keys(configuration: Mapping[str, str], invocation: Invocation, *prefixes: str) -> tuple[str, ...]:
-    """`KEY=VALUE there and VALUE here` for each key below these prefixes that both configurations tell otherwise.
-
-    `configuration` is that of a stored run, dotted key to value. The names of classes are left out, since an earlier
-    version may have had them elsewhere.
-    """
+    """`KEY=VALUE there and VALUE here` for each key below these prefixes that a stored run tells otherwise."""
     here = invocation.parameters
     return tuple(
         f"{key}={there or _EMPTY} there and {here[key] or _EMPTY} here"
@@ -127,10 +119,7 @@ def listed(differences: Sequence[str]) -> str:
 
 
 def with_replay(invocation: Invocation, prepared: Prepared, baseline: Baseline | None) -> Prepared:
-    """The run with the blocks that it asks to stay paired with `baseline`; one without a search asks the same anyway.
-
-    Raises `ConfigError` where a prompt of the baseline is another one here, and says what differs.
-    """
+    """The run with the blocks that it asks to stay paired with `baseline`; refuses one with other prompts here."""
     if baseline is None:
         return prepared
     search, there, run, record = prepared.search, baseline.run, prepared.run, None

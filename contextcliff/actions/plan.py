@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from contextcliff.actions.action import Invocation, settled
-from contextcliff.actions.ahead import SCORE, Ahead, Load, SearchAhead, best_case_of, hopeless, load_of
+from contextcliff.actions.ahead import SCORE, Ahead, Load, best_case_of, hopeless, load_of
 from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.like import read_baseline, replay_notes, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, prepare, search_rule, stored_before
@@ -28,6 +28,7 @@ from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
+from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import PositiveFloat, settings
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
@@ -68,11 +69,7 @@ class MakePlan:
         return ExitCode.DONE
 
     def _while_prepared(self, invocation: Invocation, store: Store) -> tuple[Ahead, Plan]:
-        """Prepare the samples and plan with them, while the engine that counts their tokens is open.
-
-        Nothing is fetched. A server is asked only where it can tell more than the configuration does; one that is not
-        up yet is planned for by what the configuration says of it.
-        """
+        """Plan while the engine that counts tokens is open. Nothing is fetched; no server tells what is known."""
         engine, words = invocation.engine, WordTokenizer()
         download, known = engine.download(invocation.model), engine.known(invocation.model)
 
@@ -125,7 +122,6 @@ class MakePlan:
 
 
 def _missing_key(invocation: Invocation) -> tuple[str, ...]:
-    """A plan needs no key; that the run will is said."""
     try:
         invocation.engine.check()
     except ConfigError as error:
@@ -193,7 +189,7 @@ class _Planner:
             most=None if search is None else self._size(search.most),
             memory_gib=memory,
             memory_cap_tokens=None if facts.cache is None or memory is None else memory_cap(facts.cache, memory),
-            search=None if search is None else _course(search),
+            search=None if search is None else _course(search.search.plan),
         )
 
     @cached_property
@@ -301,11 +297,7 @@ class _Planner:
             self.ahead.refuse_beyond_budget()
         except RunError as error:
             yield str(error)
-        else:
-            yield from self._beyond_budget(load, size)
-
-    def _beyond_budget(self, load: Load, size: RunSize) -> Iterator[str]:
-        """The limits that the run is expected to reach."""
+            return
         budget, tokens = self.ahead.invocation.budget, round(load.prompt_tokens + load.completion_tokens)
         ends_there = "; what is decided when the budget is used up is the answer"
         if budget.minutes is not None and size.wall_s is not None and size.wall_s > 60.0 * budget.minutes:
@@ -318,9 +310,9 @@ class _Planner:
             yield f"budget.usd={most}: the run would cost about {dollars(size.usd)}{ends_there}"
 
 
-def _course(search: SearchAhead) -> SearchCourse:
-    plan = search.search.plan
-    return SearchCourse(block=plan.block, most_samples=plan.most_blocks * plan.block, refine=plan.refine, score=SCORE)
+def _course(plan: SearchPlan) -> SearchCourse:
+    most = plan.most_blocks * plan.block
+    return SearchCourse(block=plan.block, most_samples=most, refine=plan.refine, score=SCORE)
 
 
 def _named(chances: Mapping[float, float | None]) -> Mapping[str, float] | None:

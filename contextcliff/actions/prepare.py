@@ -81,10 +81,7 @@ def deployment(invocation: Invocation) -> Deployment:
 def prepare(
     invocation: Invocation, *, own: Tokenizer | None, served: Served, estimate: Tokenizer | None = None
 ) -> Prepared:
-    """Build the samples in the order of sending, by the tokenizer chosen, or by `estimate` where none can be loaded.
-
-    Raises `ConfigError`, `RunError`.
-    """
+    """Build the samples in the order of sending, by the tokenizer chosen, or by `estimate` where none can be loaded."""
     missed: list[str] = []
     identity = invocation.identify()
     task, window = invocation.task, invocation.window(detected=served.window)
@@ -214,10 +211,7 @@ def planned_block(prepared: Prepared, key: BlockKey) -> tuple[PlannedSample, ...
 def planned_samples(
     built: TaskPlan, corpus: Corpus, respondent: Respondent, *, served: str | None
 ) -> tuple[PlannedSample, ...]:
-    """What a task built, in the order of sending and under the keys of the store.
-
-    Samples that one generation answers (rounds at temperature 0) are one piece of evidence, and named so.
-    """
+    """What a task built, in the order of sending. Samples of one key are one piece of evidence, and named so."""
     documents = _by_id(corpus)
     planned = [
         PlannedSample(sample=sample, prompt_sha256=sha256, key=respondent.key(sample, sha256, served=served))
@@ -238,10 +232,7 @@ def _by_id(corpus: Corpus) -> dict[str, Document]:
 
 
 def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSample]) -> int:
-    """Number of ordinary samples that a stored generation answers already.
-
-    Of samples with one key only the first is among the missing, and its generation will answer the others.
-    """
+    """Number of ordinary samples that a stored generation answers; of those of one key only the first is missing."""
     absent = {item.key for item in missing}
     return sum(item.sample.is_ordinary and item.key not in absent for item in planned)
 

@@ -38,12 +38,7 @@ if TYPE_CHECKING:
 
 
 def report(run: RunState) -> Path:
-    """Write, show and track the report of a run; returns its folder.
-
-    While the texts are at hand the prompts are kept where the task asks for it. Local files take the places of an
-    earlier report's all together, before tracking starts; a tracker that fails is a warning with the command that
-    tracks later.
-    """
+    """Write, show and track the report of a run, its files all together and before tracking; returns its folder."""
     from contextcliff.findings.finding import FinishedRun
     from contextcliff.reporting.data_files import (
         CONTEXTS_NAME,
@@ -125,10 +120,7 @@ def report(run: RunState) -> Path:
 
 
 def _excerpts(run: RunState, *, folder: Path, new: Path) -> dict[str, tuple[Excerpt, ...]]:
-    """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later.
-
-    Another rule has a folder of its own beside the run's.
-    """
+    """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later."""
     from contextcliff.reporting.page.excerpts import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
 
     samples = [item.sample for item in run.counted]
@@ -219,11 +211,7 @@ def _notes(run: RunState) -> Iterator[str]:
 
 
 def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[ScoredSample]) -> str:
-    """The command that asks what would decide an undecided run; empty where the run is decided, or none is known.
-
-    It is the same command again where answers are missing; else it asks for more of them. A run that was told of by a
-    folder has none: that may be anybody's.
-    """
+    """The command that asks what would decide an undecided run; empty if decided, unknown, or told of by a folder."""
     cap, limit, key = analysis.safe_cap, analysis.safe_cap.limit, invocation.task.traits.count_key
     if cap.outcome != "undecided" or limit is None or invocation.told is not None:
         return ""
@@ -298,10 +286,7 @@ def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> N
 
 
 def require_cap(run: RunState, folder: Path) -> None:
-    """Raise `GateFailed` where the safe cap is below the required one, or there is none.
-
-    `folder` holds the report that says why.
-    """
+    """Raise `GateFailed` where the safe cap is below the required one; the report in `folder` says why."""
     required, cap = run.invocation.analysis.require_cap, run.analysis.safe_cap
     if required is None or (cap.tokens is not None and cap.tokens >= required):
         return

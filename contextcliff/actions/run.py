@@ -34,10 +34,7 @@ class Run:
     """Executes the task. A generation that is stored is never asked for again."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Return `INTERRUPTED`, `TERMINATED` or `BUDGET_RAN_OUT` with a partial report; what was answered is kept.
-
-        Raises `OverBudgetError` before anything is sent, and `GateFailed` after all is written.
-        """
+        """Return `INTERRUPTED`, `TERMINATED` or `BUDGET_RAN_OUT` with a partial report; may raise `GateFailed`."""
         invocation.identify()  # raises for a policy or weights that the engine can't have
         live = LiveTracking(invocation=invocation)
         with _failures_told(live), Store(invocation.output_dir) as store:

@@ -34,10 +34,7 @@ _Watcher = Callable[[Outcome], str | None]
 
 
 async def send(run: RunState) -> None:
-    """Prepare the samples with the open engine, and send what the store has no answer to.
-
-    Raises `OverBudgetError` before anything is sent.
-    """
+    """Prepare the samples with the open engine, and send what the store has no answer to."""
     invocation, store = run.invocation, run.store
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment(invocation)) as session:
@@ -114,10 +111,7 @@ def has_pilot(prepared: Prepared) -> bool:
 
 
 def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
-    """The pilot and the samples of the bins that it points to, with a note of what was saved.
-
-    The same pilot gives the same choice, so that a run that was stopped goes on where it was.
-    """
+    """The pilot and the samples of the bins that it points to, always the same, with a note of what was saved."""
     from contextcliff.analysis.bins import bins_to_fill
 
     asked = [item for item in prepared.planned if item.sample.pilot]
@@ -232,10 +226,7 @@ def length_watch(
     answered: Iterable[Outcome],
     told: Callable[[int, float, int], None],
 ) -> _Watcher:
-    """Scores the answers of a length, or of a bin where documents have their own, when the last of them is there.
-
-    It says their mean, in which those `answered` before count. `told` hears the mean of a length that the task designs.
-    """
+    """Says the mean of a length, or of a natural bin, at its last answer; `told` hears that of a designed length."""
 
     def place_of(sample: Sample) -> int:
         return sample.context_tokens if sample.bin is None else sample.bin

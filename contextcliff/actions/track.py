@@ -100,10 +100,7 @@ class LiveTracking:
         return run
 
     def fail(self, why: str, *, interrupted: bool = False) -> None:
-        """It ended without a report; nothing after the report is a failure of it.
-
-        A job of a sweep is there as a failed run even where it failed before its first prompt.
-        """
+        """It ended without a report. A job of a sweep is there as a failed run even before its first prompt."""
         if self._finished:
             return
         if self._run is None and self.invocation.place is not None:
@@ -114,10 +111,7 @@ class LiveTracking:
 
 
 def provenance(invocation: Invocation) -> Mapping[str, str]:
-    """`git_commit`, left out where the program is not run from a checkout, and `dataset_digest`.
-
-    Of a run that is read from its folder, what its manifest says.
-    """
+    """`dataset_digest`, and `git_commit` in a checkout; of a run that is read from its folder, its manifest's."""
     if invocation.run_folder is not None:
         return read_provenance(invocation.run_folder / "manifest.json")
     commit, digest = code_commit(), invocation.identify().text_identity[:_DIGEST_SHOWN]
@@ -225,10 +219,7 @@ def track_sweep(
 
 
 def upload_sweeps(tracker: MLflowTracker | None, experiment: Path) -> dict[str, tuple[SweepPlace, SweepRow]]:
-    """Write and upload the sweeps of an experiment's folder; returns place and row of each run folder in its latest.
-
-    Raises `TrackingError`.
-    """
+    """Write and upload the sweeps of an experiment; returns place and row of each run folder in its latest."""
     from contextcliff.reporting.leaderboard import write_leaderboard
 
     jobs: dict[str, tuple[SweepPlace, SweepRow]] = {}
