@@ -96,12 +96,11 @@ class Measured:
 
 
 async def search(invocation: Invocation, folder: Path) -> tuple[RunState, SearchSource]:
-    identity = invocation.identify()
     with Store(folder) as store:
         live = LiveTracking(invocation=invocation)
-        run = RunState(invocation=invocation, store=store, run_id=identity.run_id, live=live)
+        run = RunState(invocation=invocation, store=store, run_id=invocation.identify().run_id, live=live)
         async with invocation.engine.open(deployment(invocation)) as session:
-            prepared = run.prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
+            prepared = run.prepared = prepare(invocation, own=session.tokenizer, served=session.served)
             run.scorer = Scorer(invocation.task, [item.sample for item in prepared.planned])
             source = search_of(run, prepared, run.scorer)
             assert source is not None

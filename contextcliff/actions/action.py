@@ -53,7 +53,7 @@ class Action(Protocol):
     """What one invocation does; a dataclass in `conf/action/`."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Do it. Raises `ContextCliffError`, whose text is the one line that the user reads."""
+        """Raises `ContextCliffError`, whose text is the one line that the user reads."""
         ...
 
 
@@ -87,7 +87,7 @@ class Invocation:
     overrides: tuple[str, ...]
     """The command line that composed it."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """The option chosen in each group, as `task` to `niah_static`; none where no command line chose one."""
+    """The option chosen in each group, as `task` to `niah_static`."""
     like: str | None = None
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
     beyond_window: Literal["refuse", "fit"] = "refuse"
@@ -101,8 +101,7 @@ class Invocation:
     told: RunRecord | None = None
     """What the report in `run_folder` says of the run, to be shown."""
     analysis_of: Callable[[Path, Mapping[str, str]], Invocation] | None = None
-    """The analysis of the run in a folder by another rule; raises `ConfigError`. None where nothing composes, as in
-    tests."""
+    """The analysis of the run in a folder by another rule; raises `ConfigError`. None where nothing composes."""
     on_planned: Callable[[Plan], None] = lambda _: None
     """Hears a plan as soon as it is written."""
     place: SweepPlace | None = None
@@ -111,7 +110,7 @@ class Invocation:
     """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
 
     def window(self, *, detected: int | None = None) -> int | None:
-        """The smaller of the model's window and the server's; None while neither is known."""
+        """The smaller of the model's window and the server's; None if unknown."""
         return min((window for window in (self.model.context_window, detected) if window is not None), default=None)
 
     def context_budget(self, window: int) -> ContextBudget:
@@ -183,9 +182,9 @@ class Invocation:
         kept = {} if self.control_tokens == "spell" else {"control_tokens": self.control_tokens}
         dataset, asked = {**self.dataset.identity(), **kept}, dict(self.task.identity())
         most = [self.model.most_lengths] if self.model.most_lengths and asked.get("lengths") == "auto" else []
+        answers = [dict(respondent.identity), asdict(self.sampling)]
         fingerprint = digest_of(
-            dict(respondent.identity),
-            asdict(self.sampling),
+            *answers,
             asked,
             dataset,
             [type(self.tokenizer).__name__, self.tokenizer.name],
@@ -205,7 +204,7 @@ class Invocation:
         )
         return Identity(
             respondent=respondent,
-            family=digest_of(dict(respondent.identity), asdict(self.sampling), self.label, dataset),
+            family=digest_of(*answers, self.label, dataset),
             fingerprint=fingerprint,
             run_id="-".join(folder_name(part) for part in parts if part),
             text_identity=digest_of(dataset),
@@ -225,10 +224,7 @@ class Identity:
 
 
 def settled(invocation: Invocation, store: Store) -> Invocation:
-    """The invocation with the model that will answer, so that two models of one address are two runs.
-
-    May fetch weights and ask the server. Raises `ConfigError`, `RunError`.
-    """
+    """The invocation with the model that will answer: two models of one address are two runs. May ask the server."""
     model = invocation.engine.settle(invocation.model)
     if model.name is None or model.name == invocation.model.name:
         return invocation
@@ -249,25 +245,20 @@ def require_the_same(asked: Invocation, settled: Invocation) -> None:
 
 
 def stored(invocation: Invocation, store: Store) -> Invocation:
-    """The invocation with the model whose run is stored, found without a server.
-
-    Raises `ConfigError` where runs of several models are.
-    """
+    """The invocation with the model whose run is stored, found without a server; refuses runs of several models."""
     known = invocation.engine.known(invocation.model)
     if known is None or known.model is not None:
         return invocation
-    candidates = [_named(invocation, name) for name in store.models()]
-    by_name = {str(each.model.name): each for each in candidates if run_of(each, store) is not None}
-    before = run_of(invocation, store)
-    if before is not None:
-        by_name.setdefault(before.facts.model, invocation)
-    if len(by_name) > 1:
-        shown = ", ".join(sorted(by_name)[:_NAMES_SHOWN])
+    named = {name: _named(invocation, name) for name in store.models()}
+    found = {name: each for name, each in named.items() if run_of(each, store) is not None}
+    if (before := run_of(invocation, store)) is not None:
+        found.setdefault(before.facts.model, invocation)
+    if len(found) > 1:
         raise ConfigError(
             f"model.name: {store.file} holds runs of this configuration by several models; choose one with "
-            f"model.name=NAME: {shown}"
+            f"model.name=NAME: {', '.join(sorted(found)[:_NAMES_SHOWN])}"
         )
-    return next(iter(by_name.values()), invocation)
+    return next(iter(found.values()), invocation)
 
 
 def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
@@ -294,7 +285,6 @@ class RunState:
     store: Store
     run_id: str
     live: LiveTracking
-    """What the tracker hears before there is a report."""
     # Of `send`:
     prepared: Prepared | None = None
     scorer: Scorer | None = None
@@ -315,12 +305,10 @@ class RunState:
     errors: Mapping[str, int] = field(init=False)
     """Failed attempts by their kind, those that were tried again included."""
     documents: Mapping[str, Document] = field(init=False)
-    """Those that are kept with the run."""
     scored: tuple[ScoredSample, ...] = field(init=False)
     """Every ordinary answer, with the judge's rating."""
     controls: tuple[ScoredSample, ...] = field(init=False)
     ratings: Ratings | None = field(init=False)
-    """None where no judge was asked."""
     # Of `analyse`:
     analysis: Analysis = field(init=False)
     counts: Counts = field(init=False)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare import Prepared, PreparedSearch, planned_block
 from contextcliff.analysis.search import BlockKey, BlockScores, block_key, block_scores, follow, perfect_path
 from contextcliff.errors import tell
@@ -22,6 +22,7 @@ from contextcliff.findings.phrases import duration
 from contextcliff.models.model import Price, dollars
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome
+from contextcliff.records.run_plan import JudgePlan
 from contextcliff.records.sample import Sample
 
 if TYPE_CHECKING:
@@ -40,23 +41,40 @@ class Ahead:
     search: SearchAhead | None
     missing: Sequence[PlannedSample]
     """What is not stored; of a search, what a perfect model would be asked."""
-    judging: Cost
-    """Most that the judge of these answers takes yet."""
+    judge: JudgePlan | None
+    """What the judge of these answers is yet to be asked, at its worst."""
 
     @classmethod
-    def of(cls, invocation: Invocation, identity: Identity, prepared: Prepared, store: Store, meter: Meter) -> Ahead:
-        """By what the store has."""
-        search, planned, judging = None, prepared.planned, NOTHING
+    def of(cls, invocation: Invocation, prepared: Prepared, store: Store, meter: Meter) -> Ahead:
+        """By what the store has; the judge's engine is not opened."""
+        search, judge, planned = None, None, prepared.planned
         if prepared.search is not None:
-            search = search_ahead(invocation, identity, prepared, prepared.search, store)
+            search = search_ahead(invocation, prepared, prepared.search, store)
             planned = search.planned
-        if (judge := invocation.judge) is not None:
-            asked = judge.requests_ahead(planned, store, run_id=identity.run_id, sampling=invocation.sampling)
-            judging = judge.meter(invocation.budget).worst(asked)
+        if (judging := invocation.judge) is not None:
+            asked = judging.requests_ahead(planned, store, run_id=prepared.run.run_id, sampling=invocation.sampling)
+            judge = JudgePlan(
+                requests=len(asked),
+                prompt_tokens=sum(item.sample.built_tokens for item in asked),
+                completion_tokens=answer_tokens((item.sample for item in asked), judging.sampling),
+                usd=judging.meter(invocation.budget).worst(asked).usd,
+            )
         missing = store.missing(planned) if search is None else search.least
-        return cls(
-            invocation=invocation, prepared=prepared, meter=meter, search=search, missing=missing, judging=judging
-        )
+        return cls(invocation=invocation, prepared=prepared, meter=meter, search=search, missing=missing, judge=judge)
+
+    @property
+    def judging(self) -> Cost:
+        """Most that the judge takes."""
+        judge = self.judge
+        return NOTHING if judge is None else Cost(tokens=judge.prompt_tokens + judge.completion_tokens, usd=judge.usd)
+
+    def refuse_beyond_budget(self) -> None:
+        """Raise `OverBudgetError` where the run, or the search of a perfect model, could take more than the budget."""
+        what = "this run"
+        if self.search is not None:
+            replays = ", with what it replays," if self.search.replayed else ""
+            what = f"even the search of a model without a mistake{replays}"
+        self.meter.refuse_beyond(self.missing, beside=self.judging, what=what)
 
     @cached_property
     def least(self) -> Cost:
@@ -73,18 +91,10 @@ class Ahead:
         return cost + self.judging.times(self.search.share(most))
 
     def announce(self) -> None:
-        """Say what will be tested, and what that takes at least and at most; of a job of a sweep in one line.
-
-        Before that, that no cap will come, or not the required one; the plan says it too.
-        """
+        """Say what will be tested, and what that takes at least and at most; before that, that no cap will come."""
         invocation, limit_usd = self.invocation, self.meter.limit_usd
-        impossible, tested = impossible_cap(invocation, self.prepared), tested_quantity(invocation)
-        for beforehand in (
-            impossible if impossible is None or tested is None else f"{impossible} ({tested})",
-            unreachable_cap(invocation, self.prepared),
-        ):
-            if beforehand is not None:
-                tell(f"warning: {beforehand}")
+        for warning in hopeless(invocation, self.prepared):
+            tell(f"warning: {warning}")
         lengths = sorted({item.sample.context_tokens for item in self.prepared.planned if item.sample.is_ordinary})
         if invocation.task.traits.designed_lengths and invocation.place is None:
             tell(f"lengths: {', '.join(f'{length:,}' for length in lengths)} tokens")
@@ -137,6 +147,25 @@ def _between(low: str, high: str) -> str:
     return high if low == high else f"{low.removesuffix(' USD')} to {high}"
 
 
+def hopeless(invocation: Invocation, prepared: Prepared) -> Iterator[str]:
+    """A sentence where no answers, however good, could give a safe cap, and one where none could give the required."""
+    if (impossible := impossible_cap(invocation, prepared)) is not None:
+        if invocation.task.traits.cap_quantity == "score":
+            yield impossible
+        else:
+            from contextcliff.findings.answer import healthy_round
+
+            yield f"{impossible} (the cap is tested on {healthy_round()})"
+    required = invocation.analysis.require_cap
+    best = best_case_of(invocation, prepared).sequence.cap_tokens or 0
+    if required is not None and best < required:
+        most = f"a cap of {best:,} tokens at most" if best else "no cap at all"
+        way_out = f"take documents of {required:,} tokens or more"
+        if invocation.task.traits.designed_lengths:
+            way_out = f"ask for prompts of {required:,} tokens or more (task.lengths)"
+        yield f"{REQUIRE}={required}: the best possible answers would give {most}; {way_out}, or require less"
+
+
 def impossible_cap(invocation: Invocation, prepared: Prepared) -> str | None:
     """A sentence if even a perfect model would get no cap of the whole range; None if one would."""
     best = best_case_of(invocation, prepared)
@@ -157,23 +186,6 @@ def impossible_cap(invocation: Invocation, prepared: Prepared) -> str | None:
     return f"{best.shortfall()}; {way_out}"
 
 
-def unreachable_cap(invocation: Invocation, prepared: Prepared) -> str | None:
-    """A sentence if no possible answers could give the required cap; None if some could, or none is required."""
-    required = invocation.analysis.require_cap
-    if required is None:
-        return None
-    best = best_case_of(invocation, prepared).sequence.cap_tokens
-    if best is not None and best >= required:
-        return None
-    most = "no cap at all" if best is None else f"a cap of {best:,} tokens at most"
-    way_out = (
-        f"ask for prompts of {required:,} tokens or more (task.lengths)"
-        if invocation.task.traits.designed_lengths
-        else f"take documents of {required:,} tokens or more"
-    )
-    return f"{REQUIRE}={required}: the best possible answers would give {most}; {way_out}, or require less"
-
-
 def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
     """What a perfect model would show with the samples that are planned."""
     from contextcliff.analysis.forecast import best_case
@@ -187,15 +199,6 @@ def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
         quantity=task.traits.cap_quantity,
         search=None if search is None else (search.plan, search.rule),
     )
-
-
-def tested_quantity(invocation: Invocation) -> str | None:
-    """What the cap is tested on, if that is not the score: said before the first sentence that names it."""
-    if invocation.task.traits.cap_quantity == "score":
-        return None
-    from contextcliff.findings.answer import healthy_round
-
-    return f"the cap is tested on {healthy_round()}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -346,9 +349,7 @@ class SearchAhead:
         return own + load_of_blocks(beside, ordinary, block=block, sampling=sampling, price=price)
 
 
-def search_ahead(
-    invocation: Invocation, identity: Identity, prepared: Prepared, search: PreparedSearch, store: Store
-) -> SearchAhead:
+def search_ahead(invocation: Invocation, prepared: Prepared, search: PreparedSearch, store: Store) -> SearchAhead:
     """Follow the stored answers as far as they go, and build what a perfect model would be asked beyond them."""
     built: defaultdict[BlockKey, list[PlannedSample]] = defaultdict(list)
     for item, asked in _with_what_they_go(prepared.planned):
@@ -358,7 +359,7 @@ def search_ahead(
     def samples_of(*keys: BlockKey) -> list[PlannedSample]:
         for key in keys:
             if key not in built:
-                built[key] = list(planned_block(prepared, search, identity, key))
+                built[key] = list(planned_block(prepared, key))
         return list({item.sample.sample_id: item for key in keys for item in built[key]}.values())
 
     def ordinary(*keys: BlockKey) -> list[PlannedSample]:
@@ -373,7 +374,9 @@ def search_ahead(
         if missing:
             break
         for key in wanted:
-            known[key] = block_scores([scorer.score(each) for each in recall(store, identity.run_id, ordinary(key))])
+            known[key] = block_scores(
+                [scorer.score(each) for each in recall(store, prepared.run.run_id, ordinary(key))]
+            )
     _, keys = perfect_path(search.plan, search.rule, known)
     beside = [key for key in search.replayed if key not in known and key not in keys]
     planned = (*samples_of(*known, *keys), *ordinary(*beside))
@@ -390,17 +393,3 @@ def search_ahead(
         least=least,
         replayed=Counter(key.context_tokens for key in partly),
     )
-
-
-def refuse_beyond(
-    meter: Meter, missing: Sequence[PlannedSample], ahead: SearchAhead | None, *, beside: Cost = NOTHING
-) -> None:
-    """Raise `OverBudgetError` where the run, and what goes `beside` it, could take more than the budget.
-
-    A search may stop at its budget: it is refused only where not even a perfect model would come to its end.
-    """
-    if ahead is None:
-        meter.refuse_beyond(missing, beside=beside)
-    else:
-        replays = ", with what it replays," if ahead.replayed else ""
-        meter.refuse_beyond(ahead.least, beside=beside, what=f"even the search of a model without a mistake{replays}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.like import replayed_blocks
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 
 
 def analyse(run: RunState) -> None:
-    """Analyse the annotated answers of a run: the cap, and every finding.
-
-    Raises `RunError` where no sample was answered.
-    """
+    """Analyse the annotated answers of a run: the cap, and every finding."""
     from contextcliff.analysis.analyse import analyse as findings_of
     from contextcliff.analysis.analyse import study_of
     from contextcliff.analysis.notes import notes_of_control_tokens
@@ -41,12 +38,10 @@ def analyse(run: RunState) -> None:
     study = study_of(run.scored, run.invocation.analysis, _study_facts(run), controls=run.controls)
     run.counted = study.scored
     run.replayed = _replayed(run)
-    run.controls = _without_those_of(run.replayed, run)
     analysis, stored = findings_of(study, findings_with(run.invocation.task.traits.findings)), run.stored.facts
     marks = notes_of_control_tokens(stored.control_tokens, kept=stored.keeps_control_tokens)
     run.analysis = replace(analysis, notes=(*analysis.notes, *marks))
-    run.counts = _counts(run)
-    run.usage = _usage(run)
+    run.counts, run.usage = _counts(run), _usage(run)
 
 
 def require_an_answer(outcomes: Sequence[Outcome]) -> None:
@@ -67,20 +62,21 @@ def _study_facts(run: RunState) -> StudyFacts:
     from contextcliff.analysis.study import StudyFacts
 
     facts, invocation, judge = run.stored.facts, run.invocation, run.invocation.judge
+    traits = invocation.task.traits
     return StudyFacts(
         max_context_tokens=facts.context_window,
-        designed_lengths=invocation.task.traits.designed_lengths,
-        relative_by_default=invocation.task.traits.relative_by_default,
+        designed_lengths=traits.designed_lengths,
+        relative_by_default=traits.relative_by_default,
         task=invocation.task,
         judge=None if judge is None else facts.judge,
         judge_right_from=0 if judge is None else judge.right_from,
-        judge_decides=invocation.task.traits.is_judged,
+        judge_decides=traits.is_judged,
         metrics=invocation.task.metrics_of(item.sample for item in run.scored),
         embedder=facts.embedder,
         audit=facts.audit,
-        begins_anywhere=invocation.task.traits.begins_anywhere,
+        begins_anywhere=traits.begins_anywhere,
         search=facts.search,
-        quantity=invocation.task.traits.cap_quantity,
+        quantity=traits.cap_quantity,
         draws_anew=invocation.sampling.draws_anew,
         cache=_cache(invocation, facts.cache),
         # The key may be given after the run, whose other keys of RoPE are the same.
@@ -112,14 +108,6 @@ def _replayed(run: RunState) -> tuple[ScoredSample, ...]:
     )
 
 
-def _without_those_of(replayed: Sequence[ScoredSample], run: RunState) -> tuple[ScoredSample, ...]:
-    """The controls but those that only replayed samples name; such are not asked, and may be stored all the same."""
-    apart = {item.sample.sample_id for item in replayed}
-    named = {name for item in replayed for name in item.sample.controls}
-    others = {name for item in run.scored if item.sample.sample_id not in apart for name in item.sample.controls}
-    return tuple(item for item in run.controls if item.sample.sample_id not in named - others)
-
-
 def _counts(run: RunState) -> Counts:
     """Of a search, what its decisions rest on."""
     completed = sum(item.score is not None for item in run.counted)
@@ -138,36 +126,27 @@ def _counts(run: RunState) -> Counts:
 
 
 def _usage(run: RunState) -> Usage:
-    """Each generation counts once, whichever samples it answers.
-
-    The judge's tokens stay apart: they are other tokens than the model's, and a run with a judge is compared with one
-    without. Dollars add up.
-    """
+    """Each generation counts once. The judge's tokens stay apart, since they are another model's; dollars add up."""
     pairs = zip(run.planned, run.outcomes, strict=True)
     generations = {item.key: outcome.generation for item, outcome in pairs if outcome.generation is not None}
-    prompt, cached, completion, usd = _took(generations.values(), run.invocation.model.price)
-    judged, judge = None, run.invocation.judge
+    own, judged, judge = _took(generations.values(), run.invocation.model.price), None, run.invocation.judge
     if run.ratings is not None and judge is not None:
-        replies = run.ratings.replies
-        of_judge = _took(replies, judge.model.price)
-        judged = JudgeUsage(
-            requests=len(replies),
-            prompt_tokens=of_judge[0],
-            cached_tokens=of_judge[1],
-            computed_prompt_tokens=of_judge[0] - of_judge[1],
-            completion_tokens=of_judge[2],
-            usd=of_judge[3],
-        )
-    known = [dollars for dollars in (usd, None if judged is None else judged.usd) if dollars is not None]
-    return Usage(
-        prompt_tokens=prompt,
-        cached_tokens=cached,
-        computed_prompt_tokens=prompt - cached,
-        completion_tokens=completion,
-        usd=sum(known) if known else None,
-        wall_s=round(run.stored.wall_s, 3),
-        judge=judged,
-    )
+        judged = JudgeUsage(requests=len(run.ratings.replies), **_took(run.ratings.replies, judge.model.price))
+    known = [usd for usd in (own.pop("usd"), None if judged is None else judged.usd) if usd is not None]
+    return Usage(**own, usd=sum(known) if known else None, wall_s=round(run.stored.wall_s, 3), judge=judged)
+
+
+def _took(generations: Collection[Generation], price: Price) -> dict[str, Any]:
+    """What both kinds of usage say of tokens and dollars."""
+    prompt = sum(generation.prompt_tokens for generation in generations)
+    cached = sum(generation.cached_tokens or 0 for generation in generations)
+    return {
+        "prompt_tokens": prompt,
+        "cached_tokens": cached,
+        "computed_prompt_tokens": prompt - cached,
+        "completion_tokens": sum(generation.completion_tokens for generation in generations),
+        "usd": paid_for(generations, price),
+    }
 
 
 def price_left_out(*, judge: bool) -> str:
@@ -177,13 +156,6 @@ def price_left_out(*, judge: bool) -> str:
     return "the cost is the judge's alone: give model.price.input and model.price.output"
 
 
-def _took(each: Collection[Generation], price: Price) -> tuple[int, int, int, float | None]:
-    prompt = sum(generation.prompt_tokens for generation in each)
-    cached = sum(generation.cached_tokens or 0 for generation in each)
-    completion = sum(generation.completion_tokens for generation in each)
-    return prompt, cached, completion, paid_for(each, price)
-
-
 _BINS, _BINNING = "analysis.bins", "analysis.binning"
 _BASELINE = "analysis.baseline_tokens"
 _RELATIVE = "analysis.relative_to_baseline"
@@ -191,11 +163,7 @@ _DIGEST_SHOWN = 12
 
 
 def rule_of_invocation(invocation: Invocation, run: StoredRun) -> Rule:
-    """Every key of the analysis that counts for this task, those of the task that its identity leaves out, judge and
-    embedder.
-
-    Bins that documents were drawn for are those of the run: no analysis draws again.
-    """
+    """Every key that judges: of the analysis, of the task beside its identity, judge and embedder."""
     task, judge, embedder = invocation.task, invocation.judge, invocation.embedder
     rule: dict[str, object] = {f"analysis.{key}": value for key, value in invocation.analysis.judging().items()}
     if rule[_RELATIVE] is None:

@@ -13,7 +13,7 @@ from contextcliff.actions.action import Invocation, RunState, run_of, stored
 from contextcliff.actions.analyse import analyse
 from contextcliff.actions.annotate import annotate
 from contextcliff.actions.like import KEY as LIKE
-from contextcliff.actions.like import different_keys, listed, read_baseline, require_replayed
+from contextcliff.actions.like import different_keys, listed
 from contextcliff.actions.override_keys import key_of
 from contextcliff.actions.report import report, require_cap
 from contextcliff.actions.track import LiveTracking
@@ -41,10 +41,15 @@ class Analyze:
             store.verify()
             if invocation.run_folder is None:
                 invocation = stored(invocation, store)
-                run = _of_this_configuration(invocation, store)
+                # The same questions may have been run under another name: a run keeps the one it was stored under.
+                run = run_of(invocation, store)
+                if run is None:
+                    raise ConfigError(
+                        f"action=analyze: {store.file} holds no run of this configuration "
+                        f"({invocation.identify().run_id}); run it first, with the same overrides and output_dir"
+                    )
             else:
                 invocation, run = _as_recorded(invocation, invocation.run_folder, store)
-            # The same questions may have been run under another name: a run keeps the one that it was stored under.
             live = LiveTracking(invocation=invocation)
             state = RunState(invocation=invocation, store=store, run_id=run.run_id, live=live)
             annotate(state)
@@ -53,25 +58,8 @@ class Analyze:
         return ExitCode.DONE
 
 
-def _of_this_configuration(invocation: Invocation, store: Store) -> StoredRun:
-    run = run_of(invocation, store)
-    if run is None:
-        run_id = invocation.identify().run_id
-        raise ConfigError(
-            f"action=analyze: {store.file} holds no run of this configuration ({run_id}); "
-            "run it first, with the same overrides and output_dir"
-        )
-    require_replayed(read_baseline(invocation), run)
-    return run
-
-
 def _as_recorded(invocation: Invocation, folder: Path, store: Store) -> tuple[Invocation, StoredRun]:
-    """The stored run of a folder, and the invocation with what its files say of model, engine and texts, to be shown.
-
-    Neither texts nor weights are needed. Raises `ConfigError` for a folder without a report, for a
-    configuration that would ask something else, for one that lacks what the answers were scored by, where the store
-    does not hold the run, and for an id by which a report would go elsewhere.
-    """
+    """The stored run of a folder, and the invocation with what its files say of model, engine and texts, for show."""
     # Imported late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run
@@ -136,11 +124,9 @@ def _require_scoring(invocation: Invocation, recorded: Mapping[str, str], typed:
 
 
 def _price(parameters: Mapping[str, str], folder: Path) -> Price:
-    given = {key.removeprefix(_PRICE): value for key, value in parameters.items() if key.startswith(_PRICE)}
-    known: dict[str, object] = {key: each for key, each in given.items() if each not in _NONE}
+    given = {key: value for key, value in parameters.items() if key.startswith(_PRICE) and value not in _NONE}
     try:
-        if "tiers" in known:
-            known["tiers"] = literal_eval(given["tiers"])
+        known = {key.removeprefix(_PRICE): literal_eval(value) for key, value in given.items()}
         return TypeAdapter(Price).validate_python(known)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError) as error:
         raise ConfigError(f"{KEY}={folder}: its manifest.json has a model.price that is none") from error

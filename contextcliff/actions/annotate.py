@@ -21,11 +21,7 @@ from contextcliff.records.generation import UNJUDGED, Outcome, ScoredSample
 
 
 def ask_annotators(run: RunState) -> str:
-    """Have the texts of the answers embedded and the answers judged, where that is asked for.
-
-    Returns how many answers a judge that was stopped did not get, or nothing. Raises `RunError` where the judge can't
-    be reached.
-    """
+    """Have the answers embedded and judged where asked; returns how many a judge that was stopped did not get."""
     invocation, store, run_id = run.invocation, run.store, run.run_id
     judge, progress, budget = invocation.judge, invocation.reporting.progress, run.left
     embedder = invocation.embedder if invocation.task.traits.embeds_texts else None
@@ -54,10 +50,7 @@ def ask_annotators(run: RunState) -> str:
 
 
 def annotate(run: RunState) -> None:
-    """Score what the store holds of a run, each answer once, with the embeddings and ratings that are kept.
-
-    Raises `RunError` if nothing of the run is stored, `ConfigError` if a judge is to decide and has rated nothing.
-    """
+    """Score what the store holds of a run, each answer once, with the embeddings and ratings that are kept."""
     store, task, judge = run.store, run.invocation.task, run.invocation.judge
     stored = store.run(run.run_id)
     if stored is None:
@@ -86,7 +79,6 @@ def annotate(run: RunState) -> None:
 
 
 def _scorer(run: RunState, outcomes: Sequence[Outcome], documents: Mapping[str, Document]) -> Scorer:
-    """A scorer with the kept `documents`, and with the vectors where something embedded texts of the run."""
     stored, embedder = run.store.run(run.run_id), run.invocation.embedder
     vectors_of = None
     if embedder is not None and stored is not None and stored.facts.embedder is not None:
@@ -96,7 +88,6 @@ def _scorer(run: RunState, outcomes: Sequence[Outcome], documents: Mapping[str, 
 
 
 def _by_verdict(item: ScoredSample, *, right_from: int) -> ScoredSample:
-    """The answer with the judge's verdict as its score."""
     if item.score is None:
         return item
     if item.judge_rating is None:

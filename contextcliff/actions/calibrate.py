@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from pydantic import Field
 
 from contextcliff.actions.action import Invocation
 from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName, calibrate_law
-from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, Law, laws_of
+from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, laws_of
 from contextcliff.errors import ConfigError, ExitCode, shown_value
 from contextcliff.settings import Count, Int, PositiveInt, settings
 
@@ -43,37 +42,19 @@ class Calibrate:
             )
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Simulate, print the table, and write `calibration.json`, `.md` and `.png` into `output_dir`/calibration.
-
-        Raises `ConfigError` for an unknown law, and for a threshold that the laws do not lie around.
-        """
+        """Simulate, print the table, and write `calibration.json`, `.md` and `.png` into `output_dir`/calibration."""
         from rich.console import Console
         from rich.progress import track
 
         from contextcliff.reporting.calibration_report import render_calibration, write_calibration
 
-        plan = self._plan(invocation)
-        results: list[Calibrated] = []
-        stderr = Console(stderr=True)
-        for law in track(
-            self._laws(plan), "laws", console=stderr, transient=True, disable=not invocation.reporting.progress
-        ):
-            results += calibrate_law(plan, law, self.designs)
-        folder = invocation.output_dir / _FOLDER
-        command = " ".join(("python -m contextcliff", *invocation.overrides))
-        write_calibration(plan, results, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)
-        if invocation.reporting.prints:
-            render_calibration(plan, results, console=Console(), folder=folder)
-        return ExitCode.DONE
-
-    def _plan(self, invocation: Invocation) -> CalibrationPlan:
-        threshold = invocation.analysis.threshold
+        threshold, shown = invocation.analysis.threshold, invocation.reporting.progress
         if not LOWEST <= threshold <= HIGHEST:
             raise ConfigError(
                 f"analysis.threshold={threshold:g}: the simulated laws lie around thresholds from {LOWEST:g} to "
                 f"{HIGHEST:g}; give one of these"
             )
-        return CalibrationPlan(
+        plan = CalibrationPlan(
             lengths=self.lengths,
             threshold=threshold,
             confidence=invocation.analysis.confidence,
@@ -83,10 +64,17 @@ class Calibrate:
             runs=self.runs,
             seed=invocation.seed,
         )
-
-    def _laws(self, plan: CalibrationPlan) -> Sequence[Law]:
-        known = {law.name: law for law in laws_of(plan.lengths, plan.threshold)}
+        known = {law.name: law for law in laws_of(self.lengths, threshold)}
         for name in self.laws:
             if name not in known:
                 raise ConfigError(f"action.laws: {shown_value(name)} is no law; choose from {', '.join(known)}")
-        return [law for name, law in known.items() if not self.laws or name in self.laws]
+        laws = [law for name, law in known.items() if not self.laws or name in self.laws]
+        results: list[Calibrated] = []
+        for law in track(laws, "laws", console=Console(stderr=True), transient=True, disable=not shown):
+            results += calibrate_law(plan, law, self.designs)
+        folder = invocation.output_dir / _FOLDER
+        command = " ".join(("python -m contextcliff", *invocation.overrides))
+        write_calibration(plan, results, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)
+        if invocation.reporting.prints:
+            render_calibration(plan, results, console=Console(), folder=folder)
+        return ExitCode.DONE

@@ -10,16 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.compared_runs import (
-    KEY,
-    Chosen,
-    is_search,
-    judged_alike,
-    latest_runs,
-    latest_sweep_runs,
-    named_runs,
-    task_rules,
-)
+from contextcliff.actions.compared_runs import FEWEST, KEY, Chosen, is_search, judged_alike, latest_runs, named_runs
 from contextcliff.analysis.paired import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
 from contextcliff.records.amounts import Quantity
@@ -41,7 +32,6 @@ from contextcliff.seeding import digest_of
 from contextcliff.settings import Float, FolderName, GivenPath, Name, settings
 from contextcliff.tracking.tracker import TrackingError
 
-_MOST_RUNS, _FEWEST = 12, 2
 _BASELINE = "action.baseline"
 _NO_PAIRS = "since runs of {tool} have no pairs with others: they are described, not decided"
 Samples = Mapping[str, StoredSample]
@@ -63,8 +53,8 @@ class Compare:
     gate_on_unknown: bool = False
     """Whether one of which nothing can be told does so too."""
     name: FolderName | None = None
-    """Folder of the comparison, inside `comparisons` of the experiment, for these runs alone. None: `comparison`, and
-    with a number where that holds one of other runs."""
+    """Folder inside `comparisons` of the experiment, in the place of one there. None: `comparison`, and with a number
+    where that holds one of other runs."""
     remeasure: bool = False
     """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures.
 
@@ -78,16 +68,13 @@ class Compare:
             raise ValueError("action.gate_on_unknown=true: widens a gate that is off; add action.gate=true")
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Decide each candidate against the baseline, write and print the comparison.
-
-        Raises `ConfigError` for fewer than two runs, for a baseline among its candidates, for runs that are judged by
-        different rules, and for a name that is another comparison's. Raises `GateFailed` where the gate is closed.
-        """
-        from contextcliff.reporting.comparison.comparison_output import render_comparison, write_comparison
+        """Decide each candidate against the baseline, write and print it. Raises `GateFailed` after all is written."""
+        from contextcliff.reporting.comparison.comparison_output import place_of, render_comparison, write_comparison
 
         published = published_curves(self.published, key="action.published") or invocation.published
         runs, left_out = self._chosen(invocation)
-        folder = self._folder(runs, comparisons=invocation.experiment / "comparisons")
+        comparisons = invocation.experiment / "comparisons"
+        folder = comparisons / self.name if self.name else place_of(runs, comparisons=comparisons)
         confidence = invocation.analysis.confidence
         comparison = _comparison(runs, left_out, name=folder.name, confidence=confidence, margin=self.margin)
         comparison = replace(comparison, published=published)
@@ -126,36 +113,20 @@ class Compare:
             runs = (*base, *others)
         else:
             runs, left_out = _latest(invocation, base)
-        if len(runs) < _FEWEST:
+        if len(runs) < FEWEST:
             raise ConfigError(f"{KEY}=[{shown}]: finds the baseline alone; name other runs")
         if any(run.source == runs[0].source for run in runs[1:]):
             raise ConfigError(f"{KEY}: {runs[0].folder} is the baseline itself; name other runs")
         runs, again = judged_alike(runs, invocation)
         return runs, (*left_out, *again)
 
-    def _folder(self, runs: Sequence[ComparedRun], *, comparisons: Path) -> Path:
-        from contextcliff.reporting.comparison.comparison_output import place_of, runs_of
-
-        if self.name is None:
-            return place_of(runs, comparisons=comparisons)
-        folder = comparisons / self.name
-        held = runs_of(folder)
-        if held is not None and held != runs_of(runs):
-            raise ConfigError(
-                f"action.name={self.name}: {folder} holds a comparison of other runs; choose another name, or remove "
-                "that folder"
-            )
-        return folder
-
 
 def _latest(invocation: Invocation, base: tuple[ComparedRun, ...]) -> Chosen:
     """A baseline, where one is named, and the latest runs of the task; without one the jobs of the latest sweep."""
     experiment, task = invocation.experiment, invocation.task_name
-    runs, left_out = ((), ()) if base else latest_sweep_runs(experiment, task=task)
-    if len(runs) < _FEWEST:
-        runs, left_out = latest_runs(experiment, task=task, most=_MOST_RUNS)
+    runs, left_out = latest_runs(experiment, task=task, of_sweep=not base)
     runs = (*base, *(run for run in runs if run.run_id not in {each.run_id for each in base}))
-    if len(runs) < _FEWEST:
+    if len(runs) < FEWEST:
         held = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
         asked = "; ".join((f"{KEY}: {experiment} holds {held} of task={task}", *left_out))
         raise ConfigError(f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {KEY}=[RUN_ID,FOLDER,FILE]")
@@ -183,10 +154,7 @@ def _comparison(
 
 
 def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
-    """Keep the comparison where runs are kept, and say where; a failure is a warning, and the files are complete.
-
-    A candidate goes by its place, from 1: names can be alike.
-    """
+    """Keep the comparison where runs are kept, and say where. Candidates go by place: names can be alike."""
     if (tracker := invocation.tracking.mlflow) is None:
         return None
     tags = {"baseline.name": comparison.baseline.name}
@@ -244,10 +212,7 @@ def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -
 
 
 def samples_of(run: ComparedRun, *, asked: str) -> Samples:
-    """The samples of a run of ours, those among them that were asked to stay paired.
-
-    Raises `ConfigError` for a file that can't be read, or that lacks what the run's cap is tested on.
-    """
+    """The samples of a run of ours, with those that were asked to stay paired. `asked` names the run in errors."""
     folder = Path(run.source)
     samples = {each.sample_id: each for each in stored_samples(folder, asked=asked)}
     quantity: Quantity = "score" if run.report is None else run.report.analysis.safe_cap.quantity
@@ -265,12 +230,16 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
     same = [(base, own) for base, own in common if base.prompt_sha256 == own.prompt_sha256]
     quantity, other = (report.analysis.safe_cap.quantity for report in (baseline, candidate))
     search = baseline.analysis.finding(Search) or candidate.analysis.finding(Search)
+
+    def outcome(sample: StoredSample) -> float | None:
+        return sample.score if quantity == "score" or sample.score is None else sample.figures[quantity]
+
     pairs = tuple(
         ScoredPair(
             sample_id=base.sample_id,
             context_tokens=base.context_tokens,
-            baseline=_outcome(base, quantity),
-            candidate=_outcome(own, quantity),
+            baseline=outcome(base),
+            candidate=outcome(own),
             cluster=base.cluster,
             item=base.item or own.item,  # rounds that are one draw in either run are no independent pairs
             block=base.block,
@@ -280,10 +249,15 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         for base, own in same
         if quantity == other
     )
+    # What a run asked only to stay paired is no sample of its own report.
+    alone_there, alone_here = (
+        sum(not each.replayed and name not in others for name, each in samples.items())
+        for samples, others in ((there, here), (here, there))
+    )
     return Matching(
         pairs=pairs,
-        only_baseline=sum(not each.replayed for each in there.values()) - _counted(there, common),
-        only_candidate=sum(not each.replayed for each in here.values()) - _counted(here, common),
+        only_baseline=alone_there,
+        only_candidate=alone_here,
         other_prompt=len(common) - len(same),
         searched=search is not None,
         lengths=() if search is None else _in_order(search, pairs),
@@ -291,16 +265,6 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         block_size=0 if search is None else search.plan.block,
         quantity=quantity,
     )
-
-
-def _outcome(sample: StoredSample, quantity: Quantity) -> float | None:
-    """What a sample counts as; None where it has no score."""
-    return sample.score if quantity == "score" or sample.score is None else sample.figures[quantity]
-
-
-def _counted(samples: Samples, common: Sequence[tuple[StoredSample, StoredSample]]) -> int:
-    """How many of the samples in common the run's own report counts."""
-    return sum(not samples[base.sample_id].replayed for base, _ in common)
 
 
 def _in_order(search: Search, pairs: Sequence[ScoredPair]) -> tuple[int, ...]:
@@ -314,16 +278,16 @@ def why_no_pairs(baseline: Report, candidate: Report, matching: Matching) -> str
     """The reason, as the end of a sentence: the first fact in which two runs without a scored pair differ."""
     if matching.pairs:
         return "since no pair of samples has both scores"
-    facts = (
-        ("task", baseline.run.task, candidate.run.task),
-        ("dataset", baseline.run.dataset, candidate.run.dataset),
-        ("texts", baseline.run.texts, candidate.run.texts),
-        ("tokenizer", baseline.run.tokenizer, candidate.run.tokenizer),
-        ("caps of", baseline.analysis.safe_cap.quantity, candidate.analysis.safe_cap.quantity),
+    there, here = (
+        {
+            **{name: getattr(report.run, name) for name in ("task", "dataset", "texts", "tokenizer")},
+            "caps of": report.analysis.safe_cap.quantity,
+        }
+        for report in (baseline, candidate)
     )
-    for name, there, own in facts:
-        if there != own:
-            return f"since they were not asked the same: {name} {there} there and {own} here"
+    for name, own in here.items():
+        if there[name] != own:
+            return f"since they were not asked the same: {name} {there[name]} there and {own} here"
     if matching.other_prompt:
         return f"since all {matching.other_prompt:,} samples of one id have other prompts"
     return "since no sample was asked in both"
@@ -340,7 +304,6 @@ def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:
     tasks = list(dict.fromkeys(run.report.run.task for run in runs if run.report is not None))
     if len(tasks) > 1:
         yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"
-    yield from task_rules(runs)
     tested = {run.lengths for run in runs}
     if len(tested) > 1:
         common = sorted(set.intersection(*map(set, tested)))

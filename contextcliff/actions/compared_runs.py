@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,47 +26,39 @@ Chosen = tuple[tuple[ComparedRun, ...], tuple[str, ...]]
 _TRACKED_ID = re.compile(r"[0-9a-f]{32}")
 _GROUPS = ("model", "kv_policy", "task", "dataset", "engine", "label", "rope", "tokenizer")
 _MOST_VALUES = 8
+_MOST_RUNS, FEWEST = 12, 2
 
 
 def named_runs(
     named: Sequence[str], *, key: str, invocation: Invocation, request: ReadingRequest, latest: bool = False
 ) -> tuple[ComparedRun, ...]:
-    """The runs in the order in which they are named, each once and under its run id.
-
-    A name is a run id, a path or a search; a search stands for every run that it finds, or with `latest` for the last
-    of them. `key` is the configuration's that names them, and `request` says how runs of other tools are read. Raises
-    `ConfigError` for a run that isn't there.
-    """
+    """The runs in the order of their names, each once; a search stands for all it finds, with `latest` for the last."""
     experiment = invocation.experiment
     runs: dict[Path, ComparedRun] = {}
     for name in named:
         if is_search(name):
-            chosen = _by_one_rule(_searched(name, key=key, experiment=experiment))[-1 if latest else 0 :]
+            chosen = _each_once(_searched(name, key=key, experiment=experiment))[-1 if latest else 0 :]
             runs |= {one.folder.resolve(): _ours(one) for one in chosen}
-            continue
-        folder = run_folder(name, invocation, key=key)
-        if folder is not None:
-            if folder.resolve() not in runs:
-                runs[folder.resolve()] = run_at(folder, key=key)
-            continue
-        given = Path(name).expanduser()
-        readers = [part for part in parts_with(PARTS) if part.tool]
-        reader = next((part for part in readers if part.reads(given)), None) if given.exists() else None
-        if reader is None:
-            tools = "".join(f" nor one of {part.tool}" for part in readers)
-            reason = f"is neither a run of ours{tools}" if given.exists() else f"is not in {experiment}"
-            others = "".join(f", or {part.readable}" for part in readers)
-            raise ConfigError(f"{key}: {name} {reason}; give a run id of this experiment, a run's folder{others}")
-        if given.resolve() not in runs:
-            runs[given.resolve()] = reader.read(given, request)
+        elif (folder := run_folder(name, invocation, key=key)) is not None:
+            runs.setdefault(folder.resolve(), run_at(folder, key=key))
+        else:
+            given = Path(name).expanduser()
+            runs.setdefault(given.resolve(), _of_another_tool(given, name, key=key, request=request, place=experiment))
     return tuple(runs.values())
 
 
-def run_folder(name: str, invocation: Invocation, *, key: str) -> Path | None:
-    """The folder of a run of ours by its path, its run id or its MLflow id; None if it is no run.
+def _of_another_tool(given: Path, name: str, *, key: str, request: ReadingRequest, place: Path) -> ComparedRun:
+    readers = [part for part in parts_with(PARTS) if part.tool]
+    if given.exists() and (reader := next((part for part in readers if part.reads(given)), None)) is not None:
+        return reader.read(given, request)
+    tools = "".join(f" nor one of {part.tool}" for part in readers)
+    reason = f"is neither a run of ours{tools}" if given.exists() else f"is not in {place}"
+    others = "".join(f", or {part.readable}" for part in readers)
+    raise ConfigError(f"{key}: {name} {reason}; give a run id of this experiment, a run's folder{others}")
 
-    Raises `ConfigError` that names `key` where the tracker does not give it.
-    """
+
+def run_folder(name: str, invocation: Invocation, *, key: str) -> Path | None:
+    """The folder of a run of ours by its path, its run id or its MLflow id; None if it is no run."""
     if not _TRACKED_ID.fullmatch(name) or Path(name).exists():
         return stored.run_folder(name, invocation.experiment)
     try:
@@ -94,41 +85,26 @@ def _ours(one: StoredReport) -> ComparedRun:
     )
 
 
-def latest_runs(experiment: Path, *, task: str, most: int) -> Chosen:
-    """The latest runs of a task by the rule that judged most of them, oldest first, each once.
-
-    Where two rules judged as many, that of the latest report.
-    """
+def latest_runs(experiment: Path, *, task: str, of_sweep: bool) -> Chosen:
+    """The latest runs of a task, oldest first; with `of_sweep` the jobs of the latest sweep, where it has two."""
     found, passed_over = stored.stored_reports(experiment)
-    of_task = [one for one in found if one.report.run.task == task]
-    latest = list(dict.fromkeys(one.report.run.run_id for one in reversed(of_task)))[:most]
-    reports = [one for one in of_task if one.report.run.run_id in latest]
-    chosen = _by_one_rule(reports)
-    left_out = [*_by_others(reports, chosen)]
-    if passed_over:
-        left_out.append(told_passed_over(passed_over))
-    return tuple(map(_ours, chosen)), tuple(left_out)
-
-
-def latest_sweep_runs(experiment: Path, *, task: str) -> Chosen:
-    """The runs of the latest sweep in the order of its jobs, of this task or, where it has none, of its first job's.
-
-    Of a run that several rules have judged it is the report that the sweep wrote.
-    """
-    reports, passed_over, left_out = [], dict[Path, str](), []
-    for folder in (experiment / name for name in latest_sweep(experiment)):
-        file = folder / REPORT_NAME
-        try:
-            reports += [StoredReport(folder=folder, report=stored.read_report(file))] if file.is_file() else []
-        except stored.UnreadableReport as error:
-            passed_over[file] = str(error)
-    tasks = [one.report.run.task for one in reports]
-    chosen = task if task in tasks else next(iter(tasks), task)
-    if passed_over and reports:
-        left_out.append(told_passed_over(passed_over))
-    if others := sorted({*tasks} - {chosen}):
+    left_out = [told_passed_over(passed_over)] if passed_over else []
+    by_folder = {one.folder.name: one for one in found}
+    swept = [by_folder[name] for name in latest_sweep(experiment) if of_sweep and name in by_folder]
+    tasks = [one.report.run.task for one in swept]
+    of_task = task if task in tasks else next(iter(tasks), task)
+    runs = [one for one in swept if one.report.run.task == of_task]
+    if len(runs) < FEWEST:
+        runs = _each_once([one for one in found if one.report.run.task == task])[-_MOST_RUNS:]
+    elif others := sorted({*tasks} - {of_task}):
         left_out.append(f"left out, of other tasks in the same sweep: {', '.join(others)}; task=NAME chooses")
-    return tuple(_ours(one) for one in reports if one.report.run.task == chosen), tuple(left_out)
+    return tuple(map(_ours, runs)), tuple(left_out)
+
+
+def _each_once(reports: Sequence[StoredReport]) -> list[StoredReport]:
+    """Of each run the report in its own folder, by the rule that it was run with, else the latest; oldest first."""
+    last = sorted(reports, key=lambda one: one.folder.name == one.report.run.run_id)
+    return sorted({one.report.run.run_id: one for one in last}.values(), key=reports.index)
 
 
 def is_search(name: str) -> bool:
@@ -138,11 +114,7 @@ def is_search(name: str) -> bool:
 
 
 def _searched(search: str, *, key: str, experiment: Path) -> Sequence[StoredReport]:
-    """The stored reports of an experiment that have all these values, the oldest first; one at least.
-
-    A key is a group (`kv_policy`, `model`, `task` …: its option, or the name that the report has) or dotted, as in the
-    run's configuration. Raises `ConfigError` where none matches, with the values that there are.
-    """
+    """The stored reports that have all these values of groups or dotted keys, the oldest first; one at least."""
     wanted = dict(part.split("=", 1) for part in search.split())
     reports, _ = stored.stored_reports(experiment)
     matching = [one for one in reports if all(value in _values(one, name) for name, value in wanted.items())]
@@ -168,105 +140,44 @@ def _values(one: StoredReport, name: str) -> frozenset[str]:
 
 
 def cap_rule(report: Report) -> Rule:
-    """What makes two caps and scores two different claims.
-
-    Keys by which a finding differs and no score does are left out: its comparison part says what follows from them.
-    """
+    """What makes two caps two different claims; a finding's own keys are left to its comparison part."""
     of_parts = tuple(key for part in parts_with(report.analysis.findings) for key in part.rule_keys)
     return {key: value for key, value in score_rule(rule_of(report)).items() if not key.startswith(of_parts)}
 
 
-def _by_one_rule(reports: Sequence[StoredReport]) -> list[StoredReport]:
-    """Of each run the latest report by the rule that most runs have a report by; reports come oldest first."""
-    best: dict[str, StoredReport] = {}
-    for one in reversed(reports):
-        rule = cap_rule(one.report)
-        alike = {other.report.run.run_id: other for other in reports if not differing(rule, cap_rule(other.report))}
-        if len(alike) > len(best):
-            best = alike
-    return sorted(best.values(), key=reports.index)
-
-
-def _by_others(reports: Sequence[StoredReport], chosen: Sequence[StoredReport]) -> Iterator[str]:
-    """A sentence for each other rule, with the folders of the reports by it."""
-    others: defaultdict[str, list[str]] = defaultdict(list)
-    for one in reports:
-        rule = cap_rule(one.report)
-        if keys := differing(cap_rule(chosen[-1].report), rule):
-            others[worded(rule, keys)].append(one.folder.name)
-    for other, folders in others.items():
-        yield (
-            f"left out, since judged by another rule ({other}): {', '.join(folders)}; action.baseline=FOLDER"
-            " action.candidates=[FOLDER] compares those"
-        )
-
-
 def judged_alike(runs: Sequence[ComparedRun], invocation: Invocation) -> Chosen:
-    """The runs, each by the rule of the first where they are of its kind of task, and a sentence for each judged again.
-
-    Raises `ConfigError` where two runs of one kind are left by different rules, as one whose answers are not in the
-    store of `invocation`.
-    """
-    base = runs[0].report
-    judged, notes = [*runs], []
-    if base is not None and invocation.analysis_of is not None:
-        rule = cap_rule(base)
-        for place, run in enumerate(runs):
-            same_kind = run.report is not None and _kind(run.report) == _kind(base)
-            keys = differing(rule, cap_rule(run.report)) if same_kind and run.report is not None else ()
-            again = _again(run, {key: rule[key] for key in keys}, invocation) if keys else None
-            if again is not None:
-                judged[place] = again
-                notes.append(
-                    f"{run.folder} was judged again by {worded(rule, keys)}, as {again.folder}: one rule for all"
-                )
-    for alike in _by_kind(judged).values():
-        keys = _mixed(rule for _, rule in alike)
-        if keys:
-            folders: defaultdict[str, list[str]] = defaultdict(list)
-            for run, rule in alike:
-                folders[worded(rule, keys)].append(run.folder)
-            rules = "; ".join(f"{', '.join(names)} by {rule}" for rule, names in folders.items())
+    """The runs, those of one kind of task by the rule of the first, and a sentence for each judged again."""
+    base, judged, notes = runs[0].report, list[ComparedRun](), list[str]()
+    for run in runs:
+        keys: tuple[str, ...] = ()
+        if base is not None and run.report is not None and _kind(run.report) == _kind(base):
+            rule, own = cap_rule(base), cap_rule(run.report)
+            keys = differing(rule, own)
+        if not keys:
+            judged.append(run)
+            continue
+        again = _again(run, {key: rule[key] for key in keys}, invocation)
+        if again is None:
             values = " ".join(f"{key}=VALUE" for key in keys)
             raise ConfigError(
-                f"{KEY}: judged by different rules: {rules}; judge each by the same with action=analyze {values}, and"
-                " name the folders that it prints"
+                f"{KEY}: judged by different rules: {runs[0].folder} by {worded(rule, keys)}; {run.folder} by "
+                f"{worded(own, keys)}; judge each by the same with action=analyze {values}, and name the folders that "
+                "it prints"
             )
+        judged.append(again)
+        notes.append(f"{run.folder} was judged again by {worded(rule, keys)}, as {again.folder}: one rule for all")
     return tuple(judged), tuple(notes)
-
-
-def task_rules(runs: Sequence[ComparedRun]) -> Iterator[str]:
-    """Tasks have thresholds of their own: their caps answer to different questions."""
-    kinds = {kind: alike[0][1] for kind, alike in _by_kind(runs).items()}
-    keys = _mixed(kinds.values())
-    if keys:
-        rules = "; ".join(f"{kind} by {worded(rule, keys)}" for kind, rule in kinds.items())
-        yield f"tasks are judged by rules of their own ({rules}): a cap of one is not to be held against another's"
 
 
 def _kind(report: Report) -> str:
     return report.run.task_kind or report.run.task
 
 
-def _by_kind(runs: Sequence[ComparedRun]) -> Mapping[str, Sequence[tuple[ComparedRun, Rule]]]:
-    """The runs of ours with their rules, under the kind of their task."""
-    kinds: defaultdict[str, list[tuple[ComparedRun, Rule]]] = defaultdict(list)
-    for run in runs:
-        if run.report is not None:
-            kinds[_kind(run.report)].append((run, cap_rule(run.report)))
-    return kinds
-
-
-def _mixed(rules: Iterable[Rule]) -> tuple[str, ...]:
-    """The keys in which some of these rules differ."""
-    known = tuple(rules)
-    return tuple(dict.fromkeys(key for one in known for other in known for key in differing(one, other)))
-
-
 def _again(run: ComparedRun, rule: Mapping[str, str], invocation: Invocation) -> ComparedRun | None:
     """The run by another rule, under a folder name of its own; None if its answers are not at hand."""
-    assert invocation.analysis_of is not None
     reported: list[Path] = []
+    if invocation.analysis_of is None:
+        return None
     try:
         again = invocation.analysis_of(Path(run.source), {**rule, "analysis.require_cap": "None"})
         quiet = replace(again.reporting, console="none", progress=False, figures=invocation.reporting.figures)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweeps import upload_sweeps
+from contextcliff.actions.track import upload_sweeps
 from contextcliff.errors import ConfigError, ExitCode, RunError, visible
 from contextcliff.execution.merging import merge_store
 from contextcliff.execution.store import STORE_NAME, Store
@@ -35,10 +35,17 @@ class Gather:
         """Print what was gathered. Raises `ConfigError` for what is no output folder, before anything is changed, and
         `RunError` for a store that can't be merged, and at the end where a run could not be uploaded."""
         output_dir = invocation.output_dir
-        places = [self._place(name, output_dir) for name in self.stores]
+        for name in self.stores:
+            if not (Path(name).expanduser() / STORE_NAME).is_file():
+                raise ConfigError(
+                    f"{_STORES}: {name} has no {STORE_NAME}; give output folders, each with its {STORE_NAME} and its "
+                    "runs"
+                )
+            if Path(name).expanduser().resolve() == output_dir.resolve():
+                raise ConfigError(f"{_STORES}: {name} is output_dir itself; name other output folders")
         rows, remarks = [], list[str]()
         with Store(output_dir) as store:
-            for place in places:
+            for place in (Path(name).expanduser() for name in self.stores):
                 try:
                     merged = merge_store(store, place)
                 except RunError as error:
@@ -53,30 +60,26 @@ class Gather:
         # All experiments of the output folder, or the one that was asked for.
         asked = any(key_of(each) == "tracking.experiment" for each in invocation.overrides)
         named = [each for each in experiments(output_dir) if not asked or each.name == invocation.tracking.experiment]
-        tracker = invocation.tracking.mlflow
-        uploads = _upload(tracker, [folder for each in named for folder in run_folders(each)])
+        folders = [folder for each in named for folder in run_folders(each)]
+        uploaded, failed, tracked = list[Path](), dict[Path, str](), "nothing: tracking=none keeps no runs"
+        if (tracker := invocation.tracking.mlflow) is not None:
+            uploaded, failed = _upload(tracker, folders)
+            there = len(folders) - len(uploaded) - len(failed)
+            tracked = f"{len(uploaded):,} uploaded, {there:,} there already, {len(failed):,} failed"
+        else:
+            for experiment in dict.fromkeys(folder.parent for folder in folders):
+                upload_sweeps(None, experiment)
         if invocation.reporting.prints:
             if rows:
                 _render(rows, remarks, output_dir)
-            _say(*(uploads.lines() if tracker else ["TRACKING nothing: tracking=none keeps no runs"]))
-        if uploads.failed:
-            failed = len(uploads.failed) + uploads.untried
-            tried = failed + len(uploads.uploaded) + uploads.there
-            _, why = uploads.failed[0]
+            _say(f"TRACKING {tracked}", *(f"  uploaded: {folder}" for folder in uploaded[:_MOST_SHOWN]))
+            _say(*(f"  failed: {folder}: {why}" for folder, why in [*failed.items()][:_MOST_SHOWN]))
+        for why in failed.values():
             raise RunError(
-                f"{failed:,} of {tried:,} runs could not be uploaded: {why}; the same command uploads them later"
+                f"{len(failed):,} of {len(folders):,} runs could not be uploaded: {why}; the same command uploads them "
+                "later"
             )
         return ExitCode.DONE
-
-    def _place(self, name: str, output_dir: Path) -> Path:
-        place = Path(name).expanduser()
-        if not (place / STORE_NAME).is_file():
-            raise ConfigError(
-                f"{_STORES}: {name} has no {STORE_NAME}; give output folders, each with its {STORE_NAME} and its runs"
-            )
-        if place.resolve() == output_dir.resolve():
-            raise ConfigError(f"{_STORES}: {name} is output_dir itself; name other output folders")
-        return place
 
 
 def _copied(place: Path, output_dir: Path) -> tuple[int, Sequence[str]]:
@@ -115,37 +118,9 @@ def _render(rows: Sequence[Sequence[str]], remarks: Sequence[str], output_dir: P
     _say(*(f"  {line}" for line in remarks))
 
 
-@dataclass(kw_only=True, slots=True)
-class _Uploads:
-    """What became of some runs; `failed` has the folder of each that failed, and why."""
-
-    uploaded: list[Path] = field(default_factory=list)
-    there: int = 0
-    failed: list[tuple[Path, str]] = field(default_factory=list)
-    untried: int = 0
-    """Runs that were left after the tracker could not be asked."""
-
-    def lines(self) -> Sequence[str]:
-        done, rest = self.uploaded, f", {self.untried:,} not tried" if self.untried else ""
-        more = len(done) - _MOST_SHOWN
-        return (
-            f"TRACKING {len(done):,} uploaded, {self.there:,} there already, {len(self.failed):,} failed{rest}",
-            *(f"  uploaded: {folder}" for folder in done[:_MOST_SHOWN]),
-            *([f"  … and {more:,} more"] if more > 0 else []),
-            *(f"  failed: {folder}: {why}" for folder, why in self.failed[:_MOST_SHOWN]),
-        )
-
-
-def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
-    """Upload every run of these folders that MLflow lacks, into the experiment of its folder's name.
-
-    A run that fails does not keep the others from it; where the tracker can't even be asked, no further one is tried.
-    """
-    found = _Uploads()
-    if tracker is None:
-        for experiment in dict.fromkeys(folder.parent for folder in folders):
-            upload_sweeps(None, experiment)
-        return found
+def _upload(tracker: MLflowTracker, folders: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
+    """Upload every run that MLflow lacks into its experiment. Returns those uploaded, and why others failed."""
+    uploaded, failed = list[Path](), dict[Path, str]()
     jobs: dict[Path, Mapping[str, tuple[SweepPlace, SweepRow]]] = {}
     for place, folder in enumerate(folders):
         experiment = folder.parent
@@ -153,7 +128,7 @@ def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
         try:
             tracked = tracked_of(folder)
         except TrackingError as error:
-            found.failed.append((folder, str(error)))
+            failed[folder] = str(error)
             continue
         try:
             if experiment not in jobs:
@@ -161,18 +136,13 @@ def _upload(tracker: MLflowTracker | None, folders: Sequence[Path]) -> _Uploads:
             job = jobs[experiment].get(folder.name)
             tracked = tracked if job is None else replace(tracked, place=job[0], row=job[1])
             is_there = tracker.has(tracked)
-            if is_there and job is not None:
-                tracker.log(tracked)  # which changes nothing but where it lies
         except TrackingError as error:
-            found.failed.append((folder, str(error)))
-            found.untried = len(folders) - place - 1
+            failed |= dict.fromkeys(folders[place:], str(error))
             break
         try:
-            if is_there:
-                found.there += 1
-            else:
+            if job is not None or not is_there:  # of one that is there this changes nothing but where it lies
                 tracker.log(tracked)
-                found.uploaded.append(folder)
+            uploaded += [] if is_there else [folder]
         except TrackingError as error:
-            found.failed.append((folder, str(error)))
-    return found
+            failed[folder] = str(error)
+    return uploaded, failed

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare import Prepared, planned_block
 from contextcliff.analysis.search import BlockKey
 from contextcliff.errors import ConfigError, RunError
-from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.records.report import RunRecord
 from contextcliff.records.search_record import Replay
 from contextcliff.reporting.data_files import StoredSample, stored_samples
@@ -27,6 +26,11 @@ FIRST = "first"
 """The value that names the first job of a sweep."""
 _SEARCH_ENDS = ("max_trials", "resolution")
 """Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
+_OF_PROMPTS = (
+    *("seed", "dataset", "tokenizer", "model.context_window", "sampling.max_tokens"),
+    *("analysis.bins", "analysis.binning"),
+)
+"""Keys besides the task's that decide what the prompts are, and how many."""
 _MOST_KEYS = 3
 _EMPTY = "''"
 
@@ -43,12 +47,8 @@ class Baseline:
 
 
 def read_baseline(invocation: Invocation) -> Baseline | None:
-    """The run that an invocation stays paired with; None if it names none, or is that run itself.
-
-    Raises `ConfigError` for a name that is no run, for files that can't be read, and for a run of another task.
-    Raises `RunError` where the first job of the sweep left none.
-    """
-    # Imported late, since reading reports loads numpy and more.
+    """The run that an invocation stays paired with; None if it names none, or is that run itself."""
+    # Late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, REPORT_NAME, read_run, run_folder
 
@@ -65,8 +65,7 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
             f"{KEY}={FIRST}: the first job of this sweep left no run to stay paired with; see why it failed, or run "
             f"without {KEY}"
         )
-    chooses = invocation.task.traits.chooses_by_answers
-    if chooses:
+    if chooses := invocation.task.traits.chooses_by_answers:
         raise ConfigError(
             f"{KEY}={name}: {chooses} asks what its own pilot points to; two runs ask the same with task.pilot=0"
         )
@@ -81,19 +80,13 @@ def read_baseline(invocation: Invocation) -> Baseline | None:
         configuration=read_parameters(folder / MANIFEST_NAME),
         asked=tuple(stored_samples(folder, asked=f"{KEY}={name}")),
     )
-    if baseline.run.run_id == invocation.identify().run_id:
+    run, task = baseline.run, invocation.task
+    if run.run_id == invocation.identify().run_id:
         return None
-    _require_the_same_task(baseline, invocation, name)
-    return baseline
-
-
-def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str) -> None:
-    task, here = invocation.task, invocation.parameters
-    targets = [each.get("task._target_", "").rpartition(".")[2] for each in (baseline.configuration, here)]
-    if all(targets) and targets[0] != targets[1]:
+    if (run.task_kind or run.task) != task.name:
         raise ConfigError(
-            f"{KEY}={name}: is a run of another task: task={baseline.run.task} there and {invocation.task_name} here; "
-            "give the same task"
+            f"{KEY}={name}: is a run of another task: task={run.task} there and {invocation.task_name} here; give the "
+            "same task"
         )
     # The option itself, `task`, may be another one with the same keys.
     apart = {"", *task.traits.not_asked, *task.traits.idle, *_SEARCH_ENDS}
@@ -104,14 +97,11 @@ def _require_the_same_task(baseline: Baseline, invocation: Invocation, name: str
     ]
     if differing:
         raise ConfigError(f"{KEY}={name}: asks something else: {listed(differing)}; give the same")
+    return baseline
 
 
 def different_keys(configuration: Mapping[str, str], invocation: Invocation, *prefixes: str) -> tuple[str, ...]:
-    """`KEY=VALUE there and VALUE here` for each key below these prefixes that both configurations tell otherwise.
-
-    `configuration` is that of a stored run, dotted key to value. The names of classes are left out, since an earlier
-    version may have had them elsewhere.
-    """
+    """`KEY=VALUE there and VALUE here` for each key below these prefixes that a stored run tells otherwise."""
     here = invocation.parameters
     return tuple(
         f"{key}={there or _EMPTY} there and {here[key] or _EMPTY} here"
@@ -128,38 +118,35 @@ def listed(differences: Sequence[str]) -> str:
     return ", ".join(differences[:_MOST_KEYS]) + (f" and {more} more" if more > 0 else "")
 
 
-def with_replay(invocation: Invocation, identity: Identity, prepared: Prepared, baseline: Baseline | None) -> Prepared:
-    """The run with the blocks that it asks to stay paired with `baseline`; one without a search asks the same anyway.
-
-    Raises `ConfigError` where a prompt of the baseline is another one here, and says what differs. A plan that counts
-    tokens by an estimate can't tell.
-    """
+def with_replay(invocation: Invocation, prepared: Prepared, baseline: Baseline | None) -> Prepared:
+    """The run with the blocks that it asks to stay paired with `baseline`; refuses one with other prompts here."""
     if baseline is None:
         return prepared
-    search = prepared.search
-    if search is None:
-        _require_the_same_prompts(invocation, prepared, baseline, prepared.planned)
-        return prepared
-    asked = Counter(sample.context_tokens for sample in baseline.asked)
-    longest, most = max(asked, default=0), search.plan.lengths[-1]
-    if longest > most:
-        raise ConfigError(
-            f"{KEY}={baseline.run.run_id}: asked {longest:,} tokens, and the longest length here is {most:,}; give the "
-            "same lengths in tokens with task.lengths"
-        )
-    record = Replay(
-        run_id=baseline.run.run_id,
-        blocks={length: math.ceil(asked[length] / search.plan.block) for length in sorted(asked)},
-        partial=baseline.run.partial,
-    )
-    keys = replayed_blocks(record)
-    built = (item for key in keys for item in planned_block(prepared, search, identity, key))
-    _require_the_same_prompts(invocation, prepared, baseline, built)
-    return replace(
-        prepared,
-        search=replace(search, replayed=keys),
-        run=replace(prepared.run, facts=replace(prepared.run.facts, replay=record)),
-    )
+    search, there, run, record = prepared.search, baseline.run, prepared.run, None
+    named, built = f"{KEY}={there.run_id}", prepared.planned
+    if search is not None:
+        asked = Counter(sample.context_tokens for sample in baseline.asked)
+        longest, most = max(asked, default=0), search.plan.lengths[-1]
+        if longest > most:
+            raise ConfigError(
+                f"{named}: asked {longest:,} tokens, and the longest length here is {most:,}; give the same lengths in "
+                "tokens with task.lengths"
+            )
+        blocks = {length: math.ceil(asked[length] / search.plan.block) for length in sorted(asked)}
+        record = Replay(run_id=there.run_id, blocks=blocks, partial=there.partial)
+        search = replace(search, replayed=replayed_blocks(record))
+        built = tuple(item for key in search.replayed for item in planned_block(prepared, key))
+    here = {item.sample.sample_id: item.prompt_sha256 for item in built}
+    others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
+    same_tokenizer = run.facts.tokenizer == there.tokenizer
+    # A plan whose tokenizer is not at hand can't tell.
+    if others and (same_tokenizer or not isinstance(prepared.materials.tokenizer, WordTokenizer)):
+        why = different_keys(baseline.configuration, invocation, *_OF_PROMPTS)
+        if not same_tokenizer:
+            why += (f"the tokenizer {there.tokenizer} there and {run.facts.tokenizer} here",)
+        given = f": {listed(why)}; give the same, or take another run" if why else "; run that one again"
+        raise ConfigError(f"{named}: {others:,} of its {len(baseline.asked):,} prompts are other ones here{given}")
+    return replace(prepared, search=search, run=replace(run, facts=replace(run.facts, replay=record)))
 
 
 def replayed_blocks(record: Replay | None) -> tuple[BlockKey, ...]:
@@ -182,42 +169,3 @@ def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
     if invocation.like == "":
         return (f"{KEY}={FIRST}: the first job has not run yet, and what it will ask is not counted here",)
     return ()
-
-
-def require_replayed(baseline: Baseline | None, run: StoredRun) -> None:
-    """Raise `ConfigError` where a stored search did not ask what `baseline` rests on: an analysis asks nothing."""
-    if baseline is None or run.facts.search is None:
-        return
-    replay = run.facts.replay
-    if replay is None or replay.run_id != baseline.run.run_id:
-        others = "no other run's samples" if replay is None else f"those of {replay.run_id}"
-        raise ConfigError(
-            f"{KEY}={baseline.run.run_id}: the stored run {run.run_id} asked {others}; run it again with this {KEY} "
-            "(action=run), or leave it out"
-        )
-
-
-def _require_the_same_prompts(
-    invocation: Invocation, prepared: Prepared, baseline: Baseline, built: Iterable[PlannedSample]
-) -> None:
-    there, tokenizer = baseline.run.tokenizer, prepared.run.facts.tokenizer
-    if isinstance(prepared.materials.tokenizer, WordTokenizer) and tokenizer != there:
-        return  # the plan of a run whose tokenizer is not at hand
-    here = {item.sample.sample_id: item.prompt_sha256 for item in built}
-    others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
-    if not others:
-        return
-    # What the prompts are made of, where that differs; else what can decide how many there are.
-    recorded = baseline.configuration
-    why = different_keys(recorded, invocation, "seed", "dataset", "tokenizer")
-    if tokenizer != there:
-        why += (f"the tokenizer {there} there and {tokenizer} here",)
-    why = why or different_keys(
-        recorded, invocation, "model.context_window", "sampling.max_tokens", "analysis.bins", "analysis.binning"
-    )
-    way_out = (
-        f": {listed(why)}; give the same, or take another run" if why else "; run that one again with this version"
-    )
-    raise ConfigError(
-        f"{KEY}={baseline.run.run_id}: {others:,} of its {len(baseline.asked):,} prompts are other ones here{way_out}"
-    )

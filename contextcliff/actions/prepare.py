@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.actions.action import Identity, Invocation
+from contextcliff.actions.action import Invocation
 from contextcliff.analysis.search import BlockKey, fewest_blocks
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
@@ -30,8 +30,6 @@ _ESTIMATED = (
     "the model's tokens could not be matched with the text, only counted: prompts may be a few tokens shorter than "
     "asked for, and needles a few tokens from their depth"
 )
-
-
 _ASSUMED_WINDOW = 131_072
 _NO_WINDOW = (
     f"the server tells no window: one of {_ASSUMED_WINDOW:,} tokens was assumed, and what it refuses as too long ends "
@@ -50,10 +48,11 @@ class Prepared:
     documents: Mapping[str, Document]
     materials: Materials
     """What the samples were built from."""
+    respondent: Respondent
     served: str | None
     """The model's name as a server reports it."""
     search: PreparedSearch | None = None
-    """What a search of the cap asks beyond the first blocks, which are `planned`; None: `planned` is all."""
+    """What a search of the cap asks beyond the first blocks, which are `planned`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,18 +79,11 @@ def deployment(invocation: Invocation) -> Deployment:
 
 
 def prepare(
-    invocation: Invocation,
-    identity: Identity,
-    *,
-    own: Tokenizer | None,
-    served: Served,
-    estimate: Tokenizer | None = None,
+    invocation: Invocation, *, own: Tokenizer | None, served: Served, estimate: Tokenizer | None = None
 ) -> Prepared:
-    """Build the samples in the order of sending, by the tokenizer chosen, or by `estimate` where none can be loaded.
-
-    Raises `ConfigError`, `RunError`.
-    """
+    """Build the samples in the order of sending, by the tokenizer chosen, or by `estimate` where none can be loaded."""
     missed: list[str] = []
+    identity = invocation.identify()
     task, window = invocation.task, invocation.window(detected=served.window)
     if window is None and task.traits.lengths_given:
         raise ConfigError("model.context_window: the server does not tell it; give model.context_window=TOKENS")
@@ -135,58 +127,54 @@ def prepare(
     else:
         invocation.analysis.require_no_search()
         built = task.build(materials)
-    run = StoredRun(
-        run_id=identity.run_id,
-        fingerprint=identity.fingerprint,
-        label=invocation.label,
-        facts=RunFacts(
-            model=invocation.model.name or served.model or invocation.model_name,
-            engine=invocation.engine.name,
-            context_window=window,
-            tokenizer=tokenizer.name,
-            dataset=_named(invocation.dataset_name, corpus, built.samples),
-            texts=_texts(corpus, built.samples),
-            task_option=invocation.task_name,
-            dataset_option=invocation.dataset_name,
-            # Bins that documents were drawn for: another analysis draws none again.
-            drawn=(invocation.analysis.bins, invocation.analysis.binning)
-            if any(sample.bin is not None for sample in built.samples)
-            else None,
-            # A search says at its end how all the samples were made that it asked for.
-            notes=(
-                *((_NO_WINDOW,) if window is None else ()),
-                *task.length_notes(context_budget),
-                *missed,
-                *((_ESTIMATED,) if getattr(tokenizer, "has_estimated", False) else ()),
-                *corpus.notes,
-                *(built.notes if plan is None else ()),
-            ),
-            audit=built.audit,
-            server=served.lines,
-            api=("completions" if served.plain else "chat") if served.lines else "",
-            search=plan,
-            cache=replace(
-                cache_facts(
-                    invocation.model,
-                    invocation.kv_policy.computed_in(invocation.engine.cache_type),
-                    invocation.engine.memory,
-                    shown=invocation.kv_policy.shown,
-                    window_batch=invocation.engine.window_batch,
-                ),
-                in_use=served.cache,
-                as_started=invocation.cache_as_started,
-            ),
-            positions=positions_of(invocation.model.rope, served.positions),
-            own_tokenizer=sources.is_own(tokenizer),
-            control_tokens=marks.counts or None,
-            keeps_control_tokens=bool(marks.counts) and invocation.control_tokens == "keep",
+    facts = RunFacts(
+        model=invocation.model.name or served.model or invocation.model_name,
+        engine=invocation.engine.name,
+        context_window=window,
+        tokenizer=tokenizer.name,
+        dataset=invocation.dataset_name,
+        texts=_texts(corpus, built.samples),
+        task_option=invocation.task_name,
+        dataset_option=invocation.dataset_name,
+        # Bins that documents were drawn for: another analysis draws none again.
+        drawn=(invocation.analysis.bins, invocation.analysis.binning)
+        if any(sample.bin is not None for sample in built.samples)
+        else None,
+        # A search says at its end how all the samples were made that it asked for.
+        notes=(
+            *((_NO_WINDOW,) if window is None else ()),
+            *task.length_notes(context_budget),
+            *missed,
+            *((_ESTIMATED,) if getattr(tokenizer, "has_estimated", False) else ()),
+            *corpus.notes,
+            *(built.notes if plan is None else ()),
         ),
+        audit=built.audit,
+        server=served.lines,
+        api=("completions" if served.plain else "chat") if served.lines else "",
+        search=plan,
+        cache=replace(
+            cache_facts(
+                invocation.model,
+                invocation.kv_policy.computed_in(invocation.engine.cache_type),
+                invocation.engine.memory,
+                shown=invocation.kv_policy.shown,
+                window_batch=invocation.engine.window_batch,
+            ),
+            in_use=served.cache,
+            as_started=invocation.cache_as_started,
+        ),
+        positions=positions_of(invocation.model.rope, served.positions),
+        own_tokenizer=sources.is_own(tokenizer),
+        control_tokens=marks.counts or None,
+        keeps_control_tokens=bool(marks.counts) and invocation.control_tokens == "keep",
     )
     return Prepared(
-        run=run,
+        run=StoredRun(run_id=identity.run_id, fingerprint=identity.fingerprint, label=invocation.label, facts=facts),
         planned=planned_samples(built, corpus, identity.respondent, served=served.model),
         documents=_by_id(corpus),
         materials=materials,
+        respondent=identity.respondent,
         served=served.model,
         search=search,
     )
@@ -207,33 +195,23 @@ def _filler(invocation: Invocation, corpus: Corpus, context_budget: ContextBudge
     return Synthetic().corpus(tokens=tokens, seed=invocation.seed, count=traits.texts).documents
 
 
-def check_search(invocation: Invocation) -> None:
-    """Raise `ConfigError` for a search that could decide nothing, before a store is opened or a server asked."""
-    if invocation.task.traits.is_searched:
-        search_rule(invocation)
-
-
 def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis
     return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.traits.relative_by_default))
 
 
-def planned_block(
-    prepared: Prepared, search: PreparedSearch, identity: Identity, key: BlockKey
-) -> tuple[PlannedSample, ...]:
+def planned_block(prepared: Prepared, key: BlockKey) -> tuple[PlannedSample, ...]:
     """One block of a search with its controls, in the order of sending."""
-    block = search.blocks.block(key.context_tokens, key.index)
-    return planned_samples(block, prepared.materials.corpus, identity.respondent, served=prepared.served)
+    assert prepared.search is not None
+    block = prepared.search.blocks.block(key.context_tokens, key.index)
+    return planned_samples(block, prepared.materials.corpus, prepared.respondent, served=prepared.served)
 
 
 def planned_samples(
     built: TaskPlan, corpus: Corpus, respondent: Respondent, *, served: str | None
 ) -> tuple[PlannedSample, ...]:
-    """What a task built, in the order of sending and under the keys of the store.
-
-    Samples that one generation answers (rounds at temperature 0) are one piece of evidence, and named so.
-    """
+    """What a task built, in the order of sending. Samples of one key are one piece of evidence, and named so."""
     documents = _by_id(corpus)
     planned = [
         PlannedSample(sample=sample, prompt_sha256=sha256, key=respondent.key(sample, sha256, served=served))
@@ -254,28 +232,16 @@ def _by_id(corpus: Corpus) -> dict[str, Document]:
 
 
 def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSample]) -> int:
-    """Number of ordinary samples that a stored generation answers already.
-
-    Of samples with one key only the first is among the missing, and its generation will answer the others.
-    """
+    """Number of ordinary samples that a stored generation answers; of those of one key only the first is missing."""
     absent = {item.key for item in missing}
     return sum(item.sample.is_ordinary and item.key not in absent for item in planned)
-
-
-def _named(name: str, corpus: Corpus, samples: Sequence[Sample]) -> str:
-    """The titles of the texts that prompts are cut from; the name of a question set and its size."""
-    return f"{name}: {_texts(corpus, samples)}" if corpus.questions else ", ".join(_titles(corpus, samples))
 
 
 def _texts(corpus: Corpus, samples: Sequence[Sample]) -> str:
     """The first titles of the texts that prompts are cut from; the size of a question set."""
     if corpus.questions:
         return f"{len(corpus.documents):,} documents, {len(corpus.questions):,} questions"
-    titles = _titles(corpus, samples)
+    used = {sample.document_id for sample in samples}
+    titles = list(dict.fromkeys(text.title for text in corpus.documents if text.document_id in used))
     more = len(titles) - _MOST_TITLES
     return ", ".join(titles[:_MOST_TITLES]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _titles(corpus: Corpus, samples: Sequence[Sample]) -> tuple[str, ...]:
-    used = {sample.document_id for sample in samples}
-    return tuple(dict.fromkeys(document.title for document in corpus.documents if document.document_id in used))

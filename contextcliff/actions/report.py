@@ -17,8 +17,7 @@ from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import REQUIRE
 from contextcliff.actions.analyse import price_left_out, rule_of_invocation
 from contextcliff.actions.override_keys import group_of, key_of
-from contextcliff.actions.sweeps import row_of
-from contextcliff.actions.track import provenance
+from contextcliff.actions.track import provenance, row_of
 from contextcliff.analysis.server_counts import is_unchecked
 from contextcliff.errors import GateFailed, tell
 from contextcliff.execution.store import PlannedSample, StoredRun, facts_to_strings
@@ -34,21 +33,12 @@ from contextcliff.tracking.tracker import Tracked, TrackingError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from contextcliff.findings.finding import FinishedRun
     from contextcliff.reporting.page.report_page import Excerpt
     from contextcliff.tracking.live import LiveRun
 
-_PLACES = ("tracking", "output_dir")
-"""What says where runs lie and where they are tracked."""
-
 
 def report(run: RunState) -> Path:
-    """Write, show and track the report of a run; returns its folder.
-
-    While the texts are at hand the prompts are kept where the task asks for it. Local files take the places of an
-    earlier report's all together, before tracking starts; a tracker that fails is a warning with the command that
-    tracks later.
-    """
+    """Write, show and track the report of a run, its files all together and before tracking; returns its folder."""
     from contextcliff.findings.finding import FinishedRun
     from contextcliff.reporting.data_files import (
         CONTEXTS_NAME,
@@ -57,22 +47,22 @@ def report(run: RunState) -> Path:
         write_contexts,
         write_text,
     )
-    from contextcliff.reporting.figures import draw_curves
-    from contextcliff.reporting.files import samples_table, stale_files, write_report_files
+    from contextcliff.reporting.figures import draw_curves, draw_figures
+    from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_report_files
+    from contextcliff.reporting.page.report_page import write_pages
+    from contextcliff.reporting.progress import phase
     from contextcliff.reporting.stored_reports import folder_of, stored_reports, told_passed_over
     from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 
     invocation, place, made = run.invocation, run.invocation.place, report_of(run)
-    experiment = invocation.experiment
+    experiment, settings = invocation.experiment, invocation.reporting
     folder = folder_of(made, experiment=experiment)
-    # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
-    beside, passed_over = stored_reports(experiment) if place is None else (None, {})
     # With the task's name as the report has it: sample ids go by its kind, so that equal questions pair.
     counted, controls, replayed = (
         tuple(replace(item, sample=replace(item.sample, task=made.run.task)) for item in each)
         for each in (run.counted, run.controls, run.replayed)
     )
-    table = samples_table(counted, replayed=replayed)
+    table, dpi, shown = samples_table(counted, replayed=replayed), settings.figure_dpi, settings.progress
     finished = FinishedRun(report=made, scored=counted, parameters=invocation.parameters)
     with replacing_together(folder, stale=stale_files(made)) as new:
         write_report_files(
@@ -81,7 +71,7 @@ def report(run: RunState) -> Path:
             controls=controls,
             manifest=manifest_of(invocation, run.stored, run.planned, run.documents),
             folder=new,
-            figures=invocation.reporting.figure_dpi is not None,
+            figures=dpi is not None,
         )
         if invocation.told is None:  # else what was composed is the analysis alone
             write_text(path=new / "config.yaml", text=invocation.composed)
@@ -90,21 +80,27 @@ def report(run: RunState) -> Path:
             texts = run.prepared.documents
             sent = ((item.sample.sample_id, render(item.sample.recipe, texts)) for item in run.planned)
             kept = write_contexts(sent, path=new / CONTEXTS_NAME)
-        prompts = read_contexts(kept)
-        _draw(invocation, finished, _excerpts(run, counted, folder=folder, new=new), prompts, folder=new)
+        prompts, excerpts = read_contexts(kept), _excerpts(run, folder=folder, new=new)
+        figures: Mapping[str, Figure] = {}
+        if dpi is not None:
+            with phase("drawing the figures", shown=shown):
+                figures = draw_figures(made, folder=new / FIGURES, dpi=dpi)
+        if settings.html:
+            with phase("writing the report's page", shown=shown):
+                write_pages(finished, excerpts=excerpts, prompts=prompts, figures=figures, folder=new)
     # Only now: a reader that goes away (`| head`) ends the command here, and the files are in place.
     _show(invocation, made, folder)
     curves, row = None, None
-    if beside is not None:
-        suffix, dpi = folder.name.removeprefix(made.run.run_id), invocation.reporting.figure_dpi
+    if place is None:
+        # A sweep draws its runs once, at its end: each of a hundred jobs would read the reports of all.
+        (beside, passed_over), suffix = stored_reports(experiment), folder.name.removeprefix(made.run.run_id)
         curves = draw_curves(made, folder=experiment, dpi=dpi, beside=beside, suffix=suffix)
-    if place is not None:
+        if passed_over:
+            tell(f"warning: {told_passed_over(passed_over)}")
+    else:
         row = row_of(made, place, folder=folder.name)
         write_row(sweep_folder(experiment, place.sweep_id), row)
     invocation.on_reported(folder)
-    # One that was in this report's place is gone.
-    if others := {file: why for file, why in passed_over.items() if file.parent != folder}:
-        tell(f"warning: {told_passed_over(others)}")
     tracked = Tracked(
         report=made,
         folder=folder,
@@ -117,54 +113,22 @@ def report(run: RunState) -> Path:
         beside=() if curves is None else (curves,),
         interrupted=run.stop in ("interrupted", "terminated"),
     )
-    if _upload(invocation, tracked, run.live.hand_over()) and invocation.reporting.prints and place is None:
-        _show_leaderboard(invocation)
+    _upload(invocation, tracked, run.live.hand_over())
     _show(invocation, made, folder, cap_again=True)
     return folder
 
 
-def _draw(
-    invocation: Invocation,
-    run: FinishedRun,
-    excerpts: Mapping[str, tuple[Excerpt, ...]],
-    prompts: Mapping[str, str],
-    *,
-    folder: Path,
-) -> None:
-    """The figures and the page."""
-    from contextcliff.reporting.figures import draw_figures
-    from contextcliff.reporting.files import FIGURES
-    from contextcliff.reporting.page.report_page import write_pages
-    from contextcliff.reporting.progress import phase
-
-    shown, dpi = invocation.reporting.progress, invocation.reporting.figure_dpi
-    figures: Mapping[str, Figure] = {}
-    if dpi is not None:
-        with phase("drawing the figures", shown=shown):
-            figures = draw_figures(run.report, folder=folder / FIGURES, dpi=dpi)
-    if invocation.reporting.html:
-        with phase("writing the report's page", shown=shown):
-            write_pages(run, excerpts=excerpts, prompts=prompts, figures=figures, folder=folder)
-
-
-def _excerpts(
-    run: RunState, counted: Sequence[ScoredSample], *, folder: Path, new: Path
-) -> dict[str, tuple[Excerpt, ...]]:
-    """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later.
-
-    Another rule has a folder of its own beside the run's.
-    """
+def _excerpts(run: RunState, *, folder: Path, new: Path) -> dict[str, tuple[Excerpt, ...]]:
+    """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later."""
     from contextcliff.reporting.page.report_page import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
 
-    kept: dict[str, tuple[Excerpt, ...]] = {}
-    if run.prepared is None:
-        kept = read_excerpts((folder / EXCERPTS_NAME, folder.parent / run.stored.run_id / EXCERPTS_NAME))
-    texts = {**run.documents, **({} if run.prepared is None else run.prepared.documents)}
-    samples = (item.sample for item in counted)
-    found = {each.sample_id: kept.get(each.sample_id) or excerpts_of(each, texts) for each in samples}
+    samples = [item.sample for item in run.counted]
     if run.prepared is not None:
+        found = {each.sample_id: excerpts_of(each, run.prepared.documents) for each in samples}
         write_excerpts(found, path=new / EXCERPTS_NAME)
-    return found
+        return found
+    kept = read_excerpts((folder / EXCERPTS_NAME, folder.parent / run.stored.run_id / EXCERPTS_NAME))
+    return {each.sample_id: kept.get(each.sample_id) or excerpts_of(each, run.documents) for each in samples}
 
 
 def report_of(run: RunState) -> Report:
@@ -246,11 +210,7 @@ def _notes(run: RunState) -> Iterator[str]:
 
 
 def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[ScoredSample]) -> str:
-    """The command that asks what would decide an undecided run; empty where the run is decided, or none is known.
-
-    It is the same command again where answers are missing; else it asks for more of them. A run that was told of by a
-    folder has none: that may be anybody's.
-    """
+    """The command that asks what would decide an undecided run; empty if decided, unknown, or told of by a folder."""
     cap, limit, key = analysis.safe_cap, analysis.safe_cap.limit, invocation.task.traits.count_key
     if cap.outcome != "undecided" or limit is None or invocation.told is not None:
         return ""
@@ -263,12 +223,14 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
     search = analysis.finding(Search)
     if length is None or length.n_unscored or (search is not None and search.is_open):
         return command_line(asked)
-    here = [item.sample.trial for item in scored if item.sample.context_tokens == limit.at_tokens]
+    if not key:
+        return ""
     value: object = length.n_items + (limit.more or length.n_items)
     if key == "task.trials":
+        here = [item.sample.trial for item in scored if item.sample.context_tokens == limit.at_tokens]
         trials = math.ceil((length.n_samples + (limit.more or length.n_samples)) * len(set(here)) / len(here))
         value = "auto" if cap.limited_by == "quality" else trials
-    return command_line([*(each for each in asked if key_of(each) != key), f"{key}={value}"]) if key else ""
+    return command_line([*(each for each in asked if key_of(each) != key), f"{key}={value}"])
 
 
 def command_line(overrides: Sequence[str]) -> str:
@@ -298,40 +260,32 @@ def _show(invocation: Invocation, report: Report, folder: Path, *, cap_again: bo
         render_console(report, console=console, folder=folder, tracking_command=command, html=html, language=language)
 
 
-def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> bool:
-    """Whether the tracker has the run; where it fails, a warning says how to upload it later."""
+def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> None:
+    """Track a run, and say where all runs are side by side; a failure is a warning that says how to upload later."""
     from contextcliff.reporting.progress import phase
 
     if (tracker := invocation.tracking.mlflow) is None:
-        return False
+        return
     try:
         with phase("uploading the run", shown=invocation.reporting.progress):
             tracker.log(tracked, live=live)
     except TrackingError as error:
-        places = [item for item in invocation.overrides if group_of(item) in _PLACES]
+        places = [item for item in invocation.overrides if group_of(item) in ("tracking", "output_dir")]
         later = f"upload them later with: {command_line(['action=gather', *places])}"
         tell(f"warning: {error}; the results in {tracked.folder} are complete; {later}")
-        return False
-    return True
-
-
-def _show_leaderboard(invocation: Invocation) -> None:
-    """Where the page of the tracker has all runs side by side."""
-    tracker = invocation.tracking.mlflow
-    try:
-        address = None if tracker is None else tracker.leaderboard()
-    except TrackingError as error:
-        tell(f"warning: {error}")
         return
-    if address is not None:
-        sys.stdout.write(f"LEADERBOARD OF ALL RUNS (contextcliff ui opens it)\n  {address}\n")
+    if invocation.reporting.prints and invocation.place is None:
+        try:
+            address = tracker.leaderboard()
+        except TrackingError as error:
+            tell(f"warning: {error}")
+        else:
+            if address is not None:
+                sys.stdout.write(f"LEADERBOARD OF ALL RUNS (contextcliff ui opens it)\n  {address}\n")
 
 
 def require_cap(run: RunState, folder: Path) -> None:
-    """Raise `GateFailed` where the safe cap is below the required one, or there is none.
-
-    `folder` holds the report that says why.
-    """
+    """Raise `GateFailed` where the safe cap is below the required one; the report in `folder` says why."""
     required, cap = run.invocation.analysis.require_cap, run.analysis.safe_cap
     if required is None or (cap.tokens is not None and cap.tokens >= required):
         return

@@ -12,7 +12,7 @@ from contextcliff.actions.analyse import analyse, require_an_answer
 from contextcliff.actions.annotate import annotate, ask_annotators
 from contextcliff.actions.like import read_baseline
 from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.prepare import check_search, deployment
+from contextcliff.actions.prepare import deployment, search_rule
 from contextcliff.actions.report import command_line, report, require_cap
 from contextcliff.actions.send import send
 from contextcliff.actions.track import LiveTracking
@@ -33,10 +33,7 @@ class Run:
     """Executes the task. A generation that is stored is never asked for again."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
-        """Return `INTERRUPTED`, `TERMINATED` or `BUDGET_RAN_OUT` with a partial report; what was answered is kept.
-
-        Raises `OverBudgetError` before anything is sent, and `GateFailed` after all is written.
-        """
+        """Return `INTERRUPTED`, `TERMINATED` or `BUDGET_RAN_OUT` with a partial report; may raise `GateFailed`."""
         invocation.identify()  # raises for a policy or weights that the engine can't have
         live = LiveTracking(invocation=invocation)
         with _failures_told(live), Store(invocation.output_dir) as store:
@@ -101,7 +98,8 @@ def _rest(run: RunState) -> str:
 def _check(invocation: Invocation) -> None:
     """Raise `ConfigError` for what can't be run, before a store is opened or a server asked."""
     deployment(invocation)
-    check_search(invocation)
+    if invocation.task.traits.is_searched:
+        search_rule(invocation)
     read_baseline(invocation)
     invocation.engine.check()
     if invocation.judge is not None:
@@ -114,8 +112,6 @@ def _timed(run: RunState) -> Iterator[None]:
     started = time.monotonic()
     try:
         yield
-    except BaseException:
+    finally:
         with suppress(RunError):  # the store itself may be what failed
             run.store.add_wall_time(run.run_id, time.monotonic() - started)
-        raise
-    run.store.add_wall_time(run.run_id, time.monotonic() - started)

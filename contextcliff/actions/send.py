@@ -10,7 +10,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from contextcliff.actions.action import Invocation, RunState
-from contextcliff.actions.ahead import Ahead, SearchAhead, refuse_beyond
+from contextcliff.actions.ahead import Ahead, SearchAhead
 from contextcliff.actions.like import read_baseline, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, planned_block, prepare, stored_before
 from contextcliff.annotation.embedder import check_embedder
@@ -26,7 +26,6 @@ from contextcliff.records.generation import Outcome
 from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.progress import Progress, progress_of
-from contextcliff.tasks.task import Task
 
 _FORECAST_EVERY_S = 1.0
 """What changes faster can't be read."""
@@ -35,17 +34,14 @@ _Watcher = Callable[[Outcome], str | None]
 
 
 async def send(run: RunState) -> None:
-    """Prepare the samples with the open engine, and send what the store has no answer to.
-
-    Raises `OverBudgetError` before anything is sent.
-    """
-    invocation, store, identity = run.invocation, run.store, run.invocation.identify()
+    """Prepare the samples with the open engine, and send what the store has no answer to."""
+    invocation, store = run.invocation, run.store
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment(invocation)) as session:
-        prepared = prepare(invocation, identity, own=session.tokenizer, served=session.served)
-        prepared = run.prepared = with_replay(invocation, identity, prepared, read_baseline(invocation))
-        ahead = Ahead.of(invocation, identity, prepared, store, meter)
-        refuse_beyond(meter, ahead.missing, ahead.search, beside=ahead.judging)
+        prepared = prepare(invocation, own=session.tokenizer, served=session.served)
+        prepared = run.prepared = with_replay(invocation, prepared, read_baseline(invocation))
+        ahead = Ahead.of(invocation, prepared, store, meter)
+        ahead.refuse_beyond_budget()
         if ahead.missing and invocation.reporting.progress:
             ahead.announce()
         if not ahead.agreed():
@@ -115,10 +111,7 @@ def has_pilot(prepared: Prepared) -> bool:
 
 
 def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
-    """The pilot and the samples of the bins that it points to, with a note of what was saved.
-
-    The same pilot gives the same choice, so that a run that was stopped goes on where it was.
-    """
+    """The pilot and the samples of the bins that it points to, always the same, with a note of what was saved."""
     from contextcliff.analysis.bins import bins_to_fill
 
     asked = [item for item in prepared.planned if item.sample.pilot]
@@ -144,7 +137,7 @@ def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
 
 def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource | None:
     """The search, whose blocks are recorded with the run as they are asked for; None where the samples are listed."""
-    search, engine, identity = prepared.search, run.invocation.engine, run.invocation.identify()
+    search, engine = prepared.search, run.invocation.engine
     if search is None:
         return None
 
@@ -157,7 +150,7 @@ def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource
     return SearchSource(
         plan=search.plan,
         rule=search.rule,
-        build=lambda key: planned_block(prepared, search, identity, key),
+        build=lambda key: planned_block(prepared, key),
         recall=recorded,
         score=scorer.score,
         # By default four times what is under way at once: blocks wait for the slowest of their answers.
@@ -220,58 +213,44 @@ def _watchers(run: RunState, prepared: Prepared, ahead: Ahead, scorer: Scorer) -
     late = prepared.search or has_pilot(prepared) or invocation.embedder is not None or invocation.task.traits.is_judged
     if not late and (invocation.task.traits.designed_lengths or not unbinned):
         to_send = {item.key for item in missing}
-        before = [item for item in prepared.planned if item.key not in to_send]
-        answered = recall(run.store, run.run_id, before)
-        watch = LengthWatch(invocation.task, scorer, missing=missing, answered=answered, tell=run.live.length)
-        yield watch.ended
+        answered = recall(run.store, run.run_id, [item for item in prepared.planned if item.key not in to_send])
+        yield length_watch(scorer, missing=missing, answered=answered, told=run.live.length)
     if invocation.reporting.progress and invocation.place is None:
         yield ahead.minutes()
 
 
-class LengthWatch:
-    """Counts the outcomes of each length, and scores them when the last one is there.
+def length_watch(
+    scorer: Scorer,
+    *,
+    missing: Iterable[PlannedSample],
+    answered: Iterable[Outcome],
+    told: Callable[[int, float, int], None],
+) -> _Watcher:
+    """Says the mean of a length, or of a natural bin, at its last answer; `told` hears that of a designed length."""
 
-    What was `answered` before counts in the means. `tell` hears the mean score of each length that the task designs.
-    """
+    def place_of(sample: Sample) -> int:
+        return sample.context_tokens if sample.bin is None else sample.bin
 
-    def __init__(
-        self,
-        task: Task,
-        scorer: Scorer,
-        *,
-        missing: Iterable[PlannedSample],
-        answered: Iterable[Outcome],
-        tell: Callable[[int, float, int], None],
-    ) -> None:
-        self._task, self._scorer, self._tell = task, scorer, tell
-        self._left = Counter(_place(item.sample) for item in missing if item.sample.is_ordinary)
-        self._ended: defaultdict[int, list[Outcome]] = defaultdict(list)
-        for outcome in answered:
-            if outcome.sample.is_ordinary:
-                self._ended[_place(outcome.sample)].append(outcome)
+    left = Counter(place_of(item.sample) for item in missing if item.sample.is_ordinary)
+    ended: defaultdict[int, list[Outcome]] = defaultdict(list)
+    for each in answered:
+        if each.sample.is_ordinary:
+            ended[place_of(each.sample)].append(each)
 
-    def ended(self, outcome: Outcome) -> str | None:
-        """One more sample has its answer, or has failed for good. Returns the averages of a length that is complete."""
-        place = _place(outcome.sample)
-        if not outcome.sample.is_ordinary or place not in self._left:
+    def heard(outcome: Outcome) -> str | None:
+        place = place_of(outcome.sample)
+        if not outcome.sample.is_ordinary or place not in left:
             return None
-        self._ended[place].append(outcome)
-        self._left[place] -= 1
-        if self._left[place]:
+        ended[place].append(outcome)
+        left[place] -= 1
+        scores = [] if left[place] else [scorer.score(each).score for each in ended.pop(place)]
+        known = [score for score in scores if score is not None]
+        if not known:
             return None
-        scored = [each for each in map(self._scorer.score, self._ended.pop(place)) if each.score is not None]
-        if not scored:
-            return None
-        mean, details = fmean(each.score or 0.0 for each in scored), [each.details for each in scored]
+        mean = fmean(known)
         if outcome.sample.bin is None:
-            self._tell(place, mean, len(scored))
+            told(place, mean, len(known))
         name = f"{place:,} tokens" if outcome.sample.bin is None else f"bin {place + 1}"
-        n = f"{len(scored):,} sample{'' if len(scored) == 1 else 's'}"
-        names = dict.fromkeys(key for each in details for key in each)
-        means = {key: fmean(each[key] for each in details if key in each) for key in names}
-        return " · ".join((f"{name}: mean score {mean:.2f}, {n}", *self._task.answer_figures(means)))
+        return f"{name}: mean score {mean:.2f}, {len(known):,} sample{'' if len(known) == 1 else 's'}"
 
-
-def _place(sample: Sample) -> int:
-    """The length of a sample or, where documents have their own, its bin."""
-    return sample.context_tokens if sample.bin is None else sample.bin
+    return heard

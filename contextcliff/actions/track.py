@@ -1,4 +1,4 @@
-"""A run is kept by its tracker from its first prompt on, with the score of each length that is answered."""
+"""What the tracker hears of a run from its first prompt on, and of a sweep: the row of each job, and the whole."""
 
 from __future__ import annotations
 
@@ -11,15 +11,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.override_keys import key_of
-from contextcliff.actions.sweeps import row_without_report
+from contextcliff.actions.override_keys import key_of, overrides_by_key
+from contextcliff.records.report import Report
 from contextcliff.records.search_record import LengthStanding
+from contextcliff.records.sweep import CurvePoint, JobState, SweepRow
 from contextcliff.reporting.run_names import read_provenance
-from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
-from contextcliff.tracking.tracker import model_title, run_title
+from contextcliff.reporting.stored_sweeps import (
+    LEADERBOARD,
+    StoredSweep,
+    read_rows,
+    read_sweep,
+    stored_sweeps,
+    sweep_folder,
+    write_row,
+)
+from contextcliff.tracking.tracker import SweepPlace, model_title, run_title
 
 if TYPE_CHECKING:
     from contextcliff.tracking.live import LiveRun
+    from contextcliff.tracking.mlflow import MLflowTracker
+
+_DIGEST_SHOWN = 12
+_PATIENCE_S = 5.0
+_MOST_POINTS = 60
 
 
 @dataclass(kw_only=True, slots=True)
@@ -86,10 +100,7 @@ class LiveTracking:
         return run
 
     def fail(self, why: str, *, interrupted: bool = False) -> None:
-        """It ended without a report; nothing after the report is a failure of it.
-
-        A job of a sweep is there as a failed run even where it failed before its first prompt.
-        """
+        """It ended without a report. A job of a sweep is there as a failed run even before its first prompt."""
         if self._finished:
             return
         if self._run is None and self.invocation.place is not None:
@@ -99,18 +110,11 @@ class LiveTracking:
             run.fail(why, interrupted=interrupted)
 
 
-_SHOWN = 12
-_PATIENCE_S = 5.0
-
-
 def provenance(invocation: Invocation) -> Mapping[str, str]:
-    """`git_commit`, left out where the program is not run from a checkout, and `dataset_digest`.
-
-    Of a run that is read from its folder, what its manifest says.
-    """
+    """`dataset_digest`, and `git_commit` in a checkout; of a run that is read from its folder, its manifest's."""
     if invocation.run_folder is not None:
         return read_provenance(invocation.run_folder / "manifest.json")
-    commit, digest = code_commit(), invocation.identify().text_identity[:_SHOWN]
+    commit, digest = code_commit(), invocation.identify().text_identity[:_DIGEST_SHOWN]
     return {**({"git_commit": commit, "mlflow.source.git.commit": commit} if commit else {}), "dataset_digest": digest}
 
 
@@ -132,3 +136,109 @@ def code_commit() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return said.stdout.strip() if said.returncode == 0 else ""
+
+
+def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
+    """The row of a job that has its report."""
+    from contextcliff.findings import phrases
+    from contextcliff.findings.kv_cache import KVCache  # needs numpy, which a job that is not begun yet does without
+
+    run, analysis = report.run, report.analysis
+    cap, cache = analysis.safe_cap, analysis.finding(KVCache)
+    scored = [each for each in analysis.lengths if each.mean is not None]
+    curve = tuple(
+        CurvePoint(
+            tokens=each.median_tokens,
+            mean=each.mean,
+            low=each.ci_low,
+            high=each.ci_high,
+            asked_tokens=0 if each.natural_lengths else each.asked_tokens,
+        )
+        for each in scored
+        if each.mean is not None and each.ci_low is not None and each.ci_high is not None
+    )
+    return SweepRow(
+        job=place.job,
+        model=run.model,
+        task=run.task,
+        kv_policy=run.kv_policy,
+        differing=place.differing,
+        state="partial" if run.partial else "done",
+        run_id=run.run_id,
+        folder=folder,
+        cap_tokens=cap.tokens,
+        outcome=cap.outcome,
+        limited_by=cap.limited_by,
+        censored=cap.at_least,
+        verdict=cap.verdict,
+        shape=cap.shape or "",
+        evidence=cap.evidence or "",
+        fraction_of_window=cap.fraction_of_max,
+        threshold=cap.threshold,
+        threshold_score=phrases.threshold_score(report),
+        confidence=cap.confidence,
+        crossing_low=cap.ci_low,
+        crossing_high=cap.ci_high,
+        longest_tokens=max((each.median_tokens for each in scored), default=None),
+        n_samples=report.counts.completed,
+        mean_score=analysis.mean,
+        prompt_tokens=report.usage.prompt_tokens,
+        completion_tokens=report.usage.completion_tokens,
+        usd=report.usage.usd,
+        wall_s=report.usage.wall_s,
+        kv_bytes_per_token=None if cache is None else cache.facts.bytes_per_token,
+        # A tag of MLflow holds some thousand characters.
+        curve=curve if len(curve) <= _MOST_POINTS else (),
+    )
+
+
+def row_without_report(
+    invocation: Invocation, place: SweepPlace, *, state: JobState, error: str = "", run_id: str = ""
+) -> SweepRow:
+    """The row of a job that is under way, or that has failed."""
+    return SweepRow(
+        job=place.job,
+        model=invocation.shown_model,
+        task=invocation.task_name,
+        kv_policy=invocation.shown_policy,
+        differing=place.differing,
+        state=state,
+        error=error,
+        run_id=run_id,
+    )
+
+
+def track_sweep(
+    tracker: MLflowTracker | None, sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path, over: bool
+) -> None:
+    """Keep a sweep as it stands, where runs are kept; `folder` is its folder. Raises `TrackingError`."""
+    if tracker is not None:
+        leaderboard, typed = folder / LEADERBOARD, overrides_by_key(sweep.overrides)
+        leaderboard.mkdir(parents=True, exist_ok=True)
+        tracker.log_sweep(sweep, rows, folder=leaderboard, typed=typed, over=over)
+
+
+def upload_sweeps(tracker: MLflowTracker | None, experiment: Path) -> dict[str, tuple[SweepPlace, SweepRow]]:
+    """Write and upload the sweeps of an experiment; returns place and row of each run folder in its latest."""
+    from contextcliff.reporting.leaderboard import write_leaderboard
+
+    jobs: dict[str, tuple[SweepPlace, SweepRow]] = {}
+    for folder in stored_sweeps(experiment):
+        sweep, rows = read_sweep(folder), read_rows(folder)
+        if sweep is None or not rows:
+            continue
+        write_leaderboard(rows, sweep, folder=folder / LEADERBOARD)
+        over = all(row.state != "running" for row in rows) and len(rows) >= sweep.n_jobs
+        track_sweep(tracker, sweep, rows, folder=folder, over=over)
+        for row in rows:
+            place = SweepPlace(
+                sweep_id=sweep.sweep_id,
+                name=sweep.name,
+                command=sweep.command,
+                job=row.job,
+                n_jobs=sweep.n_jobs,
+                differing=row.differing,
+            )
+            if row.folder:
+                jobs[row.folder] = (place, row)
+    return jobs

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, cast
 from omegaconf import DictConfig, OmegaConf, read_write
 
 from contextcliff.actions.override_keys import as_typed, group_of, overrides_by_key
-from contextcliff.actions.sweeps import track_sweep
+from contextcliff.actions.track import track_sweep
 from contextcliff.command_line.compose import recompose
 from contextcliff.command_line.jobs import print_error
 from contextcliff.command_line.sweep_jobs import (

@@ -23,7 +23,7 @@ from filelock import FileLock
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed, overrides_by_key
-from contextcliff.actions.sweeps import row_without_report
+from contextcliff.actions.track import row_without_report
 from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, full_disk
 from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.kv_cache import shown_policy

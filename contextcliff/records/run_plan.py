@@ -30,7 +30,7 @@ class RunSize:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchCourse:
-    """How a search goes on, and the models whose expected runs are planned."""
+    """How a search goes on, and the model whose expected run is planned."""
 
     block: int
     """Samples between two looks at a length."""
@@ -40,10 +40,6 @@ class SearchCourse:
     """Whether lengths between the last one passed and the first one failed would be tested."""
     score: float
     """True score, at every length, of the model whose expected run the plan shows."""
-    falls_to: float
-    """True score, from `falls_at_tokens` on, of the model of `if_it_falls`; before, it is `score`."""
-    falls_at_tokens: int
-    if_it_falls: RunSize
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text as Printed
 
 from contextcliff.errors import visible
-from contextcliff.findings.finding import Column, columns, columns_of
+from contextcliff.findings.finding import Column, columns_of
 from contextcliff.findings.kv_cache import memory_words
 from contextcliff.findings.natural_lengths import length_classes
 from contextcliff.findings.phrases import duration
@@ -104,22 +104,23 @@ def _chance(chance: float | None) -> str:
 def _courses(plan: Plan, search: SearchCourse) -> Sequence[Column]:
     """What a search takes, by how good the model is; columns without a figure are left out."""
     expected = RunSize(samples=plan.samples, prompt_tokens=plan.prompt_tokens, usd=plan.usd, wall_s=plan.wall_s)
-    sizes = {
-        "1 at every length": plan.least,
-        f"{search.score:.2f} at every length": expected,
-        f"{search.score:.2f}, from {search.falls_at_tokens:,} on {search.falls_to:.2f}": search.if_it_falls,
-        "at worst": plan.most,
-    }
-    table = columns(
-        [(name, size) for name, size in sizes.items() if size is not None],
-        ("true score", lambda each: each[0]),
-        ("samples", lambda each: f"{each[1].samples:,}"),
-        ("prompt tokens", lambda each: f"{each[1].prompt_tokens:,}"),
-        ("cost", lambda each: "" if each[1].usd is None else dollars(each[1].usd, at_most=True)),
-        ("time", lambda each: "" if each[1].wall_s is None else duration(each[1].wall_s)),
-        words=("true score",),
-    )
-    return [column for column in table if any(column.cells)]
+    rows = [
+        (
+            name,
+            f"{size.samples:,}",
+            f"{size.prompt_tokens:,}",
+            "" if size.usd is None else dollars(size.usd, at_most=True),
+            "" if size.wall_s is None else duration(size.wall_s),
+        )
+        for name, size in (
+            ("1 at every length", plan.least),
+            (f"{search.score:.2f} at every length", expected),
+            ("at worst", plan.most),
+        )
+        if size is not None
+    ]
+    columns = columns_of(("true score", "samples", "prompt tokens", "cost", "time"), rows, words=("true score",))
+    return [column for column in columns if any(column.cells)]
 
 
 def _facts(plan: Plan) -> Iterator[tuple[str, str]]:

@@ -240,10 +240,6 @@ class Task(ABC):
         """By what the answers to these samples are scored; empty where the task has one way."""
         return ()
 
-    def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:  # noqa: ARG002 - `Score.details`
-        """What a run that is watched shows of an answer's score, a short text each."""
-        return ()
-
 
 def configured(task: Task, *, but: Collection[str]) -> dict[str, object]:
     """All keys of a task but those of these names, in its sections too.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import sqlite3
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import QUIET, SIMULATED, contextcliff_process, folders, run
+from tests.commands import QUIET, SIMULATED, folders, run
 from tests.commands import refused as refused_line
 from tests.compositions import line_of
 
@@ -68,22 +67,6 @@ def test_a_folder_stands_for_the_overrides_that_its_run_was_recorded_with(made: 
         for each in (name, f"{name}-threshold-0.9")
     )
     assert {key for key in there if there[key] != here.get(key)} == {"action._target_", "analysis.threshold"}
-
-
-def test_the_command_that_the_new_report_keeps_makes_it_again_and_its_folder_names_the_run(
-    again: Path, tmp_path: Path
-) -> None:
-    folder = tmp_path / "work"
-    shutil.copytree(again, folder)
-    name, strict = folders(folder)
-    before = report(folder, strict)
-    run(folder, *shlex.split(before["command"])[3:])
-    assert folders(folder) == [name, strict]
-    after = report(folder, strict)
-    assert {key for key in before if after[key] != before[key]} <= {"command", "created_at"}
-    assert sorted(after["command"].split()) == sorted(before["command"].split())
-    run(folder, *ANALYZE, f"run={strict}", "analysis.threshold=0.7")
-    assert folders(folder) == [name, f"{name}-threshold-0.7", strict]
 
 
 def test_the_store_is_found_from_the_folder_wherever_one_stands(one: tuple[Path, str], tmp_path: Path) -> None:
@@ -171,19 +154,3 @@ def test_a_run_goes_with_no_other_action() -> None:
         assert line_of(f"action={action}", "run=stored", *SIMULATED) == (
             "run=stored: names a stored run to analyse; add action=analyze, or leave it out"
         )
-
-
-@pytest.mark.slow
-def test_a_run_of_a_local_option_needs_its_config_dir(tmp_path: Path) -> None:
-    shipped = Path(__file__).parents[2] / "conf" / "task" / "niah.yaml"
-    (tmp_path / "mine" / "task").mkdir(parents=True)
-    (tmp_path / "mine" / "task" / "local.yaml").write_text(shipped.read_text(encoding="utf-8"), encoding="utf-8")
-    local = ("--config-dir", "mine")
-    ended = contextcliff_process(*local, *RUN, "task=local", cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    (name,) = folders(tmp_path)
-    told = refused(tmp_path, f"run={name}")
-    assert told == f"run={name}: task=local: no such option here; give the --config-dir that it had"
-    ended = contextcliff_process(*local, *ANALYZE, f"run={name}", "analysis.threshold=0.9", cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert folders(tmp_path) == [name, f"{name}-threshold-0.9"]

@@ -38,13 +38,7 @@ def test_what_is_calibrated_is_what_the_needle_tasks_ask_by_default() -> None:
 
 LAWS = ", ".join(law.name for law in laws_of((512, 1024, 2048, 4096), 0.8))
 WRONG = {
-    "no run": (("action.runs=0",), "action.runs=0: must be greater than 0"),
     "a law that there is not": (("action.laws=[clif]",), f"action.laws: clif is no law; choose from {LAWS}"),
-    "a design that there is not": (
-        ("action.designs=[fixed_80]",),
-        "action.designs[0]=fixed_80: must be 'walk', 'refine', 'fixed_40' or 'fixed_500'",
-    ),
-    "no design": (("action.designs=[]",), "action.designs=[]: must not be empty"),
     "three lengths": (
         ("action.lengths=[512,1024,2048]",),
         "action.lengths=[512,1024,2048]: a calibration takes at least 4 lengths; give some more",
@@ -54,7 +48,6 @@ WRONG = {
         "action.lengths=[512,1024,4096,2048]: each length is at least two tokens longer than the one before it; "
         "sort them",
     ),
-    "a block of too few depths": (("action.block=9",), "action.block=9: must be greater than or equal to 10"),
     "fewer trials than a block": (
         ("action.max_trials=10",),
         "action.max_trials=10: holds no block of action.block=11; give 11 or more",

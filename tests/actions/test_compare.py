@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import DRAWN, SIMULATED, comparison, contextcliff, reports, run
+from tests.commands import DRAWN, SIMULATED, comparison, contextcliff, run
 from tests.commands import refused as refused_line
 from tests.compositions import line_of
 from tests.writing.made_context_tester import drawn_rounds, figures, result_folder, table, table_row
@@ -77,19 +77,6 @@ def test_runs_are_found_by_id_folder_and_report_each_once(folder: Path) -> None:
     assert [one["run_id"] for one in comparison(folder, "picked")["runs"]] == [first, second]
 
 
-def test_a_manifest_that_cannot_be_read_costs_only_the_parameters(folder: Path) -> None:
-    first, _ = ids(folder, "niah")
-    (folder / "outputs" / "contextcliff" / first / "manifest.json").write_text('{"configuration": ["task.trials"]}')
-    ended = contextcliff(*COMPARE, "task=niah", cwd=folder)
-    assert (ended.returncode, ended.stderr) == (
-        0,
-        f"warning: outputs/contextcliff/{first}/manifest.json is damaged; its run's configuration is not known\n",
-    )
-    parameters = next(one for one in comparison(folder)["runs"] if one["run_id"] == first)["parameters"]
-    assert "task.trials" not in parameters
-    assert parameters["run"] == first
-
-
 def test_runs_of_writing_are_decided_by_healthy_rounds_and_every_measure_is_tested_pair_by_pair(folder: Path) -> None:
     told = " ".join(run(folder, *COMPARE, "task=continuation").split())
     found = comparison(folder)
@@ -152,23 +139,6 @@ def test_texts_are_measured_anew_by_the_familiar_words_of_the_task(folder: Path)
     notes = comparison(folder, "few")["notes"]
     assert any("measured by our rules, familiar words by few.txt" in note for note in notes)
     assert "private" not in json.dumps(comparison(folder, "few"))
-
-
-@pytest.mark.slow
-def test_a_run_of_another_task_is_in_the_table_alone_and_other_points_are_told(folder: Path) -> None:
-    first, second = ids(folder, "continuation")
-    path = folder / "outputs" / "contextcliff" / first / "report.json"
-    report = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**report, "writing": {**report["writing"], "continuation_point": 1}}), encoding="utf-8")
-    asked = (f"action.baseline={first}", f"action.candidates=[{second},{ids(folder, 'niah')[0]}]")
-    run(folder, *COMPARE, "task=continuation", *asked)
-    found = comparison(folder)
-    assert len(found["runs"]) == 3
-    assert all(len(measure["ranges"]) <= 2 for measure in found["measures"])
-    assert any("left out of the writing part" in note for note in found["notes"])
-    assert any("different lengths" in note for note in found["notes"])
-    (note,) = (note for note in found["notes"] if "different points" in note)
-    assert note.endswith("runs with the same text, tokenizer, longest context and task.max_tokens share theirs")
 
 
 def test_a_run_that_stopped_is_compared_by_what_it_has_and_said_to_have_stopped(folder: Path) -> None:
@@ -308,30 +278,3 @@ def test_published_figures_stand_in_every_table_and_are_decided_by_none(sweep: P
     assert plain["published"] == []
     _, of_reporting = published(sweep, "reporting.published=[nolima:gpt-4o]")
     assert [curve["model"] for curve in of_reporting["published"]] == ["GPT-4o"]
-
-
-def test_a_run_keeps_what_was_drawn_behind_it_and_the_page_names_the_source(sweep: Path) -> None:
-    kept = [report for report in reports(sweep) if report["published"]]
-    assert [[curve["model"] for curve in report["published"]] for report in kept] == [["GPT-4o"]] * 2
-    text = (sweep / "outputs" / "contextcliff" / kept[0]["run_id"] / "report.md").read_text("utf-8")
-    assert "arXiv:2502.05167, https://github.com/adobe-research/NoLiMa" in text
-
-
-def test_a_published_table_that_is_not_there_is_one_line_and_sends_nothing(tmp_path: Path) -> None:
-    for key in ("action.published", "reporting.published"):
-        assert refused(tmp_path, f"{key}=[rulr]") == (
-            f"{key}=rulr: no published table has that name; choose one of babilong_qa1, mrcr_minimax, nolima, ruler, "
-            "ruler_minimax, or give a file of your own that ends in .csv or .yaml"
-        )
-    assert refused_line(tmp_path, *NEEDLES, "reporting.published=[mine.csv]") == (
-        "error: reporting.published=mine.csv: there is no such file; give the path of a CSV or YAML table\n"
-    )
-    assert not (tmp_path / "outputs").exists()
-
-
-@pytest.mark.slow
-def test_a_repeated_sweep_is_the_latest_one_again(sweep: Path) -> None:
-    asked = (*NEEDLES, "task.lengths=[512,1024,2048]", "task.trials=4")
-    run(sweep, *asked, "engine.cliff_tokens=700,9000")
-    compared(sweep)
-    assert [one["verdict"] for one in comparison(sweep)["candidates"]] == ["better"]

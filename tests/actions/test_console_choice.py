@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from contextcliff.records.sweep import SweepRow
-from contextcliff.reporting.leaderboard import change_words, render_sweep
+from contextcliff.reporting.leaderboard import change_words
 from tests.commands import contextcliff
 from tests.compositions import line_of
 
@@ -61,30 +58,3 @@ def row(job: int, cap: int | None, *, task: str = "niah", censored: bool = False
 def test_a_cap_stands_beside_that_of_the_first_job_of_its_task() -> None:
     rows = (row(2, 860), row(0, 1000), row(1, 1000), row(3, None), row(4, 500, task="tracing"), row(5, 1250))
     assert [change_words(each, rows) for each in rows] == ["-14%", "first", "same", "", "first", "+25%"]
-
-
-def test_two_bounds_have_no_difference() -> None:
-    rows = (row(0, 1000), row(1, 2000, censored=True))
-    assert change_words(rows[1], rows) == ""
-    same = (row(0, 2000, censored=True), row(1, 2000, censored=True))
-    assert change_words(same[1], same) == "same"
-
-
-def table_of(rows: tuple[SweepRow, ...], *, width: int) -> list[str]:
-    """The table of a sweep on a console of this width, without what stands around it."""
-    stream = io.StringIO()
-    console = Console(file=stream, width=width, color_system=None)
-    render_sweep(rows, name="s", n_jobs=len(rows), folder=Path("f"), page=None, console=console)
-    return [line.rstrip() for line in stream.getvalue().splitlines()[2:-1]]
-
-
-def test_what_all_jobs_share_stands_over_a_table_that_is_too_wide() -> None:
-    rows = tuple(
-        replace(row(job, cap), model="a-model-with-a-rather-long-name", differing={"task.trials": f"{job + 20}"})
-        for job, cap in enumerate((1000, 860))
-    )
-    wide, narrow = table_of(rows, width=120), table_of(rows, width=60)
-    assert wide[0].split()[:4] == ["task", "model", "KV", "policy"]
-    assert narrow[0] == "all jobs: task niah, model a-model-with-a-rather-long-name,"
-    assert narrow[2].split() == ["options", "safe", "cap", "change", "shape", "evidence"]
-    assert [line.split()[0] for line in narrow[-2:]] == ["trials=20", "trials=21"]

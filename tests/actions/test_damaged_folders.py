@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from contextcliff.actions.compared_runs import run_at
-from contextcliff.errors import ConfigError, ContextCliffError
+from contextcliff.errors import ContextCliffError
 from contextcliff.reporting.data_files import read_contexts, stored_samples
 from contextcliff.reporting.page.report_page import read_excerpts
-from contextcliff.reporting.published import read_table
 from contextcliff.reporting.run_folders import copy_run
 from contextcliff.reporting.run_names import read_dataset, read_parameters
 from contextcliff.reporting.stored_reports import UnreadableReport, read_report, stored_reports
@@ -183,37 +182,6 @@ def test_an_analysis_goes_without_a_damaged_file_of_evidence_and_names_it(
     assert ended.stderr.startswith(f"warning: {first.relative_to(tmp_path / 'a')}/evidence.jsonl.gz ")
     assert ended.stderr.endswith("; the report goes without what it holds\n")
     assert (first / "samples.jsonl").read_bytes() == before
-
-
-TABLES = {
-    "aliases.yaml": "a: &a [x, x]\nb: &b [*a, *a]\ndate: *b\n",
-    "bytes.yaml": "title: \x00\n",
-    "deep.yaml": "[" * 9000,
-    "number.yaml": "date: 0x" + "f" * 5000 + "\nscale: 1e999\nsource: {title: a}\n",
-    "sexagesimal.yaml": "date: " + "9:" * 4000 + "9\nsource: {title: a}\n",
-    "date.yaml": "date: 2026-99-99\n",
-    "long.csv": f"model,length,score,source\n{'a' * 200_000},4096,1,b\n",
-    "digits.csv": f"model,length,score,source\na,{'9' * 5000},1,b\n",
-    "nan.csv": "model,length,score,source\na,4096,nan,b\n",
-    "quoted.csv": 'model,length,score,source\n"a,4096,1,b\n',
-}
-
-
-@pytest.mark.parametrize("name", TABLES)
-def test_a_published_table_that_is_none_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text(TABLES[name], encoding="utf-8")
-    with pytest.raises(ConfigError) as told:
-        read_table(str(tmp_path / name), shown="reporting.published")
-    assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize("damage", ["a device", "a pipe", "a folder", "very large"])
-@pytest.mark.parametrize("name", ["a.csv", "a.yaml"])
-def test_a_published_table_is_a_plain_file(tmp_path: Path, name: str, damage: str) -> None:
-    (tmp_path / name).touch()
-    DAMAGES[damage](tmp_path / name)
-    with pytest.raises(ConfigError):
-        read_table(str(tmp_path / name), shown="reporting.published")
 
 
 @pytest.mark.slow

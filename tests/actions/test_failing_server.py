@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -77,27 +76,3 @@ def test_a_small_run_without_an_answer_says_the_fault_how_often_and_what_to_do(t
         "allocate 2.00 GiB; look at the server's log and its memory, or ask for shorter prompts; the same command goes "
         "on\n"
     )
-
-
-@pytest.mark.slow
-def test_a_line_tells_its_tokens_and_how_often_it_was_tried_again(tmp_path: Path) -> None:
-    def fault(number: int) -> str | None:
-        return "429" if number in (1, 2) or 5 <= number <= 7 else None
-
-    with serving(fake(fault=fault)) as server:
-        assert contextcliff(*asking(server, "engine.max_retries=2", "task.controls=true"), cwd=tmp_path).returncode == 0
-    (controls,) = tmp_path.rglob("controls.jsonl")
-    lines = [*samples(tmp_path), *map(json.loads, controls.read_text(encoding="utf-8").splitlines())]
-    found = {(line["completion_tokens"], line.get("retries", 0)) for line in lines}
-    assert found == {(4, 2), (None, 2), (4, 0)}
-    (report,) = reports(tmp_path)
-    assert report["counts"]["errors"] == {"rate_limit": 5}
-
-
-@pytest.mark.slow
-def test_answers_by_tool_calls_are_unscored_and_the_way_out_is_told(tmp_path: Path) -> None:
-    with serving(fake(finishes=lambda number: "tool_calls" if number == 3 else "stop", speaks=lambda _: 0)) as server:
-        assert contextcliff(*asking(server), cwd=tmp_path).returncode == 0
-    (report,) = reports(tmp_path)
-    assert (report["counts"]["completed"], report["counts"]["unscored"]) == (5, 1)
-    assert "the server answered by tool calls: turn tools off" in " ".join(report["notes"])

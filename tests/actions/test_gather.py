@@ -84,21 +84,6 @@ def test_answers_and_runs_of_other_output_folders_come_into_this_one_once(machin
 
 
 @pytest.mark.slow
-def test_a_gathered_run_is_analysed_and_compared_where_it_was_brought(machines: Path) -> None:
-    here = machines / "here"
-    run(here, *GATHER, "action.stores=[../a/outputs,../b/outputs]")
-    for machine in "ab":
-        shutil.rmtree(machines / machine)
-    first, *_ = folders(here)
-    run(here, *ANALYZE, f"run={first}", "analysis.threshold=0.9")
-    assert f"{first}-threshold-0.9" in folders(here)
-    run(here, *RUN, "kv_policy=none,q8_0,q4_0")
-    assert {
-        json.loads(file.read_text("utf-8"))["counts"]["reused"] for file in here.glob("outputs/*/*/report.json")
-    } == {22}
-
-
-@pytest.mark.slow
 def test_the_same_command_goes_on_with_the_answers_of_two_halves(tmp_path: Path) -> None:
     for name, lost in (("a", "<"), ("b", ">=")):
         run(tmp_path / name, *RUN)
@@ -224,17 +209,6 @@ def test_what_is_no_other_output_folder_is_refused_before_anything_is_merged(
     assert (files(here), answers(here)) == before
 
 
-def test_a_newer_store_is_refused_in_one_line(machines: Path) -> None:
-    with closing(sqlite3.connect(machines / "b" / "outputs" / "state.db")) as store, store:
-        store.execute("PRAGMA user_version = 9")
-    ended = contextcliff(*GATHER, "action.stores=[../b/outputs]", cwd=machines / "here")
-    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
-    assert ended.stderr.startswith(
-        "error: action.stores: ../b/outputs/state.db: was written by a newer ContextCliff (layout 9, this one knows 3)"
-    )
-    assert folders(machines / "here") == []
-
-
 @pytest.mark.slow
 def test_runs_that_the_tracker_lacks_are_uploaded_once_each_into_its_experiment(tmp_path: Path) -> None:
     run(tmp_path, *RUN, "kv_policy=none,q8_0")
@@ -248,31 +222,6 @@ def test_runs_that_the_tracker_lacks_are_uploaded_once_each_into_its_experiment(
     assert told == "TRACKING 0 uploaded, 1 there already, 0 failed\n"
     assert run(tmp_path, "action=gather") == "TRACKING 0 uploaded, 3 there already, 0 failed\n"
     assert [each for each in uploads(tmp_path) if each[0] != "Default"] == expected
-
-
-@pytest.mark.slow
-def test_an_uploaded_run_has_what_a_run_that_was_tracked_at_once_has(tmp_path: Path) -> None:
-    def kept(folder: Path) -> dict[str, list[tuple[object, ...]]]:
-        with closing(sqlite3.connect(folder / "mlruns" / "mlflow.db")) as store:
-            return {
-                "parameters": store.execute(
-                    "SELECT key, value FROM params WHERE key NOT LIKE 'tracking%' ORDER BY key"
-                ).fetchall(),
-                "metrics": store.execute(
-                    "SELECT key, step, value FROM metrics WHERE key NOT LIKE '%wall%' AND key NOT LIKE '%reused%' "
-                    "AND NOT is_nan ORDER BY key, step"
-                ).fetchall(),
-                "tags": store.execute(
-                    "SELECT key, value FROM tags WHERE key LIKE 'contextcliff.%' OR key = 'model' ORDER BY key"
-                ).fetchall(),
-            }
-
-    run(tmp_path / "at-once", *TRACKED)
-    run(tmp_path / "later", *RUN)
-    run(tmp_path / "later", "action=gather")
-    assert kept(tmp_path / "later") == kept(tmp_path / "at-once")
-    tables = [next((tmp_path / name / "mlruns").rglob("samples_table.json")) for name in ("at-once", "later")]
-    assert json.loads(tables[0].read_text("utf-8")) == json.loads(tables[1].read_text("utf-8"))
 
 
 def test_a_server_that_is_away_is_one_line_and_the_warning_of_a_run_names_the_command_that_uploads_it(

@@ -11,7 +11,7 @@ from contextcliff.engines.simulated import Simulated
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import ScoredSample
-from tests.actions.test_stopped_run import Rating
+from tests.actions.test_run import Rating
 from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
 from tests.engines.fake_server import serving
 from tests.tasks.needles import build, niah, said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 
@@ -89,9 +88,3 @@ def test_a_key_of_the_analysis_is_in_the_rule_by_itself() -> None:
 def test_drawn_bins_are_those_of_the_run_whatever_the_analysis_asks() -> None:
     drawn = (5, "fixed")
     assert rule("task=qa", "analysis.bins=10", drawn=drawn)["analysis.bins"] == "5"
-
-
-def test_a_word_list_is_told_by_its_file(tmp_path: Path) -> None:
-    words = tmp_path / "words.txt"
-    words.write_text("the\n", encoding="utf-8")
-    assert rule("task=continuation", f"task.word_list={words}")["task.word_list"] == str(words)

@@ -61,24 +61,3 @@ def test_with_the_manifest_alone_the_run_is_repeated_when_its_source_is_gone(tmp
     assert again["counts"]["reused"] == first["counts"]["completed"]
     assert again["fingerprint"] == first["fingerprint"]
     assert again["bins"] == first["bins"]
-
-
-@pytest.mark.parametrize("cliff", [700, pytest.param(2_500, marks=pytest.mark.slow)])
-def test_a_planted_cliff_is_found_in_its_bin_and_nothing_beyond_it_is_passed_as_safe(
-    tmp_path: Path, cliff: int
-) -> None:
-    source = own_set(tmp_path, documents=120)
-    report = reported(
-        tmp_path, *QA, "dataset=jsonl", f"dataset.path={source}", "model=qwen", f"engine.cliff_tokens={cliff}",
-        "engine.ceiling=1.0", "engine.floor=0.0", "analysis.bins=8", "task.repeats=1", "task.samples_per_bin=30",
-    )  # fmt: skip
-    cap = report["safe_cap"]
-    assert cap["verdict"] in ("cliff", "slope")
-    passed = [found for found in report["bins"] if found["min_tokens"] <= cap["tokens"]]
-    holding = next(found for found in report["bins"] if found["min_tokens"] <= cliff <= found["max_tokens"])
-    position = report["bins"].index(holding)
-    # The shortest prompt of the last bin that clears: the one before the cliff's, or the cliff's own where it lies late
-    # in it.
-    assert cap["tokens"] == passed[-1]["min_tokens"]
-    assert len(passed) in (position, position + 1)
-    assert cap["ci_low"] <= cliff <= cap["ci_high"]

@@ -54,15 +54,6 @@ def test_a_cap_below_ends_with_3_after_all_is_written_and_tracked(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_no_cap_at_all_is_below_whatever_is_required_and_no_traceback_is_the_answer(tmp_path: Path) -> None:
-    given = (*SEARCH, "engine.cliff_tokens=100", "analysis.require_cap=1")
-    done = contextcliff(*given, cwd=tmp_path, env={"HYDRA_FULL_ERROR": "1"})
-    folder, cap = only_run(tmp_path)
-    assert (done.returncode, cap) == (3, None)
-    assert done.stderr == f"error: analysis.require_cap=1: no tested length is safe; {folder}/report.md says why\n"
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("cliffs", ["500,100", "100,500"])
 def test_a_sweep_ends_with_3_where_one_of_its_runs_is_below(tmp_path: Path, cliffs: str) -> None:
     done = contextcliff(*SEARCH, f"engine.cliff_tokens={cliffs}", "analysis.require_cap=300", cwd=tmp_path)

@@ -137,20 +137,3 @@ def test_a_budget_that_runs_out_leaves_a_partial_report_and_a_new_one_goes_on(tm
     report = reported(folder, *limited)
     assert judged(report) == judged(whole)
     assert (report["partial"], report["usage"]["prompt_tokens"]) == (False, usage["prompt_tokens"])
-
-
-@pytest.mark.slow
-def test_faults_that_persist_count_against_both_claims_and_are_asked_again(tmp_path: Path) -> None:
-    with serving(served(fault=lambda n: "server_error" if n % 3 == 0 else None)) as server:
-        how = asking(
-            server, "engine.concurrency=1", "engine.max_retries=0", "task.max_trials=6", "engine.speculation=0"
-        )
-        assert reported(tmp_path, *how)["counts"]["unscored"] == 2
-        (tested,) = search_of(tmp_path, *how).tested
-        assert tested.decision == "unsettled"
-        assert max(tested.blocks[-1].e_above, tested.blocks[-1].e_below) < 1.0
-        server.fault = lambda _: None
-        sent = len(server.bodies)
-        assert reported(tmp_path, *how)["counts"]["unscored"] == 0
-        assert len(server.bodies) == sent + 2
-        assert search_of(tmp_path, *how).tested[0].blocks[-1].e_above > 1.0

@@ -12,7 +12,7 @@ import pytest
 from contextcliff.writing.author_norms import norms_for
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.measures.readability import dale_chall
-from tests.commands import SIMULATED, contextcliff, plan_of, reports
+from tests.commands import SIMULATED, contextcliff, reports
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
@@ -58,22 +58,6 @@ def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
     assert {found["n_items"] for found in report["bins"]} == {1}
     assert report["caps"]["writing"] is None
     assert any("9 of 12 samples have the prompt and the draw of another one" in note for note in report["notes"])
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_the_author_is_known")
-def test_a_plan_counts_what_is_sent_and_sends_nothing(tmp_path: Path) -> None:
-    plans = []
-    for sampling, samples_sent in (("creative", 42), ("greedy", 3)):
-        ended = contextcliff(*FLAT, "action=plan", f"sampling={sampling}", cwd=tmp_path)
-        assert (ended.returncode, ended.stderr) == (0, "")
-        plans.append(plan_of(tmp_path))
-        assert plans[-1]["samples"] == samples_sent
-        assert plans[-1]["completion_tokens"] == 256 * samples_sent
-    # Rounds of one length share their prompt, and greedy ones are one draw, which can show nothing.
-    assert plans[0]["cached_prompt_tokens"] > 0.85 * plans[0]["prompt_tokens"]
-    assert plans[1]["detectable_drop"] is None
-    assert not list(tmp_path.rglob("state.db"))
 
 
 def hashed(text: str) -> list[float]:
@@ -144,16 +128,3 @@ def test_a_text_shorter_than_the_smallest_context_names_both_numbers(tmp_path: P
         "dataset: short has 345 tokens before its last possible continuation point, and the smallest context of 2,048 "
         "needs 1,728; give a longer text (dataset.path), or lower task.max_tokens and task.start_context"
     )
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"", "dataset.path: nothing.txt holds no text; give another file"),
-        (b"\x00\x01\x02" * 2000, "dataset.path: nothing.txt is binary"),
-        (b"tide ledger harbour lamp " * 4000, "dataset: no sentence ends in nothing"),
-    ],
-)
-def test_a_file_that_holds_no_prose_is_refused(content: bytes, told: str, tmp_path: Path) -> None:
-    (tmp_path / "nothing.txt").write_bytes(content)
-    assert refused(tmp_path, *WRITING, "dataset.path=nothing.txt").startswith(told)

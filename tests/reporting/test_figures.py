@@ -24,7 +24,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 from rich.console import Console
 
-from contextcliff.actions.sweeps import row_of
+from contextcliff.actions.track import row_of
 from contextcliff.findings.drawing import luminance, score_colours
 from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.failures import failures_figure, latency_figure

@@ -58,7 +58,7 @@ def test_a_run_sends_them_as_it_is_told(choice: str, sent: str, kept: bool, tmp_
         "engine=simulated", f"dataset.path={story}", f"dataset.control_tokens={choice}", "task.lengths=[500]",
         "task.trials=1", "task.needle.question='Which <|im_start|> number is the magic {city} one?'",
     )  # fmt: skip
-    prepared = prepare(invocation, invocation.identify(), own=Marked(), served=Served())
+    prepared = prepare(invocation, own=Marked(), served=Served())
     facts = prepared.run.facts
     assert (facts.control_tokens, facts.keeps_control_tokens) == ({"<|im_end|>": 300, "<|im_start|>": 1}, kept)
     for item in prepared.planned:

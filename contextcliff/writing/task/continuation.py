@@ -28,7 +28,6 @@ from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, au
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import context_tiers, points_for, start_notes, starts_for
 from contextcliff.writing.task.continuation_scoring import (
-    answer_figures,
     compared_sentences,
     score_continuation,
 )
@@ -206,9 +205,6 @@ class Continuation(Task):
     def author(self, texts: Sequence[str], document: Document) -> Mapping[str, Sequence[float]]:
         characters = round(fmean(len(text.strip()) for text in texts))
         return author_z(document.text, document.language, self.familiar(), characters)
-
-    def answer_figures(self, details: Mapping[str, float]) -> tuple[str, ...]:
-        return answer_figures(details)
 
     @property
     def _before(self) -> str:

@@ -1,10 +1,22 @@
-"""`experiment=noise_floor`: the same questions four times, each answered anew and kept apart."""
+"""What runs are called: by the options that were chosen, and by labels where each is answered anew."""
 
 from __future__ import annotations
 
 import pytest
 
+from tests.commands import SIMULATED
 from tests.compositions import built
+
+QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
+NEEDLES = (*SIMULATED, *QUICK)
+
+
+@pytest.mark.parametrize("task", ["mrcr", "graphwalks", "ruler_cwe", "ruler_fwe", "repeat"])
+def test_a_task_of_its_own_words_has_no_dataset_whatever_was_chosen(task: str) -> None:
+    english, japanese = built(f"task={task}"), built(f"task={task}", "dataset=essays_ja")
+    assert (english.dataset_name, japanese.dataset_name) == ("none", "none")
+    assert japanese.identify().run_id.startswith(f"{japanese.task_name}-SmolLM2")
+    assert built("task=niah", "dataset=essays_ja").dataset_name != "none"
 
 
 def test_another_configuration_has_another_label() -> None:
