@@ -9,8 +9,8 @@ from __future__ import annotations
 import secrets
 import struct
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from functools import cache
+from contextlib import ExitStack, asynccontextmanager
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
@@ -131,17 +131,13 @@ class LlamaCpp(Engine):
             (policy.key_type, policy.value_type, model.rope),
         )
         slot_tokens = -(-deployment.context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
-        with (
-            taken(
-                key, lambda: _Loaded(self, weights, deployment, slot_tokens), size=slot_tokens, close=_Loaded.close
-            ) as loaded,
-            client(timeout_s=self.timeout_s, asks_again=True) as http,
-        ):
+        with ExitStack() as ended:
+            load = partial(_Loaded, self, weights, deployment, slot_tokens)
+            loaded = ended.enter_context(taken(key, load, size=slot_tokens, close=_Loaded.close))
             requests = self.concurrency
             address = Address(url=f"{loaded.server.listening_address}/v1", key=loaded.key)
+            http = ended.enter_context(client(address, timeout_s=self.timeout_s, asks_again=True))
             async with connection(address, timeout_s=self.timeout_s, requests=requests, headers=CLOSE) as asked:
-                http.base_url = address.root
-                http.headers.update(address.headers())
                 # A job begins with empty slots, whatever the last one left in them.
                 for slot in range(requests):
                     _post(http, f"/slots/{slot}?action=erase")

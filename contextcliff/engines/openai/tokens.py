@@ -47,7 +47,7 @@ class TokenServer:
     def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, object]:
         """The JSON object that a route answers. Raises `RunError`, whose text does not hold the key."""
         try:
-            answer = self.http.post(f"{self.address.root}{path}", json=dict(body), headers=self.address.headers())
+            answer = self.http.post(path, json=dict(body))
             answer.raise_for_status()
             return parsed_object(answer.text)
         except (httpx2.HTTPError, ValueError) as error:
