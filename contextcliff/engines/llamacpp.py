@@ -200,14 +200,9 @@ class _Loaded:
             if engine.threads is not None:
                 params.cpuparams.n_threads = engine.threads
 
+        what = f"with a context of {slot_tokens:,} tokens"
         try:
-            self.server = loopback_server(
-                weights,
-                self.key,
-                adjust,
-                what=f"with a context of {slot_tokens:,} tokens",
-                way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
-            )
+            self.server = loopback_server(weights, self.key, adjust, what=what)
         except BaseException:
             self.folder.cleanup()
             raise
@@ -218,7 +213,7 @@ class _Loaded:
         self.folder.cleanup()
 
 
-def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
+def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str) -> Any:
     """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
 
     `adjust` sets its further parameters. Raises `RunError` where the weights can't be loaded; `what` says as what.
@@ -237,7 +232,8 @@ def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, w
     try:
         return xllamacpp.Server(params)
     except RuntimeError as error:
-        raise RunError(f"llama.cpp can't load {weights} {what}: {error}{way_out}") from error
+        way_out = "is it a model that this llama.cpp knows, and is there memory for it?"
+        raise RunError(f"llama.cpp can't load {weights} {what}: {error}; {way_out}") from error
 
 
 # llama.cpp tells its KV cache nowhere but in its log, with a line for every request. The state that it saves of a slot
