@@ -10,7 +10,7 @@ import secrets
 import struct
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
@@ -266,8 +266,11 @@ def _post(http: httpx2.Client, path: str, body: Mapping[str, object] | None = No
 
 def cache_of_state(state: bytes) -> CacheInUse | None:
     """The cache that the saved state of one token describes; None if unknown."""
+    import xllamacpp
+
+    names = {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}
     for start in range(0, min(len(state), _LONGEST_HEADER), _STEP):
-        rows = _rows(state, start)
+        rows = _rows(state, start, names)
         if rows and len(rows) % 2 == 0:
             keys, values = rows[: len(rows) // 2], rows[len(rows) // 2 :]
             return CacheInUse(
@@ -279,9 +282,9 @@ def cache_of_state(state: bytes) -> CacheInUse | None:
     return None
 
 
-def _rows(state: bytes, start: int) -> list[tuple[str, int]]:
+def _rows(state: bytes, start: int, names: Mapping[int, str]) -> list[tuple[str, int]]:
     """Format and bytes of each row from there to the end of the file, if there is nothing else."""
-    names, rows, offset = _names(), [], start
+    rows, offset = [], start
     while offset + _ROW.size <= len(state):
         kind, size = _ROW.unpack_from(state, offset)
         offset += _ROW.size + size
@@ -289,10 +292,3 @@ def _rows(state: bytes, start: int) -> list[tuple[str, int]]:
             return []
         rows.append((names[kind], size))
     return rows if offset == len(state) else []
-
-
-@cache
-def _names() -> Mapping[int, str]:
-    import xllamacpp
-
-    return {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}

@@ -134,10 +134,7 @@ class VllmTokenizer:
         return self.server.found("/tokenize", count_at(self.server.post("/tokenize", conversation), "count"))
 
     def control_tokens(self, texts: Iterable[str]) -> Collection[str]:
-        """What is one token, and no plain tag as of HTML or one that the chat template writes.
-
-        Empty for a server that tells no tokens.
-        """
+        """What is one token, but for plain tags as of HTML that the chat template does not write."""
         asked = like_tokens(texts)
         if not asked:
             return ()
