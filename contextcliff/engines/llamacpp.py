@@ -9,8 +9,8 @@ from __future__ import annotations
 import secrets
 import struct
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from functools import cache
+from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal
@@ -131,17 +131,13 @@ class LlamaCpp(Engine):
             (policy.key_type, policy.value_type, model.rope),
         )
         slot_tokens = -(-deployment.context_tokens // _CONTEXT_STEP) * _CONTEXT_STEP
-        with (
-            taken(
-                key, lambda: _Loaded(self, weights, deployment, slot_tokens), size=slot_tokens, close=_Loaded.close
-            ) as loaded,
-            client(timeout_s=self.timeout_s, asks_again=True) as http,
-        ):
+        with ExitStack() as ended:
+            load = partial(_Loaded, self, weights, deployment, slot_tokens)
+            loaded = ended.enter_context(taken(key, load, size=slot_tokens, close=_Loaded.close))
             requests = self.concurrency
             address = Address(url=f"{loaded.server.listening_address}/v1", key=loaded.key)
+            http = ended.enter_context(client(address, timeout_s=self.timeout_s, asks_again=True))
             async with connection(address, timeout_s=self.timeout_s, requests=requests, headers=CLOSE) as asked:
-                http.base_url = address.root
-                http.headers.update(address.headers())
                 # A job begins with empty slots, whatever the last one left in them.
                 for slot in range(requests):
                     _post(http, f"/slots/{slot}?action=erase")
@@ -204,14 +200,9 @@ class _Loaded:
             if engine.threads is not None:
                 params.cpuparams.n_threads = engine.threads
 
+        what = f"with a context of {slot_tokens:,} tokens"
         try:
-            self.server = loopback_server(
-                weights,
-                self.key,
-                adjust,
-                what=f"with a context of {slot_tokens:,} tokens",
-                way_out="; is it a model that this llama.cpp knows, and is there memory for it?",
-            )
+            self.server = loopback_server(weights, self.key, adjust, what=what)
         except BaseException:
             self.folder.cleanup()
             raise
@@ -222,7 +213,7 @@ class _Loaded:
         self.folder.cleanup()
 
 
-def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str, way_out: str = "") -> Any:
+def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str) -> Any:
     """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
 
     `adjust` sets its further parameters. Raises `RunError` where the weights can't be loaded; `what` says as what.
@@ -241,7 +232,8 @@ def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, w
     try:
         return xllamacpp.Server(params)
     except RuntimeError as error:
-        raise RunError(f"llama.cpp can't load {weights} {what}: {error}{way_out}") from error
+        way_out = "is it a model that this llama.cpp knows, and is there memory for it?"
+        raise RunError(f"llama.cpp can't load {weights} {what}: {error}; {way_out}") from error
 
 
 # llama.cpp tells its KV cache nowhere but in its log, with a line for every request. The state that it saves of a slot
@@ -274,8 +266,11 @@ def _post(http: httpx2.Client, path: str, body: Mapping[str, object] | None = No
 
 def cache_of_state(state: bytes) -> CacheInUse | None:
     """The cache that the saved state of one token describes; None if unknown."""
+    import xllamacpp
+
+    names = {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}
     for start in range(0, min(len(state), _LONGEST_HEADER), _STEP):
-        rows = _rows(state, start)
+        rows = _rows(state, start, names)
         if rows and len(rows) % 2 == 0:
             keys, values = rows[: len(rows) // 2], rows[len(rows) // 2 :]
             return CacheInUse(
@@ -287,9 +282,9 @@ def cache_of_state(state: bytes) -> CacheInUse | None:
     return None
 
 
-def _rows(state: bytes, start: int) -> list[tuple[str, int]]:
+def _rows(state: bytes, start: int, names: Mapping[int, str]) -> list[tuple[str, int]]:
     """Format and bytes of each row from there to the end of the file, if there is nothing else."""
-    names, rows, offset = _names(), [], start
+    rows, offset = [], start
     while offset + _ROW.size <= len(state):
         kind, size = _ROW.unpack_from(state, offset)
         offset += _ROW.size + size
@@ -297,10 +292,3 @@ def _rows(state: bytes, start: int) -> list[tuple[str, int]]:
             return []
         rows.append((names[kind], size))
     return rows if offset == len(state) else []
-
-
-@cache
-def _names() -> Mapping[int, str]:
-    import xllamacpp
-
-    return {each.value: each.name.removeprefix("GGML_TYPE_").lower() for each in xllamacpp.ggml_type}

@@ -106,7 +106,14 @@ class SimulatedSession:
         """Answer right with the chance of the law; the draw depends on model and sample, not on the policy."""
         tokens = sample.built_tokens  # counted by this tokenizer already; a second count would take the most time
         rng = random.Random(seed_of(self.engine.seed, self.deployment.model.name, sample.sample_id))
-        chance = self._chance(sample)
+        chance = self.engine.chance(
+            tokens=tokens,
+            depth=sample.depth,
+            kv_policy=self.deployment.kv_policy,
+            extension=self.deployment.model.rope.factor or 1.0,
+        )
+        if sample.control is not None:  # one with its evidence has the ceiling, one without it none
+            chance = self.engine.ceiling if sample.control == "ceiling" else 0.0
         if not sample.answers:
             text = _prose(sample.seed, freshness=chance, tokens=sampling.max_tokens, rng=rng)
         elif rng.random() < chance:
@@ -127,16 +134,6 @@ class SimulatedSession:
             ttft_ms=tokens * 0.25,
             latency_ms=tokens * 0.25 + completion * 10.0,
             served_model=f"simulated:{self.deployment.model.name}",
-        )
-
-    def _chance(self, sample: Sample) -> float:
-        if sample.control is not None:  # one with its evidence has the ceiling, one without it none
-            return self.engine.ceiling if sample.control == "ceiling" else 0.0
-        return self.engine.chance(
-            tokens=sample.built_tokens,
-            depth=sample.depth,
-            kv_policy=self.deployment.kv_policy,
-            extension=self.deployment.model.rope.factor or 1.0,
         )
 
 

@@ -20,9 +20,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from contextcliff.annotation.embedding import embeddings
-from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import address_of, client, connection
+from contextcliff.engines.openai.openai_compatible import detect
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenServer
 from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution.store import Store
@@ -184,7 +184,7 @@ def ask() -> Iterator[Ask]:
                     made = openai.OpenAI(base_url=address.url, api_key="k", max_retries=0, http_client=http)
                     embeddings(made, "m", address, ["one"])
                 return None
-            with client(timeout_s=5.0) as http:
+            with client(address, timeout_s=5.0) as http:
                 "\n".join(detect(http, address, name=None)[0].lines).encode()
                 server_of_tokens = TokenServer(http=http, address=address, model="m", api="chat", template_arguments={})
                 for kind in TOKENIZERS.values():

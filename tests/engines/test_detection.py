@@ -9,8 +9,8 @@ import pytest
 
 from contextcliff.engines.engine import Deployment, Engine, Served
 from contextcliff.engines.llamacpp import LlamaCpp
-from contextcliff.engines.openai.detection import detect
 from contextcliff.engines.openai.http import Address, address_of, client
+from contextcliff.engines.openai.openai_compatible import detect
 from contextcliff.errors import ContextCliffError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -23,7 +23,7 @@ KEY = "sk-very-secret-0123456789"
 
 
 def detected(server: FakeServer, *, name: str | None = None) -> tuple[Served, str | None]:
-    with serving(server), client(timeout_s=5) as http:
+    with serving(server), client(replace(address_of(server.address), key=KEY), timeout_s=5) as http:
         found = detect(http, replace(address_of(server.address), key=KEY), name=name)
     assert found[0].lines[0] == f"server {server.address}/v1"
     return found

@@ -123,12 +123,13 @@ class _Counting(BaseHTTPRequestHandler):
 
 @contextmanager
 def counter(handler: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening, client(timeout_s=5.0, asks_again=True) as http:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
         address = address_of(f"http://127.0.0.1:{listening.server_port}")
-        server = TokenServer(http=http, address=address, model="m", api="completions", template_arguments={})
-        yield LlamaServerTokenizer(name="l", server=server)
+        with client(address, timeout_s=5.0, asks_again=True) as http:
+            server = TokenServer(http=http, address=address, model="m", api="completions", template_arguments={})
+            yield LlamaServerTokenizer(name="l", server=server)
         listening.shutdown()
 
 

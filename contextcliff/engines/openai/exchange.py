@@ -116,7 +116,6 @@ async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[M
         answer.streamed = True
         stream = httpx2.Response(200, headers=_EVENTS, content=_after(begun, parts), request=response.request)
         events = aiter(httpx2.EventSource(stream, max_event_size=None))
-        has_begun = False
         async for event in events:
             if event.data.startswith("[DONE]"):
                 answer.is_whole = True
@@ -127,9 +126,8 @@ async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[M
                             pass
                 return
             if event.data:
-                has_begun = True
                 yield parsed_object(event.data)
-        if not has_begun:
+        if not answer.ended_s:
             raise EngineFault("broken_stream", f"no answer but: {detail_of(begun.decode())}", retryable=True)
 
 
@@ -151,6 +149,7 @@ class _Answer:
     first_s: float | None = None
     """When the first text came."""
     ended_s: float = 0.0
+    """When the last event came; 0 before the first."""
     texts: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     finish_reason: str = ""

@@ -101,6 +101,9 @@ class Address:
         return list(filter(is_secret, self.parameters))
 
 
+_NOWHERE = Address()
+
+
 def _encoded(login: str) -> str:
     return base64.b64encode(login.encode()).decode()
 
@@ -244,8 +247,8 @@ class _AsyncTransport(httpx2.AsyncHTTPTransport):
         return _bounded(await super().handle_async_request(request))
 
 
-def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, asks_again: bool = False) -> httpx2.Client:
-    """A client that follows no redirect: a key must not reach another host. `parameters` go with every request.
+def client(address: Address = _NOWHERE, *, timeout_s: float, asks_again: bool = False) -> httpx2.Client:
+    """A client for the routes below `address.root` that follows no redirect: a key must not reach another host.
 
     Some servers close a kept connection while a request is on its way. With `asks_again`, for questions that change
     nothing on the server, such a request is sent once more; else each has a connection of its own.
@@ -254,8 +257,9 @@ def client(*, timeout_s: float, parameters: Mapping[str, str] | None = None, ask
         transport=_Transport(asks_again=asks_again),
         timeout=timeout_s,
         follow_redirects=False,
-        headers={} if asks_again else {"Connection": "close"},
-        params=parameters,
+        base_url=address.root,
+        headers=address.headers() | ({} if asks_again else {"Connection": "close"}),
+        params=address.parameters,
     )
 
 

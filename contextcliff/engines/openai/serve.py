@@ -160,7 +160,7 @@ def started(command: Sequence[str], *, address: Address, timeout_s: float) -> It
 def _wait_until_up(process: ServerProcess, *, timeout_s: float) -> None:
     until = time.monotonic() + timeout_s
     with httpx2.Client(timeout=max(1.0, _LOOK_EVERY_S), trust_env=False) as http:
-        while not _is_up(http, process.address):
+        while not _is_up(http, process.address) or process.has_ended:  # another server may answer there
             if process.has_ended:
                 raise RunError(process.why_ended())
             if time.monotonic() > until:
@@ -170,8 +170,6 @@ def _wait_until_up(process: ServerProcess, *, timeout_s: float) -> None:
                     "on {port}"
                 )
             time.sleep(_LOOK_EVERY_S)
-    if process.has_ended:  # another server answers there
-        raise RunError(process.why_ended())
 
 
 def _is_up(http: httpx2.Client, address: Address) -> bool:

@@ -60,7 +60,6 @@ def _shared_beginning(one: str, other: str) -> int:
     return bisect_left(range(1, min(len(one), len(other)) + 1), True, key=lambda end: not other.startswith(one[:end]))
 
 
-_USE_INSTEAD = re.compile(r"use '(\w+)' instead", re.IGNORECASE)
 _IS_UNKNOWN = re.compile(
     r"(?:not|n['’]t) (?:yet |currently )?(?:support|permit|allow|recogni[sz]e|accept|implement|available)"
     r"|un(?:supported|recogni[sz]ed|known)(?! error)|unexpected (?:keyword|field|param|arg|prop|key|name)"
@@ -88,25 +87,22 @@ class Dialect:
         return {self.renamed.get(name, name): value for name, value in fields.items() if name not in self.left_out}
 
     def concede(self, refusal: str, fields: Mapping[str, object]) -> bool:
-        """Give up what a server does not know: a field is renamed or left out. False if it says so of none.
+        """Leave out what a server does not know, or rename the bound; whether it says so of a field.
 
         Raises `EngineFault` if the server knows no bound of an answer's length.
         """
-        refused, instead = self._refused(refusal, fields), _USE_INSTEAD.search(refusal)
+        refused = self._refused(refusal, fields)
         if refused is None:
             return False
         if refused in _STREAM:
             self.left_out |= {refused, "stream_options"}
-        elif instead is not None and refused not in self.renamed and instead[1] not in fields:
-            self.renamed[refused] = instead[1]
         elif refused != self.bound:
             self.left_out.add(refused)
         elif refused not in self.renamed:
             self.renamed[refused] = next(name for name in _BOUNDS if name != refused)
         else:
-            raise EngineFault(
-                "no_bound", f"the server takes neither {refused} nor {self.renamed[refused]}: {refusal}", fatal=True
-            )
+            both = f"neither {refused} nor {self.renamed[refused]}"
+            raise EngineFault("no_bound", f"the server takes {both}: {refusal}", fatal=True)
         return True
 
     def concessions(self) -> list[str]:

@@ -47,7 +47,7 @@ class TokenServer:
     def post(self, path: str, body: Mapping[str, object]) -> Mapping[str, object]:
         """The JSON object that a route answers. Raises `RunError`, whose text does not hold the key."""
         try:
-            answer = self.http.post(f"{self.address.root}{path}", json=dict(body), headers=self.address.headers())
+            answer = self.http.post(path, json=dict(body))
             answer.raise_for_status()
             return parsed_object(answer.text)
         except (httpx2.HTTPError, ValueError) as error:
@@ -134,10 +134,7 @@ class VllmTokenizer:
         return self.server.found("/tokenize", count_at(self.server.post("/tokenize", conversation), "count"))
 
     def control_tokens(self, texts: Iterable[str]) -> Collection[str]:
-        """What is one token, and no plain tag as of HTML or one that the chat template writes.
-
-        Empty for a server that tells no tokens.
-        """
+        """What is one token, but for plain tags as of HTML that the chat template does not write."""
         asked = like_tokens(texts)
         if not asked:
             return ()
