@@ -125,12 +125,11 @@ def visible(text: str, *, keep: str = "") -> str:
     if text.translate(dict.fromkeys(map(ord, keep))).isprintable():
         return text
     return "".join(
-        char if char in keep or _has_shape(char) else char.encode("unicode_escape").decode("ascii") for char in text
+        char
+        if char in keep or char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode("ascii")
+        for char in text
     )
-
-
-def _has_shape(char: str) -> bool:
-    return char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
 
 
 def one_line(text: str, *, longest: int) -> str:

@@ -224,7 +224,8 @@ def _check(override: Override) -> None:
     if not key:
         raise ConfigError(f"{shown(line)}: names no key; write KEY=VALUE")
     if re.match(r"hydra\b", key):
-        if not _OF_HYDRA.fullmatch(key) or ("/" in key and (override.is_delete() or not _is_word(override))):
+        is_word = re.fullmatch(r"(?!null\b)(['\"]?)[\w.-]+\1", line.partition("=")[2]) and not override.is_delete()
+        if not _OF_HYDRA.fullmatch(key) or ("/" in key and not is_word):
             raise ConfigError(
                 f"{shown(line)}: is Hydra's own; what may be set of it is hydra/launcher=OPTION, hydra.launcher.KEY, "
                 "hydra.sweeper.KEY, hydra.mode, hydra.searchpath and hydra.job.env_set.NAME"
@@ -255,10 +256,6 @@ def no_such_option(group: str, name: object, *, typed: str = "") -> str:
     near = difflib.get_close_matches(word, options, n=1) or [each for each in options if word and word in each][:1]
     suggestion = f"did you mean {near[0]}? " if near else ""
     return f"{wrong}: no such option; {suggestion}the options are: {', '.join(options)}"
-
-
-def _is_word(override: Override) -> bool:
-    return not override.is_sweep_override() and bool(re.fullmatch(r"[\w.-]+", str(override.value() or "")))
 
 
 def chosen_options(overrides: Sequence[Override], group: str) -> tuple[str, ...]:
