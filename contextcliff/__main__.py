@@ -14,13 +14,12 @@ from contextcliff.command_line.jobs import (
     JobFailed,
     exit_codes,
     prepare_environment,
-    print_error,
     refused,
     report_stop,
     run_job,
     wants_traceback,
 )
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, print_error
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override

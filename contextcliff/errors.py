@@ -178,3 +178,8 @@ def _hidden(text: str, user: re.Pattern[str]) -> str:
     if "://" not in text:
         return text
     return _PARAMETER.sub(lambda pair: f"{pair[1]}={_HIDDEN}" if is_secret(pair[1]) else pair[0], user.sub("", text))
+
+
+def print_error(error: Exception | str) -> None:
+    """Print an error on stderr, in one line and without the secrets of addresses."""
+    tell(f"error: {shown_text(str(error))}")

@@ -23,7 +23,6 @@ from omegaconf import DictConfig, OmegaConf, read_write
 from contextcliff.actions.override_keys import as_typed, group_of, overrides_by_key
 from contextcliff.actions.sweeps import track_sweep
 from contextcliff.command_line.compose import recompose
-from contextcliff.command_line.jobs import print_error
 from contextcliff.command_line.sweep_jobs import (
     NOT_BEGUN,
     PLANNED,
@@ -32,7 +31,7 @@ from contextcliff.command_line.sweep_jobs import (
     path_errors_by_key,
 )
 from contextcliff.config import part_of
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, shown_text, tell
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, print_error, shown_text, tell
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import PlanTotal

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from contextcliff.annotation.openai_embedding import OpenAIEmbedding
-from contextcliff.command_line.jobs import print_error
 from contextcliff.engines.openai.http import (
     KNOWN_VARIABLES,
     PROVIDERS,
@@ -19,7 +18,7 @@ from contextcliff.engines.openai.http import (
     api_key,
     variables_for,
 )
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, print_error
 from tests.commands import QUIET, contextcliff, of_server
 from tests.compositions import line_of
 from tests.engines.fake_server import FakeServer, serving
