@@ -6,7 +6,6 @@ import re
 import sys
 import unicodedata
 from enum import IntEnum
-from errno import EDQUOT, EFBIG, ENOSPC
 
 
 class ExitCode(IntEnum):
@@ -100,19 +99,6 @@ class EngineFault(ContextCliffError):
 
 _LONGEST_LINE = 900
 """Of an error of the configuration: the options of the largest group go into it, or the models of a server."""
-_FULL = (ENOSPC, EDQUOT, EFBIG)
-
-
-def full_disk(error: OSError, place: object) -> RunError | None:
-    """What to say of a disk that is full while a report is written; None for any other error."""
-    if error.errno not in _FULL:
-        return None
-    return RunError(
-        f"{error.filename or place}: {error.strerror}; the answers are kept: free space and run the same command, or"
-        " action=analyze"
-    )
-
-
 _JOINERS = "\u200c\u200d"
 """Between letters of many scripts and parts of a sign: nothing that a terminal obeys."""
 

@@ -12,7 +12,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -87,17 +86,6 @@ def compose_options(overrides: Sequence[str], *, with_hydra: bool = False) -> Di
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(shipped), version_base="1.3"):
         return compose("config", overrides=[*found_too, *overrides], return_hydra_config=with_hydra)
-
-
-def version() -> str:
-    """Our version, and that of Hydra, which brings the flags."""
-    import hydra
-
-    try:
-        ours = metadata.version("contextcliff")
-    except metadata.PackageNotFoundError:
-        ours = "from a checkout that is not installed"
-    return f"contextcliff {ours} (Hydra {hydra.__version__})"
 
 
 def parse_command_line(arguments: Sequence[str]) -> Namespace:
