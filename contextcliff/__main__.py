@@ -10,17 +10,17 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contextcliff import __version__
 from contextcliff.command_line.jobs import (
     JobFailed,
     exit_codes,
     prepare_environment,
-    print_error,
     refused,
     report_stop,
     run_job,
     wants_traceback,
 )
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, print_error
 
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
@@ -45,23 +45,19 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> ExitCode:
-    from contextcliff.command_line.compose import run_again
-    from contextcliff.command_line.keys import checked
-    from contextcliff.command_line.overrides import (
-        completing,
-        parse_command_line,
-        parse_overrides,
-        use_config_dir,
-        version,
-    )
-
     if any(each.startswith("--v") and "--version".startswith(each) for each in arguments):  # as argparse takes it
-        sys.stdout.write(f"{version()}\n")
+        import hydra
+
+        sys.stdout.write(f"contextcliff {__version__} (Hydra {hydra.__version__})\n")
         return ExitCode.DONE
     if arguments[:1] == ["ui"]:
         from contextcliff.command_line.ui import show_runs
 
         return show_runs(arguments[1:])
+    from contextcliff.command_line.compose import run_again
+    from contextcliff.command_line.keys import checked
+    from contextcliff.command_line.overrides import completing, parse_command_line, parse_overrides, use_config_dir
+
     typed = parse_command_line(arguments)
     use_config_dir(typed.config_dir)
     overrides = parse_overrides(typed.overrides)

@@ -6,25 +6,19 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from omegaconf import OmegaConf
 
 from contextcliff import conf_dir as conf_dir
 from contextcliff.seeding import digest_of
 
-_DIGEST_SHOWN = 8
-_ALL_KEYS = "see all keys with: python -m contextcliff --cfg job"
-
-
-def _of_task(group: str, task: str, default: str) -> str:
-    """The option of a group that `conf/of_task.yaml` names for a task, else `default`."""
-    return str(_options_of_tasks().get(task, {}).get(group, default))
-
 
 @cache
-def _options_of_tasks() -> Mapping[str, Mapping[str, str]]:
-    return cast(Mapping[str, Mapping[str, str]], OmegaConf.to_container(OmegaConf.load(conf_dir() / "of_task.yaml")))
+def _of_task(group: str, task: str, default: str) -> str:
+    """The option of a group that `conf/of_task.yaml` names for a task, else `default`."""
+    options: Any = OmegaConf.load(conf_dir() / "of_task.yaml")
+    return str(options.get(task, {}).get(group, default))
 
 
 OmegaConf.register_new_resolver("of_task", _of_task, replace=True)
@@ -33,7 +27,7 @@ OmegaConf.register_new_resolver("of_task", _of_task, replace=True)
 def _digest(*nodes: Any) -> str:
     """Eight characters that stand for these parts of the configuration: another label for another configuration."""
     plain = [OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node for node in nodes]
-    return digest_of(*plain)[:_DIGEST_SHOWN]
+    return digest_of(*plain)[:8]
 
 
 OmegaConf.register_new_resolver("digest", _digest, replace=True)
@@ -42,8 +36,7 @@ OmegaConf.register_new_resolver("digest", _digest, replace=True)
 def _trials_for(samples: int, *, _parent_: Any) -> int:
     """The trials that make at least so many samples at a length: one for each where the task has no depths."""
     grid = _parent_.get("depth_grid") or {}
-    depths = grid.get("count") or len(_parent_.get("depths") or [None])
-    return math.ceil(samples / depths)
+    return math.ceil(samples / (grid.get("count") or len(_parent_.get("depths") or [None])))
 
 
 OmegaConf.register_new_resolver("trials_for", _trials_for, replace=True)
@@ -52,7 +45,7 @@ OmegaConf.register_new_resolver("trials_for", _trials_for, replace=True)
 def hint(key: str, known: Iterable[str]) -> str:
     """`did you mean KEY?` with the most similar known key; where none is similar, how to list all keys."""
     near = difflib.get_close_matches(key, list(known), n=1)
-    return f"did you mean {near[0]}?" if near else _ALL_KEYS
+    return f"did you mean {near[0]}?" if near else "see all keys with: python -m contextcliff --cfg job"
 
 
 def nodes(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, object]]:

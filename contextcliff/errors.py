@@ -6,7 +6,6 @@ import re
 import sys
 import unicodedata
 from enum import IntEnum
-from errno import EDQUOT, EFBIG, ENOSPC
 
 
 class ExitCode(IntEnum):
@@ -100,19 +99,6 @@ class EngineFault(ContextCliffError):
 
 _LONGEST_LINE = 900
 """Of an error of the configuration: the options of the largest group go into it, or the models of a server."""
-_FULL = (ENOSPC, EDQUOT, EFBIG)
-
-
-def full_disk(error: OSError, place: object) -> RunError | None:
-    """What to say of a disk that is full while a report is written; None for any other error."""
-    if error.errno not in _FULL:
-        return None
-    return RunError(
-        f"{error.filename or place}: {error.strerror}; the answers are kept: free space and run the same command, or"
-        " action=analyze"
-    )
-
-
 _JOINERS = "\u200c\u200d"
 """Between letters of many scripts and parts of a sign: nothing that a terminal obeys."""
 
@@ -125,12 +111,11 @@ def visible(text: str, *, keep: str = "") -> str:
     if text.translate(dict.fromkeys(map(ord, keep))).isprintable():
         return text
     return "".join(
-        char if char in keep or _has_shape(char) else char.encode("unicode_escape").decode("ascii") for char in text
+        char
+        if char in keep or char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
+        else char.encode("unicode_escape").decode("ascii")
+        for char in text
     )
-
-
-def _has_shape(char: str) -> bool:
-    return char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs"
 
 
 def one_line(text: str, *, longest: int) -> str:
@@ -179,3 +164,8 @@ def _hidden(text: str, user: re.Pattern[str]) -> str:
     if "://" not in text:
         return text
     return _PARAMETER.sub(lambda pair: f"{pair[1]}={_HIDDEN}" if is_secret(pair[1]) else pair[0], user.sub("", text))
+
+
+def print_error(error: Exception | str) -> None:
+    """Print an error on stderr, in one line and without the secrets of addresses."""
+    tell(f"error: {shown_text(str(error))}")

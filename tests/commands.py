@@ -192,7 +192,11 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     sys.argv = ["contextcliff", *overrides]
     from contextcliff.__main__ import main
 
-    main()
+    try:
+        main()
+    except SystemExit as end:
+        sys.stdout.flush()
+        os._exit(int(end.code or 0))  # a launcher's idle workers are not waited for
 
 
 def _leave_the_disk_its_time() -> None:

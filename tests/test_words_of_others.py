@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.command_line.jobs import print_error
-from contextcliff.errors import ConfigError, one_line, tell, visible
+from contextcliff.errors import ConfigError, one_line, print_error, tell, visible
 from contextcliff.reporting.text import tame
 from tests.commands import SIMULATED, contextcliff
 from tests.engines.fake_server import FakeServer, serving

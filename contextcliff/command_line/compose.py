@@ -68,7 +68,8 @@ def run_again(overrides: Sequence[Override]) -> list[str] | None:
     if problem := why_no_path(run):
         raise ConfigError(f"{KEY}={shown(run)}: {problem}; give a run's folder or id")
     others = [each for each in overrides if each.key_or_group != KEY]
-    folder = _folder(run, [str(each.input_line) for each in others if _says_where(each)])
+    places = [each for each in others if each.key_or_group.partition(".")[0] in ("tracking", "output_dir")]
+    folder = _folder(run, [str(each.input_line) for each in places if not each.is_sweep_override()])
     try:
         taken = _taken_overrides(_recorded(folder), typed=others)
     except ConfigError as error:
@@ -185,8 +186,3 @@ def _folder(run: str, places: Sequence[str]) -> Path:
             "give one of these, or an MLflow run id"
         )
     return folder
-
-
-def _says_where(override: Override) -> bool:
-    is_of_places = override.key_or_group.partition(".")[0] in ("tracking", "output_dir")
-    return is_of_places and not override.is_sweep_override()

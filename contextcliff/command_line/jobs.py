@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hydra.experimental.callback import Callback
 
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, shown_text, tell
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, GateFailed, in_short, print_error, tell
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -86,11 +86,6 @@ def report_stop() -> ExitCode:
     code = stop_code() or ExitCode.INTERRUPTED
     print_error(f"{code.name.lower()}; what was answered is kept, the same command goes on")
     return code
-
-
-def print_error(error: Exception | str) -> None:
-    """Print an error on stderr, in one line and without the secrets of addresses."""
-    tell(f"error: {shown_text(str(error))}")
 
 
 def refused(error: ContextCliffError) -> ExitCode:

@@ -12,7 +12,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -87,17 +86,6 @@ def compose_options(overrides: Sequence[str], *, with_hydra: bool = False) -> Di
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(shipped), version_base="1.3"):
         return compose("config", overrides=[*found_too, *overrides], return_hydra_config=with_hydra)
-
-
-def version() -> str:
-    """Our version, and that of Hydra, which brings the flags."""
-    import hydra
-
-    try:
-        ours = metadata.version("contextcliff")
-    except metadata.PackageNotFoundError:
-        ours = "from a checkout that is not installed"
-    return f"contextcliff {ours} (Hydra {hydra.__version__})"
 
 
 def parse_command_line(arguments: Sequence[str]) -> Namespace:
@@ -224,7 +212,8 @@ def _check(override: Override) -> None:
     if not key:
         raise ConfigError(f"{shown(line)}: names no key; write KEY=VALUE")
     if re.match(r"hydra\b", key):
-        if not _OF_HYDRA.fullmatch(key) or ("/" in key and (override.is_delete() or not _is_word(override))):
+        is_word = re.fullmatch(r"(?!null\b)(['\"]?)[\w.-]+\1", line.partition("=")[2]) and not override.is_delete()
+        if not _OF_HYDRA.fullmatch(key) or ("/" in key and not is_word):
             raise ConfigError(
                 f"{shown(line)}: is Hydra's own; what may be set of it is hydra/launcher=OPTION, hydra.launcher.KEY, "
                 "hydra.sweeper.KEY, hydra.mode, hydra.searchpath and hydra.job.env_set.NAME"
@@ -255,10 +244,6 @@ def no_such_option(group: str, name: object, *, typed: str = "") -> str:
     near = difflib.get_close_matches(word, options, n=1) or [each for each in options if word and word in each][:1]
     suggestion = f"did you mean {near[0]}? " if near else ""
     return f"{wrong}: no such option; {suggestion}the options are: {', '.join(options)}"
-
-
-def _is_word(override: Override) -> bool:
-    return not override.is_sweep_override() and bool(re.fullmatch(r"[\w.-]+", str(override.value() or "")))
 
 
 def chosen_options(overrides: Sequence[Override], group: str) -> tuple[str, ...]:

@@ -23,15 +23,9 @@ from omegaconf import DictConfig, OmegaConf, read_write
 from contextcliff.actions.override_keys import as_typed, group_of, overrides_by_key
 from contextcliff.actions.track import track_sweep
 from contextcliff.command_line.compose import recompose
-from contextcliff.command_line.jobs import print_error
-from contextcliff.command_line.sweep_jobs import (
-    NOT_BEGUN,
-    PLANNED,
-    SWEEP,
-    path_errors_by_key,
-)
+from contextcliff.command_line.sweep_jobs import NOT_BEGUN, PLANNED, SWEEP, path_errors_by_key
 from contextcliff.config import part_of
-from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, shown_text, tell
+from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, print_error, shown_text, tell
 from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import shown_model

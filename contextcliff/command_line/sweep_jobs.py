@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, replace
+from errno import EDQUOT, EFBIG, ENOSPC
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.like import FIRST, KEY
 from contextcliff.actions.override_keys import as_typed, overrides_by_key
 from contextcliff.actions.track import row_without_report
-from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError, full_disk
+from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunError
 from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.kv_cache import shown_policy
 from contextcliff.records.report import shown_model
@@ -186,8 +187,9 @@ def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if full := full_disk(error, parameters.get("output_dir")):
-            raise full from error
+        if error.errno in (ENOSPC, EDQUOT, EFBIG):
+            way_out = "the answers are kept: free space and run the same command, or action=analyze"
+            raise RunError(f"{error.filename or parameters.get('output_dir')}: {error.strerror}; {way_out}") from error
         if error.filename is None or error.strerror is None:
             raise
         keys = [key for key, value in parameters.items() if _contains(value, str(error.filename))]

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.annotation.embedding import OpenAIEmbedding
-from contextcliff.command_line.jobs import print_error
 from contextcliff.engines.openai.http import KNOWN_VARIABLES, PROVIDERS, Address, address_of, variables_for, with_key
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, print_error
 from tests.commands import QUIET, contextcliff, of_server
 from tests.compositions import line_of
 from tests.engines.fake_server import FakeServer, serving
