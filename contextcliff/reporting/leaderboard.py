@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from contextcliff.analysis.task_means import RULER_THRESHOLD, TaskMeans, task_means
 from contextcliff.errors import WITHOUT_WEIGHTS, in_short
@@ -25,9 +24,6 @@ from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.reporting.stored_sweeps import StoredSweep
 from contextcliff.reporting.text import tame
 from contextcliff.settings import folder_name
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _NAME, _MEANS, _CAPS = "leaderboard", "mean_over_tasks", "caps.png"
 _MOST_NAMED = 4
@@ -210,7 +206,6 @@ def render_sweep(
     n_jobs: int,
     folder: Path | None,
     page: str | None,
-    console: Console | None = None,
 ) -> None:
     """Print the cap of each job, and how it stands to that of the first job of its task. What all jobs share stands
     over a table that is too wide. `folder` has the leaderboard, None where no job began; `page` is the address of
@@ -220,7 +215,7 @@ def render_sweep(
 
     from contextcliff.reporting.console import folding
 
-    out = console or Console()
+    out = Console()
 
     def say(text: str, *, style: str = "", whole: bool = False) -> None:
         out.print(Text(tame(text)), style=style or None, soft_wrap=whole)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-from rich.console import Console
 
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import change_words, render_sweep
@@ -73,8 +75,8 @@ def test_two_bounds_have_no_difference() -> None:
 def table_of(rows: tuple[SweepRow, ...], *, width: int) -> list[str]:
     """The table of a sweep on a console of this width, without what stands around it."""
     stream = io.StringIO()
-    console = Console(file=stream, width=width, color_system=None)
-    render_sweep(rows, name="s", n_jobs=len(rows), folder=Path("f"), page=None, console=console)
+    with patch.dict(os.environ, COLUMNS=str(width)), redirect_stdout(stream):
+        render_sweep(rows, name="s", n_jobs=len(rows), folder=Path("f"), page=None)
     return [line.rstrip() for line in stream.getvalue().splitlines()[2:-1]]
 
 
