@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Code, Finding, Line, Lines, Measurement, Pairs, Shown, Text, measured
+from contextcliff.findings.finding import Block, Code, Finding, Lines, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import Limit, LimitName, Outcome, SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
@@ -200,7 +200,7 @@ class ZonesFinding(Finding[None]):
         zones = report.analysis.zones
         if not zones:
             return ()
-        lines = tuple(Line(text=_range(zone), mood=_ZONES[zone.name][1]) for zone in zones)
+        lines = tuple(Text(text=_range(zone), mood=_ZONES[zone.name][1]) for zone in zones)
         meaning = Note(
             "Stable: every tested length clears the threshold. Degraded: every one is shown to be below it, tested "
             "from the longest down, at {confidence} confidence together. Transition: neither, or untested",

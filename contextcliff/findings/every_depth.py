@@ -16,7 +16,7 @@ from contextcliff.analysis.lengths import LengthResult, items_of
 from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Line, Table, Text, columns_of
+from contextcliff.findings.finding import Block, Finding, Table, Text, columns_of
 from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -189,13 +189,13 @@ class EveryDepthFinding(Finding[EveryDepth]):
     def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"any_depth": finding.tokens}
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         finding, cap = self.of(report), report.analysis.safe_cap.tokens or 0
         safe = {b.asked_tokens for b in report.analysis.lengths if b.clears_up_to <= cap}
         thirds = [third for each in finding.lengths if each.context_tokens in safe for third in each.thirds]
         if finding.reason is None or not any(third.shown == "below" for third in thirds):
             return ()
-        return (Line(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
+        return (Text(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

@@ -12,7 +12,7 @@ from statistics import fmean
 from contextcliff.analysis.controls import exact_score
 from contextcliff.analysis.lengths import evidence_of, items_of
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Text
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Text
 from contextcliff.findings.phrases import MISSING, percent, whole
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -87,11 +87,11 @@ class JudgeFinding(Finding[Judgement]):
             scored, judge=study.facts.judge, right_from=study.facts.judge_right_from, confidence=study.confidence
         )
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         finding = self.of(report)
         if finding.ci_low is not None and finding.ci_low < _OFTEN:
             return ()
-        return (Line(label=self.title, text=_in_short(finding)),)
+        return (Text(label=self.title, text=_in_short(finding)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

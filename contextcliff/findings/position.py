@@ -16,7 +16,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import by_item, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import Block, Finding, Image, Line, Measurement, Pairs, Table, columns
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Pairs, Table, Text, columns
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.amounts import THIRDS_OF_DEPTH
 from contextcliff.records.generation import ScoredSample
@@ -160,9 +160,9 @@ class PositionFinding(Finding[PositionProfile]):
             position=position_pattern(study.groups, study.confidence),
         )
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         position = self.of(report).position
-        return () if position.pattern in (None, "stable") else (Line(label=self.title, text=position.reason),)
+        return () if position.pattern in (None, "stable") else (Text(label=self.title, text=position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

@@ -40,7 +40,7 @@ from contextcliff.analysis.limits import (
     times_by_length,
 )
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, Heading, Line, Lines, Measurement, Table, Text, columns
+from contextcliff.findings.finding import Block, Finding, Heading, Lines, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import milliseconds, percent, score, whole
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
@@ -281,8 +281,8 @@ _TITLES: Mapping[WarningName, str] = {
 }
 
 
-def _line(warning: EarlyWarning) -> Line:
-    return Line(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
+def _line(warning: EarlyWarning) -> Text:
+    return Text(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
 
 
 def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
@@ -342,7 +342,7 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {} if finding.latency_slo is None else {"latency": finding.latency_slo.tokens}
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         """What begins below the safe cap: beyond it nobody relies on the length anyway."""
         cap = report.analysis.safe_cap.tokens or 0
         return tuple(_line(each) for each in self.of(report).warnings if each.median_tokens <= cap)

@@ -9,19 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from contextcliff.findings.finding import (
-    Block,
-    Code,
-    Finding,
-    Heading,
-    Image,
-    Line,
-    Lines,
-    Pairs,
-    Table,
-    Text,
-    findings_of,
-)
+from contextcliff.findings.finding import Block, Code, Finding, Heading, Image, Lines, Pairs, Table, Text, findings_of
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.reporting.text import tame
@@ -44,7 +32,7 @@ def chapters(report: Report, *, figures: Sequence[str]) -> tuple[Chapter, ...]:
     `figures/heatmap.png`."""
     images = {PurePosixPath(path).stem: path for path in figures}
     first: list[str] = []
-    looks: list[Line] = []
+    looks: list[Text] = []
     quiet: list[Note] = []
     details: list[str] = []
     for finding in findings_of(report):
@@ -57,7 +45,7 @@ def chapters(report: Report, *, figures: Sequence[str]) -> tuple[Chapter, ...]:
             lower = re.sub(r"^###(?= )", "####", text, flags=re.MULTILINE)
             details.append(f"### {inline(finding.title)}\n\n{lower}")
     if quiet:
-        looks.append(Line(text=Note("Nothing stands out in: {findings}", findings=quiet)))
+        looks.append(Text(text=Note("Nothing stands out in: {findings}", findings=quiet)))
     told = markdown_of(Lines(lines=tuple(looks)), {}) if looks else ""
     return (
         Chapter(key="answer", title="", text="\n\n".join(filter(None, first))),

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from contextcliff.findings import drawing
-from contextcliff.findings.finding import Finding, Image, Line, Measurement, Pairs, Text
+from contextcliff.findings.finding import Finding, Image, Text, Measurement, Pairs, Text
 from contextcliff.records.note import Note
 
 
@@ -66,7 +66,7 @@ class LargestFallFinding(Finding[LargestFall]):
         return (Text(text=Note("most is lost at {to:,} tokens", to=self.of(report).to_tokens)),)
 
     def look(self, report):
-        return (Line(text=Note("the score falls by {fall:.2f}", fall=self.of(report).fall)),)
+        return (Text(text=Note("the score falls by {fall:.2f}", fall=self.of(report).fall)),)
 
     def show(self, report):
         found = self.of(report)

@@ -13,7 +13,7 @@ from rich.table import Table as ConsoleTable
 
 from contextcliff.datasets.local_files import UnreadableFile, json_of
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Image, Line, Lines, Table, columns_of
+from contextcliff.findings.finding import Block, Column, Image, Lines, Table, Text, columns_of
 from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
@@ -109,7 +109,7 @@ def _content(comparison: Comparison) -> Iterator[tuple[str, str, tuple[Block, ..
     yield "verdicts", "Verdicts", (*verdict_blocks(comparison), *((differences,) if decisions else ()))
     yield "runs", "Runs", (Table(columns=columns_of(_HEAD, _run_cells(comparison), words=("run",))),)
     yield "published", "Published figures", published_blocks(comparison.published)
-    notes = tuple(Line(text=note) for note in comparison.notes)
+    notes = tuple(Text(text=note) for note in comparison.notes)
     yield "notes", "Read this first", ((Lines(lines=notes),) if notes else ())
     reports = {run.name: run.report for run in comparison.runs if run.report is not None}
     with_scores = {name: each for name, each in reports.items() if any(b.mean is not None for b in each.analysis.bins)}
