@@ -1,9 +1,6 @@
-"""Answers to questions by F1, exact match and the share that contains an accepted answer; and what each tag means.
-
-A model that gives the right answer in a whole sentence has a low F1 and no exact match. How far the measures lie apart
-says how much of a low score is the form of the answers. The repeats of a question are one piece of evidence here too,
-and questions on one text are clustered.
-"""
+"""Answers to questions by F1, exact match and the share that contains an accepted answer: how far they lie apart says
+how much of a low score is the form of the answers. Repeats of a question are one piece of evidence, questions on one
+text are clustered."""
 
 from __future__ import annotations
 

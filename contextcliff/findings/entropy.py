@@ -1,10 +1,5 @@
-"""Attention entropy by length: how evenly a prompt's last tokens spread their attention over what is before them.
-
-0 is all the weight on one position, 1 an even spread over all of them, averaged over heads, layers and the last tokens
-of the prompt (`engine.attention_entropy`). A model that loses its hold on a long context spreads its attention; the
-threshold is `analysis.entropy_threshold`, or the shortest length's mean and two of its standard deviations. It is a
-sign, and no test: the scores say whether answers get worse.
-"""
+"""Attention entropy by length: how evenly a prompt's last tokens spread their attention over what is before them. It is
+a sign, and no test: the scores say whether answers get worse."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""Whether the score holds at every depth: each third of the depths is tested by itself.
-
-A mean over depths hides a bad one: nine depths at 1.0 and one at 0.4 have a mean of 0.94. The cap rule `any_depth` asks
-that each third clears the threshold. It errs as seldom as one test, without a correction: where some third does not
-clear, the test of that third has to err (intersection-union; R. L. Berger, Technometrics 24 (1982) 295-300).
-"""
+"""Whether the score holds at every depth: a mean hides a bad third, so each is tested by itself. The cap rule
+`any_depth` errs as seldom as one test, without a correction: where some third does not clear, the test of that third
+has to err (intersection-union; R. L. Berger, Technometrics 24 (1982) 295-300)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""The scores by everything that varied beside length and depth: hops, distance of the evidence, topic.
-
-Each key of the samples' metadata is a facet. Each word has a row, and each number where there are few different ones;
-other numbers are cut at their quartiles. A facet's safe cap is that of its samples alone. With fewer samples at each
-length it is often lower than the run's, or missing, because there is less evidence and not because the model is worse.
-"""
+"""The scores by everything that varied beside length and depth, by the keys of the samples' metadata: hops, topic,
+distance of the evidence. Each word has a row, and each number where there are few; other numbers are cut at their
+quartiles."""
 
 from __future__ import annotations
 
@@ -163,14 +160,11 @@ class FacetsFinding(Finding[Facets]):
         for facet, rows in groupby(facets, key=lambda row: row.facet):
             told = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
             table = columns(
-                rows,
-                ("value", lambda row: row.value),
-                ("n", lambda row: phrases.whole(row.n_samples)),
+                rows, ("value", lambda row: row.value), ("n", lambda row: phrases.whole(row.n_samples)),
                 ("score", lambda row: phrases.score(row.mean)),
                 ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
-                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)),
-                words=("value",),
-            )
+                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)), words=("value",),
+            )  # fmt: skip
             blocks += [Heading(text=facet), *told, Table(columns=table)]
         return tuple(blocks)
 

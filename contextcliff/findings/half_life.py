@@ -1,8 +1,6 @@
-"""The half-life of recall: the length over which the score halves, by a fitted exponential decay.
-
-R(L) = R₀·e^(−λL) has one half-life, H = ln 2 / λ, wherever one starts. A model with a cliff has none in this sense:
-the figure sums up the curve, and the safe cap does not depend on it.
-"""
+"""The half-life of recall: the length over which the score halves, by a fitted exponential decay R(L) = R₀·e^(−λL),
+which has one half-life, H = ln 2 / λ, wherever one starts. A model with a cliff has none in this sense; the safe cap
+does not depend on it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""How often a judge and the exact score disagree; the report stands on the score, or on the judge where it decides.
-
-The repeats of a question are one piece of evidence here too, and questions on one text are clustered.
-"""
+"""How often a judge and the exact score disagree. Repeats of a question are one piece of evidence, questions on one
+text are clustered."""
 
 from __future__ import annotations
 

@@ -1,9 +1,6 @@
-"""Whether the score depends on where in the text the evidence stands.
-
-The question is whether late evidence is found more often than early evidence (`recency`), less often (`primacy`), or
-the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv 2307.03172). The
-test is that of `statistics/ranks.py`.
-"""
+"""Whether the score depends on where the evidence stands: late evidence is found more often (`recency`), less often
+(`primacy`), or the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv
+2307.03172), by the test of `statistics/ranks.py`."""
 
 from __future__ import annotations
 
@@ -75,11 +72,8 @@ class PositionProfile:
 
 
 def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPattern:
-    """The pattern of score over depth, tested at 1 − `confidence`, on scored samples with a depth, in any order.
-
-    `pattern` is None where fewer than three depths were scored, or no length has two depths to compare; it is `stable`
-    without a p-value where scores vary within no length.
-    """
+    """The pattern of score over depth, tested at 1 − `confidence`. None below three depths, or where no length has two
+    to compare; `stable` without a p-value where scores vary within no length."""
     placed = _placed(groups)
     pairs = sorted(pair for stratum in placed for pair in stratum)
     n = len(pairs)
@@ -105,11 +99,9 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
-    """Depth and score of the items of each stratum, sorted, so that the order of the samples does not matter.
-
-    A block of a search is a stratum of its own: exchanging scores within a block leaves the search as it was (nearly so
-    where samples are compared with a baseline's in pairs, and not where each third of the depths is decided).
-    """
+    """Depth and score of the items of each stratum, sorted. A block of a search is a stratum: exchanging scores within
+    it leaves the search as it was (nearly so where samples are compared with a baseline's in pairs, and not where each
+    third of the depths is decided)."""
     strata: defaultdict[tuple[int, str, int], list[tuple[float, float]]] = defaultdict(list)
     for group in groups:
         for repeats in by_item(group.samples):

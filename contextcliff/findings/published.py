@@ -32,12 +32,9 @@ def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:
         " tasks. Nothing here is tested against them, and nothing is paired with them."
     )
     named = columns(
-        curves,
-        ("published", lambda curve: curve.model),
-        ("table", lambda curve: curve.table),
-        ("effective length", lambda curve: curve.effective_said or phrases.MISSING),
-        words=("published", "table"),
-    )
+        curves, ("published", lambda curve: curve.model), ("table", lambda curve: curve.table),
+        ("effective length", lambda curve: curve.effective_said or phrases.MISSING), words=("published", "table"),
+    )  # fmt: skip
     by_length = columns(scores, *((f"{n:,}", lambda each, n=n: each.get(n, phrases.MISSING)) for n in lengths))
     told = Lines(lines=tuple(Text(text=said) for said in sources(curves)))
     return (Text(text=meaning), Table(columns=(*named, *by_length)), told)

@@ -291,14 +291,10 @@ def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
         f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
     )
     table = columns(
-        cap.lengths,
-        ("asked", lambda row: whole(row.context_tokens)),
-        ("requests", lambda row: whole(row.n_requests)),
-        ("in time", lambda row: whole(row.n_within)),
-        ("tested bound", lambda row: score(row.ci_low)),
-        ("clears", lambda row: "yes" if row.clears else "no"),
-        words=("clears",),
-    )
+        cap.lengths, ("asked", lambda row: whole(row.context_tokens)), ("requests", lambda row: whole(row.n_requests)),
+        ("in time", lambda row: whole(row.n_within)), ("tested bound", lambda row: score(row.ci_low)),
+        ("clears", lambda row: "yes" if row.clears else "no"), words=("clears",),
+    )  # fmt: skip
     return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=table))
 
 
@@ -310,13 +306,10 @@ _READ = (
 
 def _show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     table = columns(
-        rows,
-        ("asked", lambda row: whole(row.context_tokens)),
-        ("n", lambda row: whole(row.n_requests)),
+        rows, ("asked", lambda row: whole(row.context_tokens)), ("n", lambda row: whole(row.n_requests)),
         ("predicted", lambda row: milliseconds(row.predicted_ms)),
-        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
-        ("spread", lambda row: percent(row.spread)),
-    )
+        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"), ("spread", lambda row: percent(row.spread)),
+    )  # fmt: skip
     return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=table))
 
 

@@ -114,12 +114,9 @@ def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCu
             for cap in (report.analysis.safe_cap,)
         ],
         title=f"Score by length: {tasks}, {len(runs)} run{'' if len(runs) == 1 else 's'}",
-        subtitle=f"{datasets}. Bars: intervals of the mean; vertical lines: safe caps{apart}{more}",
-        width=9.0,
-        columns=2,
-        above=10,
-        published=published,
-    )
+        subtitle=f"{datasets}. Bars: intervals of the mean; vertical lines: safe caps{apart}{more}", width=9.0,
+        columns=2, above=10, published=published,
+    )  # fmt: skip
 
 
 def _point(b: Bin) -> CurvePoint:

@@ -111,14 +111,11 @@ def _courses(plan: Plan, search: SearchCourse) -> Sequence[Column]:
         "at worst": plan.most,
     }
     table = columns(
-        [(name, size) for name, size in sizes.items() if size is not None],
-        ("true score", lambda each: each[0]),
-        ("samples", lambda each: f"{each[1].samples:,}"),
-        ("prompt tokens", lambda each: f"{each[1].prompt_tokens:,}"),
+        [(name, size) for name, size in sizes.items() if size is not None], ("true score", lambda each: each[0]),
+        ("samples", lambda each: f"{each[1].samples:,}"), ("prompt tokens", lambda each: f"{each[1].prompt_tokens:,}"),
         ("cost", lambda each: "" if each[1].usd is None else dollars(each[1].usd, at_most=True)),
-        ("time", lambda each: "" if each[1].wall_s is None else duration(each[1].wall_s)),
-        words=("true score",),
-    )
+        ("time", lambda each: "" if each[1].wall_s is None else duration(each[1].wall_s)), words=("true score",),
+    )  # fmt: skip
     return [column for column in table if any(column.cells)]
 
 

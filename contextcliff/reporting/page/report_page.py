@@ -228,10 +228,7 @@ def report_page(
     """The page. `excerpts` and `prompts` are those that were kept, by sample; `figures` are drawn ones by name."""
     run = finished.report.run
     return page_of(
-        chapters(finished.report, figures=[f"{name}.png" for name in figures]),
-        title=run.model,
-        subtitle=f"{run.task} · KV policy {run.kv_policy} · {run.engine} · {run.created_at[:10]}",
-        figures=figures,
-        run_id=run.run_id,
-        samples=page_samples(finished.scored, excerpts=excerpts, prompts=prompts),
-    )
+        chapters(finished.report, figures=[f"{name}.png" for name in figures]), title=run.model,
+        subtitle=f"{run.task} · KV policy {run.kv_policy} · {run.engine} · {run.created_at[:10]}", figures=figures,
+        run_id=run.run_id, samples=page_samples(finished.scored, excerpts=excerpts, prompts=prompts),
+    )  # fmt: skip
