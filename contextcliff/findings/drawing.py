@@ -293,16 +293,6 @@ def bin_bars(axes: Axes, bins: Sequence[Bin], *, values: Sequence[float], colour
     axes.plot([*lows, *highs], [*values, *values], linestyle="none", marker="|", color=colour, markersize=8, zorder=3)
 
 
-def depth_labels(depths: Sequence[float]) -> list[str]:
-    """Depths with as few decimals as tell them apart and lose nothing to see."""
-    for decimals in range(1, 5):
-        labels = [f"{depth:.{decimals}f}" for depth in depths]
-        close = all(abs(float(text) - depth) < 0.006 for text, depth in zip(labels, depths, strict=True))
-        if close and len(set(labels)) == len(labels):
-            return labels
-    return [f"{depth:g}" for depth in depths]
-
-
 def name_above(axes: Axes, text: str, *, axis: LengthAxis, tokens: float, above: float) -> None:
     """Write what a length is over the axes, aligned so that the words stay over them."""
     place = axis.inches_at(max(1, tokens)) / axis.inches

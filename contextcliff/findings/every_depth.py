@@ -75,7 +75,11 @@ def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind)
 
 def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     tokens = result.bin.median_tokens
-    below = [_third_in_words(third) for third in length.thirds if third.shown == "below"]
+    below = []
+    for third in (each for each in length.thirds if each.shown == "below"):
+        told = {"third": THIRDS_OF_DEPTH[third.name], "mean": third.mean, "n": third.n_samples}
+        unscored = Note("{third} (n = {n})", **told)
+        below.append(unscored if third.mean is None else Note("{third} ({mean:.2f}, n = {n})", **told))
     if below:
         return Note(
             "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
@@ -94,35 +98,23 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     )  # fmt: skip
 
 
-def _third_in_words(third: ThirdOfLength) -> Note:
-    name, n = THIRDS_OF_DEPTH[third.name], third.n_samples
-    if third.mean is None:
-        return Note("{third} (n = {n})", third=name, n=n)
-    return Note("{third} ({mean:.2f}, n = {n})", third=name, mean=third.mean, n=n)
-
-
 def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Kind, ...]]:
-    def within(group: Group, depths: frozenset[float]) -> Group:
-        return replace(group, samples=tuple(item for item in group.samples if item.sample.depth in depths))
-
-    per_third = [_shown_of(study, [within(group, depths) for group in study.groups]) for depths in thirds]
-    return list(zip(*per_third, strict=True))
-
-
-def _shown_of(study: Study, groups: Sequence[Group]) -> list[Kind]:
-    """What one third shows at each length; `open` at a length that has no sample of it."""
-    settings = study.settings
+    """What each third shows at each length; `open` at a length that has no sample of it."""
+    settings, baseline = study.settings, _baseline_lengths(study)
     strict = replace(settings, confidence=1.0 - (1.0 - settings.confidence) / CLAIMS)
-    full = [group for group in groups if group.samples]
-    sequence, threshold = sequence_of(full, settings, relative=study.relative)
-    stricter, strict_threshold = sequence_of(full, strict, relative=study.relative)
-    baseline = _baseline_lengths(study)
-    shown: dict[int, Kind] = {}
-    for place, (result, by_strict) in enumerate(zip(sequence.results, stricter.results, strict=True)):
-        is_above = place < baseline or threshold.is_shown_above(result)
-        is_below = strict_threshold.is_shown_below(by_strict)
-        shown[result.bin.asked_tokens] = "above" if is_above else "below" if is_below else "open"
-    return [shown.get(group.asked_tokens, "open") for group in groups]
+    per_third = []
+    for depths in thirds:
+        own = (replace(g, samples=tuple(i for i in g.samples if i.sample.depth in depths)) for g in study.groups)
+        full = [group for group in own if group.samples]
+        sequence, threshold = sequence_of(full, settings, relative=study.relative)
+        stricter, strict_threshold = sequence_of(full, strict, relative=study.relative)
+        shown: dict[int, Kind] = {}
+        for place, (result, by_strict) in enumerate(zip(sequence.results, stricter.results, strict=True)):
+            is_above = place < baseline or threshold.is_shown_above(result)
+            is_below = strict_threshold.is_shown_below(by_strict)
+            shown[result.bin.asked_tokens] = "above" if is_above else "below" if is_below else "open"
+        per_third.append([shown.get(group.asked_tokens, "open") for group in study.groups])
+    return list(zip(*per_third, strict=True))
 
 
 def _by_search(study: Study, search: Search) -> list[tuple[Kind, ...]]:

@@ -219,7 +219,14 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
             return ()
         rows: list[tuple[str, Shown]] = [("Half-life", half_life.reason)]
         if (misfit := decay_misfit(half_life, bins)) is not None:
-            rows.append(("Misfit", _in_words(misfit)))
+            side = "below" if misfit.largest < 0.0 else "above"
+            of = f"{misfit.lengths:,} length{'' if misfit.lengths == 1 else 's'}"
+            worst = f"at most {abs(misfit.largest):.2f}, at {misfit.largest_at:,} tokens, where the score is {side} the"
+            said = (
+                f"{misfit.rms:.2f} root mean square; {worst} curve; the curve misses the intervals of"
+                f" {misfit.outside:,} of {of}"
+            )
+            rows.append(("Misfit", said))
         figure = Image(name="decay_curve", caption="Decay by length", draw=lambda: decay_figure(report, half_life))
         # Of evidence that lies at depths, as needles do: two scored lengths, or one and a half-life.
         scored = sum(b.mean is not None for b in bins)
@@ -230,15 +237,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         fits = self.of(report)
         yield from measured("half_life/", fits.half_life, "tokens", "ci_low", "ci_high")
         yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
-
-
-def _in_words(misfit: DecayMisfit) -> str:
-    side, s = "below" if misfit.largest < 0.0 else "above", "" if misfit.lengths == 1 else "s"
-    return (
-        f"{misfit.rms:.2f} root mean square; at most {abs(misfit.largest):.2f}, at {misfit.largest_at:,} tokens, where"
-        f" the score is {side} the curve; the curve misses the intervals of {misfit.outside:,} of"
-        f" {misfit.lengths:,} length{s}"
-    )
 
 
 _HEIGHT = 3.6

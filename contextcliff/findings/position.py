@@ -199,7 +199,7 @@ def profile_figure(report: Report, finding: PositionProfile) -> Figure:
     inches = [_WIDTH * (depth - _LOW) / (_HIGH - _LOW) for depth in depths]
     axes.set_xlim(_LOW, _HIGH)
     drawing.scores_on_y(axes)
-    labels = drawing.depth_labels(depths)
+    labels = [f"{depth:.3g}" for depth in depths]
     kept = drawing.legible(inches, gap=drawing.DIGIT * (max(map(len, labels)) + 1))
     axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=drawing.SMALL)
     axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)

@@ -234,7 +234,7 @@ def heatmap_figure(report: Report) -> Figure:
     figure, axes = drawing.blank(width=width, height=height)
     axes.set_facecolor(_UNMEASURED)
     image = axes.imshow(np.ma.masked_invalid(grid), cmap=colours.colormap, norm=colours.norm, aspect="auto")
-    axes.set_yticks(range(len(depths)), labels=drawing.depth_labels(depths), fontsize=drawing.SMALL)
+    axes.set_yticks(range(len(depths)), labels=[f"{depth:.3g}" for depth in depths], fontsize=drawing.SMALL)
     axes.set_ylabel("depth", fontsize=9)
     tilted = drawing.DIGIT * (len(f"{max(lengths):,}") + 1) > width / len(lengths)
     axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=drawing.SMALL)

@@ -1,23 +1,15 @@
-"""Early warnings: what changes beside the mean score as prompts grow.
-
-A warning begins at the shortest length where the difference is large and shown. Each kind holds at the analysis'
-confidence over all lengths together (Holm; the canary and a search: Bonferroni). Items that share a text are clusters.
-
-Warnings on scores compare with the baseline: the shortest length, or all up to `analysis.baseline_tokens`. A spread is
-tested by the distances from the median score (Mann and Whitney), a share by melding, which is Fisher's exact test for
-independent values of 0 or 1. A search stops by the scores: there confidence sequences have to lie apart.
-
-Warnings on latency show memory that runs out, a cache that spills or a server that swaps, even where the score holds.
-The time to the first token (TTFT) is divided by the tokens that the server had to read and compared with the prefill
-curve of `statistics/prefill_curve.py`.
-
-- The canary needs that the shorter lengths follow a curve, that all lengths together follow none, and that the typical
-  time is `JUMP` times the predicted one at this length and at each longer one. The time per token has to rise there by
-  at least `RISE` too: else a load on the server that ends after the shortest lengths would look like a cliff. A load
-  that lasts to the longest length does look like one, since lengths are asked in ascending order.
-- For the spread each time is divided by what the curve of all lengths predicts for its prompt, so that prompts of
-  different length at one length add no spread. With a canary it is not looked at: no curve goes through all lengths.
-"""
+"""Early warnings: what changes beside the mean score as prompts grow. A warning begins at the shortest length where the
+difference is large and shown; each kind holds at the analysis' confidence over all lengths together (Holm; the canary
+and a search: Bonferroni). Items that share a text are clusters. Scores are compared with the baseline, the shortest
+length or all up to `analysis.baseline_tokens`: a spread by the distances from the median (Mann and Whitney), a share by
+melding, which is Fisher's exact test for independent values of 0 or 1; in a search, which stops by the scores,
+confidence sequences have to lie apart. Latency shows memory that runs out, a cache that spills or a server that swaps:
+the time to the first token by the tokens that the server had to read, against the prefill curve of
+`statistics/prefill_curve.py`. The canary needs that the shorter lengths follow a curve, that all together follow none,
+and that the typical time is `JUMP` times the predicted one at this length and each longer one. The time per token has
+to rise by `RISE` too: else a load that ends after the shortest lengths would look like a cliff; one that lasts to the
+longest does. For the spread each time is divided by what the curve of all lengths predicts for its prompt; with a
+canary there is none."""
 
 from __future__ import annotations
 
