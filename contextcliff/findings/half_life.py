@@ -300,9 +300,8 @@ def _half_life(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis) -> 
     """Mark the half-life and its interval, as far as the axis reaches; return the height of the words over it."""
     if half_life.tokens is None:
         return 4.0
-    low = axis.low if half_life.ci_low is None else max(axis.low, half_life.ci_low)
-    high = axis.high if half_life.ci_high is None else min(axis.high, half_life.ci_high)
-    if (half_life.ci_low, half_life.ci_high) != (None, None) and low < high:
+    low, high = max(axis.low, half_life.ci_low or 0), min(axis.high, half_life.ci_high or math.inf)
+    if low < high:
         axes.axvspan(low, high, color=drawing.PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
     text, at = f"half-life {half_life.tokens:,}", min(max(half_life.tokens, axis.low), axis.high)
     if at == half_life.tokens:

@@ -43,8 +43,8 @@ def ranked(rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
 def name_of(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     """What a row goes by among the others of its task: model, KV policy, and what else was swept."""
     alike = [each for each in rows if each.task == row.task]
-    parts = [row.model] if len({each.model for each in alike}) > 1 else []
-    parts += [row.kv_policy] if len({each.kv_policy for each in alike}) > 1 else []
+    names = ("model", "kv_policy")
+    parts = [getattr(row, name) for name in names if len({getattr(each, name) for each in alike}) > 1]
     return " · ".join((*parts, *_in_short(row.differing))) or row.model
 
 

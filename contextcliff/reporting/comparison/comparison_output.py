@@ -45,8 +45,6 @@ _OF_PARTS: Mapping[str, object] = {
 }
 """Keys of `comparison.json` where no part gives them a value."""
 _HEAD = ("run", "safe cap", "shape", "mean of lengths", "asked")
-_OF_PARTS_OF_RUN: Mapping[str, object] = {"writing_verdict": None}
-"""The same of a run there."""
 
 
 def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | None:
@@ -121,14 +119,15 @@ def _content(comparison: Comparison) -> Iterator[tuple[str, str, tuple[Block, ..
 
 
 def _object(comparison: Comparison) -> dict[str, object]:
-    of_parts = {key: value for part in comparison.parts for key, value in part.data.items()}
+    base, of_parts = comparison.baseline, dict(_OF_PARTS)
+    for part in comparison.parts:
+        of_parts |= part.data
     return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
-        "baseline": comparison.baseline.name,
-        "candidates": [decision_data(each, comparison.baseline) for each in comparison.decided],
+        "baseline": base.name,
+        "candidates": [decision_data(each, base) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
-        **_OF_PARTS,
         **of_parts,
         "published": [plain(curve) for curve in comparison.published],
         "notes": list(comparison.notes),
@@ -137,12 +136,11 @@ def _object(comparison: Comparison) -> dict[str, object]:
 
 def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
     report = run.report
-    of_parts = {key: value for part in comparison.parts for key, value in part.data_of_runs.get(run.name, {}).items()}
+    of_parts: dict[str, object] = {"writing_verdict": None}
+    for part in comparison.parts:
+        of_parts |= part.data_of_runs.get(run.name, {})
     return {
-        "name": run.name,
-        "run_id": run.run_id,
-        "source": run.folder,
-        "remeasured": run.remeasured,
+        **{"name": run.name, "run_id": run.run_id, "source": run.folder, "remeasured": run.remeasured},
         "tool": run.tool or "contextcliff",
         "task": report.run.task if report else None,
         "judged_by": with_file_names(report.run.judged_by) if report else {},
@@ -150,7 +148,6 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
         "caps": dict(report.analysis.caps) if report else {},
         "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),
-        **_OF_PARTS_OF_RUN,
         **of_parts,
         "parameters": with_file_names(run.parameters),
     }

@@ -31,7 +31,6 @@ _HEAD = (
     *("prefill tokens/s", "decode tokens/s"),
 )
 _policy = TypeAdapter(KVPolicy)
-_GOOD: tuple[CandidateVerdict, ...] = ("not_worse", "better")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,7 +114,7 @@ class KVComparison(ComparisonPart):
 def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
     """The row to use, and why; the first row is the baseline."""
     base = rows[0]
-    good = [row for row in rows[1:] if row.verdict in _GOOD and _size(row) < _size(base)]
+    good = [row for row in rows[1:] if row.verdict in ("not_worse", "better") and _size(row) < _size(base)]
     if good:
         best = min(good, key=_size)
         word = "better than" if best.verdict == "better" else "not worse than"
