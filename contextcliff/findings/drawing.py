@@ -207,7 +207,12 @@ _NEAR = 0.05
 def scores_on_y(axes: Axes) -> None:
     """Make y an axis of scores, 0-1, with room for a whole marker at either end."""
     axes.set_ylim(-0.04, 1.04)
-    axes.set_ylabel("score", fontsize=9)
+    grid_on_y(axes, label="score")
+
+
+def grid_on_y(axes: Axes, *, label: str) -> None:
+    """Name y, with lines behind what is drawn."""
+    axes.set_ylabel(label, fontsize=9)
     axes.tick_params(axis="y", labelsize=SMALL)
     axes.grid(axis="y", color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)

@@ -73,6 +73,7 @@ def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     return f"{100 * (row.cap_tokens / first.cap_tokens - 1):+.0f}%"
 
 
+_FORMS: Mapping[type, str] = {int: "{:,}", float: "{:g}", str: "{}", type(None): ""}
 _DESCRIBED = (
     *("model", "task", "kv_policy", "options", "safe_cap", "outcome", "limited_by", "evidence", "crossing"),
     *("share_of_window", "samples", "tokens", "usd"),
@@ -119,7 +120,7 @@ def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
     jobs = cells(rows)
     if jobs:
         shown = [name for name in _DESCRIBED if name != "options" or any(row["options"] for row in jobs)]
-        body = ([_shown(row[name]) for name in shown] for row in jobs)
+        body = ([_FORMS[type(row[name])].format(row[name]) for name in shown] for row in jobs)
         parts.append(table([name.replace("_", " ") for name in shown], body, words=len(shown)))
     parts += [f"- {inline(line)}" for line in failures(rows)]
     if way_out := ways_out(rows):
@@ -150,12 +151,6 @@ def ways_out(rows: Sequence[SweepRow]) -> str:
     """What would help jobs whose weights can't be fetched; empty where there is none."""
     lacking = any(in_short(row.error) != row.error for row in rows)
     return f"Where weights can't be fetched: {WITHOUT_WEIGHTS}" if lacking else ""
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 MEANS_HEAD = ("tokens asked", "mean", "interval", "tasks")
