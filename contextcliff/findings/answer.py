@@ -155,10 +155,8 @@ def _shape(cap: SafeCap, shape: ShapeName, *, n_lengths: int) -> Note:
 
 def _evidence(cap: SafeCap) -> Note:
     if cap.evidence != "settled":
-        likely: Note | str = ""
-        if cap.settling_samples is not None:
-            n = cap.settling_samples
-            likely = Note("; about {n:,} samples at the length that stopped them are likely to", n=n)
+        n = cap.settling_samples
+        likely = "" if n is None else Note("; about {n:,} samples at the length that stopped them are likely to", n=n)
         return Note("unsettled - the tests do not show this shape{likely}", likely=likely)
     if cap.shape == "below":
         return Note("settled - every tested length is shown to be below the threshold")

@@ -67,10 +67,8 @@ def _baseline_lengths(study: Study) -> int:
 def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind) -> ThirdOfLength:
     items = items_of(item for item in group.samples if item.sample.depth in depths)
     scores = [item.score for item in items if item.score is not None]
-    return ThirdOfLength(
-        name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean_of(scores) if scores else None,
-        shown=shown,
-    )  # fmt: skip
+    mean = mean_of(scores) if scores else None
+    return ThirdOfLength(name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean, shown=shown)
 
 
 def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:

@@ -254,11 +254,6 @@ def images_of(report: Report) -> dict[str, Image]:
     return {block.name: block for block in blocks if isinstance(block, Image)}
 
 
-def absent_keys(findings: Collection[str]) -> tuple[str, ...]:
-    """Findings that only some runs have, and these have not."""
-    return tuple(only_for for only_for in FINDINGS.values() if only_for and only_for not in findings)
-
-
 @cache
 def loaded(path: str) -> Any:
     """The only one of a class, `package.module.Class`."""

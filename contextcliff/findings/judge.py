@@ -40,16 +40,13 @@ class Judgement:
     ci_high: float | None
 
 
-_EXACT_RIGHT_FROM = 0.5
-
-
 def judgement_of(scored: Sequence[ScoredSample], *, judge: str, right_from: int, confidence: float) -> Judgement | None:
     """Compare ratings (1-10, right from `right_from` up) with scores. None where there was nothing to judge."""
     answered = [item for item in scored if item.score is not None]
     if not answered:
         return None
     rated = [(item, item.judge_rating) for item in answered if item.judge_rating is not None]
-    pairs = [(rating >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM) for item, rating in rated]
+    pairs = [(rating >= right_from, (item.score or 0.0) >= 0.5) for item, rating in rated]
     judge_only = sum(said and not exact for said, exact in pairs)
     exact_only = sum(exact and not said for said, exact in pairs)
     mean = share = low = high = None

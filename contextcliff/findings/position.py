@@ -116,8 +116,7 @@ def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
     bounds = ((0.0, 1.0 / 3.0), (1.0 / 3.0, 2.0 / 3.0), (2.0 / 3.0, 1.0))
     means = []
     for name, (low, high) in zip(THIRDS, bounds, strict=True):
-        scores = [score for depth, score in pairs if low <= depth and (depth < high or high == 1.0)]
-        if scores:
+        if scores := [score for depth, score in pairs if low <= depth and (depth < high or high == 1.0)]:
             third, mean = THIRDS_OF_DEPTH[name], mean_of(scores)
             means.append(Note("{mean:.2f} in the {third} (n = {n})", mean=mean, third=third, n=len(scores)))
     return Note("the mean score is {means}", means=means)
