@@ -49,7 +49,6 @@ class AnswerFinding(Finding[None]):
 
 
 def _do(report: Report) -> Note:
-    """What the outcome means for who writes the prompts."""
     cap, limit = report.analysis.safe_cap, report.analysis.safe_cap.limit
     if cap.tokens is not None:
         if not cap.at_least:

@@ -233,7 +233,6 @@ def _draw(axes: Axes, facet: str, rows: Sequence[FacetRow], *, mean: float | Non
 
 
 def _short(text: str) -> str:
-    """A name as the font can draw it; of a long one its beginning and its end, where names like it differ."""
     shown = drawable(text)
     half = (_LONGEST - 3) // 2
     return shown if len(shown) <= _LONGEST else f"{shown[:half]}...{shown[-half:]}"

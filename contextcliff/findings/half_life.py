@@ -297,7 +297,6 @@ def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: 
 
 
 def _half_life(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis) -> float:
-    """Mark the half-life and its interval, as far as the axis reaches; return the height of the words over it."""
     if half_life.tokens is None:
         return 4.0
     low, high = max(axis.low, half_life.ci_low or 0), min(axis.high, half_life.ci_high or math.inf)

@@ -203,7 +203,6 @@ def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
 
 
 def _fitted(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
-    """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
     fitted = report.analysis.finding(FittedLengths)
     label = "fitted length and its interval"
     for length in () if fitted is None else (fitted.x80, fitted.x50):
@@ -271,7 +270,6 @@ def heatmap_figure(report: Report) -> Figure:
 
 
 def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: float, height: float) -> None:
-    """The colours beside the cells, scores evenly spaced, with a line and a label at the threshold."""
     axes = figure.add_axes((1 + 0.15 / width, 0.0, 0.16 / width, 1.0))
     bar = figure.colorbar(image, cax=axes)
     # A norm of two slopes would give the scores above the threshold as much of the bar as all below it.
@@ -289,7 +287,6 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
 
 
 def _heatmap_legend(axes: Axes, cells: Sequence[DepthCell], *, gaps: bool, drop: float) -> None:
-    """What grey and a frame mean, where there is any, under the axis of lengths."""
     from matplotlib.patches import Patch
 
     handles = []

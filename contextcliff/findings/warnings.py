@@ -100,7 +100,6 @@ def _warning(name: WarningName, begins: Bin, reason: Note, **figures: float) -> 
 
 
 def _where_wider(spreads: Sequence[float], distances: Sequence[Sequence[float]], confidence: float) -> int | None:
-    """The place of the first length whose spread is large enough against the first one's, and shown to be larger."""
     first, *longer = distances
     corrected = holm([p_larger(each, first) for each in longer])
     for place, p_value in enumerate(corrected, start=1):
@@ -128,7 +127,6 @@ def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confid
 
 
 def _from_median(length: LengthResult) -> list[float]:
-    """How far the score of each item is from the median; the mean of items that share a text, one a text."""
     middle = statistics.median(length.scores)
     by_text: defaultdict[str | int, list[float]] = defaultdict(list)
     for place, item in enumerate(length.items):
@@ -201,7 +199,6 @@ def _independent(evidence: Evidence) -> tuple[float, ...]:
 
 
 def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
-    """The commonest tag of the samples that a rising share is about; nothing where they have none."""
     if kind == "instability":
         return ""
     samples = (sample for item in length.items for sample in item.samples)

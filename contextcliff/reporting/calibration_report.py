@@ -136,7 +136,6 @@ def _cells(plan: CalibrationPlan, result: Calibrated) -> Sequence[str]:
 
 
 def _tokens_to_fixed(plan: CalibrationPlan, result: Calibrated) -> dict[str, float]:
-    """Tokens beside those of the fixed designs."""
     return {design: result.tokens / plan.fixed_tokens(design) for design in _REFERENCES}
 
 
@@ -177,7 +176,6 @@ def calibration_figure(plan: CalibrationPlan, results: Sequence[Calibrated]) -> 
 
 
 def _draw_errors(axes: Axes, plan: CalibrationPlan, erring: Sequence[Calibrated]) -> None:
-    """A row a law, and in it a share of runs with its interval for each design."""
     laws, designs = _titles(erring), list(_LOOKS)
     for result in erring:
         value, low, high = (100 * share for share in (result.error, result.error_low, result.error_high))

@@ -72,8 +72,6 @@ def render_cap(report: Report, *, console: Console, language: Catalogue = ENGLIS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Page:
-    """Blocks as lines of a console, in one language."""
-
     console: Console
     language: Catalogue
 

@@ -49,7 +49,6 @@ def name_of(row: SweepRow, rows: Sequence[SweepRow]) -> str:
 
 
 def _in_short(options: Mapping[str, str]) -> list[str]:
-    """Options by the last parts of their keys."""
     return [f"{key.rpartition('.')[2]}={value}" for key, value in options.items()]
 
 
@@ -243,7 +242,6 @@ def render_sweep(
 
 
 def _columns(rows: Sequence[SweepRow]) -> list[Column]:
-    """The best jobs first; those names begin that all jobs may share."""
     order = ranked(rows)
     under = {
         "task": [row.task for row in order],
@@ -278,7 +276,6 @@ def write_leaderboard(
 
 
 def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path) -> None:
-    """`leaderboard.json` (as MLflow reads tables), `.csv`, `.md` and `.html`, and the mean over tasks as data."""
     from contextcliff.reporting.page.markup import page_of
 
     jobs = cells(rows)
@@ -310,7 +307,6 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
 
 
 def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve]) -> None:
-    """The caps of all jobs, for each task the curves of its jobs, and the mean over tasks before `published` curves."""
     with_scores = [row for row in rows if row.curve]
     if not with_scores:
         return

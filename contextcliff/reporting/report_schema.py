@@ -95,7 +95,6 @@ def report_schema() -> dict[str, object]:
 
 
 def _caps(caps: JsonSchemaValue, *, further: Sequence[str]) -> JsonSchemaValue:
-    """Every rule by its name, where the record has a mapping; `further` rules are those that findings may add."""
     rules = dict.fromkeys((*CAP_RULES, *further), caps["additionalProperties"])
     return {**caps, "properties": rules, "required": [*CAP_RULES], "additionalProperties": False}
 
@@ -107,7 +106,6 @@ def _finding(section: Finding[Any], written: JsonSchemaValue) -> JsonSchemaValue
 
 
 def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:
-    """The fields of a dataclass that have a docstring behind them, with its text."""
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(record))).body
     assert isinstance(definition, ast.ClassDef)
     for field, behind in pairwise(definition.body):
@@ -117,7 +115,6 @@ def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _prose(docstring: str) -> str:
-    """A docstring as a description: a line a paragraph, and JSON's name for None."""
     paragraphs = (" ".join(paragraph.split()) for paragraph in docstring.split("\n\n"))
     return re.sub(r"\bNone\b", "null", "\n\n".join(paragraphs))
 

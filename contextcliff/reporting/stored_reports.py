@@ -109,7 +109,6 @@ def folder_of(report: Report, *, experiment: Path) -> Path:
 
 
 def _is_free_for(rule: Rule, folder: Path) -> bool:
-    """Whether a folder has no report, or one by this rule."""
     try:
         return not differing(rule, rule_of(read_report(folder / REPORT_NAME)))
     except NewerReport:

@@ -93,14 +93,12 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
 
 
 def _subject(comparison: Comparison) -> str:
-    """Models and tasks of the runs. What differs beside them is in the runs' names."""
     models = dict.fromkeys(run.facts.model for run in comparison.runs)
     tasks = dict.fromkeys(run.facts.task for run in comparison.runs if run.facts.task)
     return ": ".join(", ".join(each) for each in (models, tasks) if each)
 
 
 def _content(comparison: Comparison) -> Iterator[tuple[str, str, tuple[Block, ...]]]:
-    """Key, title and blocks of each chapter."""
     decisions = [(each.run.name, each.decision) for each in comparison.decided if each.decision]
     forest = partial(forest_figure, decisions, baseline=comparison.baseline.name)
     differences = Image(name="differences", caption="Differences from the baseline", draw=forest)
@@ -154,7 +152,6 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
 
 
 def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
-    """The runs, and below them what others have published, which has no cap."""
     rows = [_cells(run) for run in comparison.runs]
     for each in comparison.published:
         lengths = _in_short([point.tokens for point in each.points])
@@ -173,14 +170,12 @@ def _cells(run: ComparedRun) -> tuple[str, ...]:
 
 
 def _in_short(lengths: Sequence[int]) -> str:
-    """How many lengths, and from which to which; they ascend."""
     if len(lengths) < 2:
         return f"{lengths[0]:,}" if lengths else phrases.MISSING
     return f"{len(lengths)}: {lengths[0]:,}-{lengths[-1]:,}"
 
 
 def _length_rows(run: ComparedRun, comparison: Comparison) -> list[Row]:
-    """A row a length in tokens: the run's score, and the columns of every part."""
     report, decided = run.report, comparison.decided
     decision = next((each.decision for each in decided if each.run.name == run.name), None)
     differences = {each.context_tokens: each for each in decision.lengths} if decision else {}
@@ -210,7 +205,6 @@ def _length_rows(run: ComparedRun, comparison: Comparison) -> list[Row]:
 
 
 def _figures(of: object, **attributes: str) -> Row:
-    """Columns with their attributes of a record; empty ones where there is none."""
     return {column: None if of is None else getattr(of, name) for column, name in attributes.items()}
 
 

@@ -240,7 +240,6 @@ def _cap(row: PolicyRow) -> int:
 
 
 def _look(row: PolicyRow) -> tuple[str, str, str]:
-    """Colour, mark and word."""
     if row.decided is None:
         return ("black", "D", "baseline")
     return ("0.45", "x", "no verdict") if row.verdict is None else (*LOOKS[row.verdict], WORDS[row.verdict])
