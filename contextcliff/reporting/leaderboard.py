@@ -94,7 +94,7 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "limited_by": row.limited_by or "",
             "verdict": row.verdict.replace("_", " "),
             "evidence": row.evidence,
-            "crossing": "" if None in (low, high) else f"{low:,}-{high:,}",
+            "crossing": _crossing(row),
             "share_of_window": None if row.fraction_of_window is None else round(row.fraction_of_window, 4),
             "mean_score": None if row.mean_score is None else round(row.mean_score, 4),
             "samples": row.n_samples,
@@ -106,8 +106,12 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "run": row.folder or row.run_id,
         }
         for row in ranked(rows)
-        for low, high in ((row.crossing_low, row.crossing_high),)
     ]
+
+
+def _crossing(row: SweepRow) -> str:
+    low, high = row.crossing_low, row.crossing_high
+    return "" if low is None or high is None else f"{low:,}-{high:,}"
 
 
 def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
