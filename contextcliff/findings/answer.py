@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Code, Finding, Line, Lines, Measurement, Pairs, Shown, Text, measured
+from contextcliff.findings.finding import Block, Code, Finding, Lines, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import Limit, LimitName, Outcome, SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
@@ -49,7 +49,6 @@ class AnswerFinding(Finding[None]):
 
 
 def _do(report: Report) -> Note:
-    """What the outcome means for who writes the prompts."""
     cap, limit = report.analysis.safe_cap, report.analysis.safe_cap.limit
     if cap.tokens is not None:
         if not cap.at_least:
@@ -155,10 +154,8 @@ def _shape(cap: SafeCap, shape: ShapeName, *, n_lengths: int) -> Note:
 
 def _evidence(cap: SafeCap) -> Note:
     if cap.evidence != "settled":
-        likely: Note | str = ""
-        if cap.settling_samples is not None:
-            n = cap.settling_samples
-            likely = Note("; about {n:,} samples at the length that stopped them are likely to", n=n)
+        n = cap.settling_samples
+        likely = "" if n is None else Note("; about {n:,} samples at the length that stopped them are likely to", n=n)
         return Note("unsettled - the tests do not show this shape{likely}", likely=likely)
     if cap.shape == "below":
         return Note("settled - every tested length is shown to be below the threshold")
@@ -200,7 +197,7 @@ class ZonesFinding(Finding[None]):
         zones = report.analysis.zones
         if not zones:
             return ()
-        lines = tuple(Line(text=_range(zone), mood=_ZONES[zone.name][1]) for zone in zones)
+        lines = tuple(Text(text=_range(zone), mood=_ZONES[zone.name][1]) for zone in zones)
         meaning = Note(
             "Stable: every tested length clears the threshold. Degraded: every one is shown to be below it, tested "
             "from the longest down, at {confidence} confidence together. Transition: neither, or untested",

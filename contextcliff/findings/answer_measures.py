@@ -1,9 +1,6 @@
-"""Answers to questions by F1, exact match and the share that contains an accepted answer; and what each tag means.
-
-A model that gives the right answer in a whole sentence has a low F1 and no exact match. How far the measures lie apart
-says how much of a low score is the form of the answers. The repeats of a question are one piece of evidence here too,
-and questions on one text are clustered.
-"""
+"""Answers to questions by F1, exact match and the share that contains an accepted answer: how far they lie apart says
+how much of a low score is the form of the answers. Repeats of a question are one piece of evidence, questions on one
+text are clustered."""
 
 from __future__ import annotations
 
@@ -15,18 +12,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import evidence_of, items_of, pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import (
-    Block,
-    Column,
-    Finding,
-    Line,
-    Lines,
-    Measurement,
-    Table,
-    Text,
-    columns,
-    measured,
-)
+from contextcliff.findings.finding import Block, Column, Finding, Lines, Measurement, Table, Text, columns, measured
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -131,11 +117,11 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
     def find(self, study: Study) -> AnswerMeasures | None:
         return answer_measures(study.groups, study.confidence)
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         """Where answers hold more than they match: the model is right in other words."""
         _, exact, contains = measures = self.of(report).measures
         told = contains.ci_low > exact.ci_high
-        return (Line(label=self.title, text=_in_short(*measures)),) if told else ()
+        return (Text(label=self.title, text=_in_short(*measures)),) if told else ()
 
     def show(self, report: Report) -> tuple[Block, ...]:
         cap = report.analysis.safe_cap
@@ -150,7 +136,7 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
             " where each was put several times, other tables count the answers."
         )
         table = Table(columns=tuple(_columns(self.of(report).measures)))
-        lines = tuple(Line(label=tag, text=TAGS[tag]) for tag in phrases.all_failures(report) if tag in TAGS)
+        lines = tuple(Text(label=tag, text=TAGS[tag]) for tag in phrases.all_failures(report) if tag in TAGS)
         heading = Note("What the failure tags in the tables below say of an answer")
         return (Text(text=meaning), table, *((Text(text=heading), Lines(lines=lines)) if lines else ()))
 

@@ -10,7 +10,6 @@ from contextcliff.findings.finding import (
     Block,
     Code,
     Finding,
-    Line,
     Lines,
     Measurement,
     Pairs,
@@ -69,9 +68,8 @@ def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
                           planned=counts.planned, reused=reused)  # fmt: skip
     if counts.unscored:
         yield "Unscored", Note("{n:,} of {planned:,}", n=counts.unscored, planned=counts.planned)
-    if counts.ahead:
-        kept = Note("{n:samples} {n:was/were} asked ahead and not needed; {n:it is/they are} kept", n=counts.ahead)
-        yield "Ahead", kept
+    if n := counts.ahead:
+        yield "Ahead", Note("{n:samples} {n:was/were} asked ahead and not needed; {n:it is/they are} kept", n=n)
     if counts.replayed:
         yield "Paired", Note("{n:samples} {n:was/were} asked only to stay paired with another run", n=counts.replayed)
     if counts.controls:
@@ -88,13 +86,13 @@ class NotesFinding(Finding[None]):
     key = "note_list"
     title = "Notes on the method"
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         warnings = (note for note in report.analysis.notes if not isinstance(note, MethodNote))
-        of_run = (Line(text=note) for note in report.run.notes)
-        return (*of_run, *(Line(text=each, mood="doubtful") for each in warnings))
+        of_run = (Text(text=note) for note in report.run.notes)
+        return (*of_run, *(Text(text=each, mood="doubtful") for each in warnings))
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        notes = tuple(Line(text=note) for note in report.analysis.notes if isinstance(note, MethodNote))
+        notes = tuple(Text(text=note) for note in report.analysis.notes if isinstance(note, MethodNote))
         return (Lines(lines=notes),) if notes else ()
 
 

@@ -207,7 +207,12 @@ _NEAR = 0.05
 def scores_on_y(axes: Axes) -> None:
     """Make y an axis of scores, 0-1, with room for a whole marker at either end."""
     axes.set_ylim(-0.04, 1.04)
-    axes.set_ylabel("score", fontsize=9)
+    grid_on_y(axes, label="score")
+
+
+def grid_on_y(axes: Axes, *, label: str) -> None:
+    """Name y, with lines behind what is drawn."""
+    axes.set_ylabel(label, fontsize=9)
     axes.tick_params(axis="y", labelsize=SMALL)
     axes.grid(axis="y", color="0.9", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -291,16 +296,6 @@ def bin_bars(axes: Axes, bins: Sequence[Bin], *, values: Sequence[float], colour
     axes.hlines(values, lows, highs, color=colour, linewidth=3.5, alpha=0.75, label=label, zorder=3)
     # A bin of one length, or of nearly one, has no width; its ends are seen all the same.
     axes.plot([*lows, *highs], [*values, *values], linestyle="none", marker="|", color=colour, markersize=8, zorder=3)
-
-
-def depth_labels(depths: Sequence[float]) -> list[str]:
-    """Depths with as few decimals as tell them apart and lose nothing to see."""
-    for decimals in range(1, 5):
-        labels = [f"{depth:.{decimals}f}" for depth in depths]
-        close = all(abs(float(text) - depth) < 0.006 for text, depth in zip(labels, depths, strict=True))
-        if close and len(set(labels)) == len(labels):
-            return labels
-    return [f"{depth:g}" for depth in depths]
 
 
 def name_above(axes: Axes, text: str, *, axis: LengthAxis, tokens: float, above: float) -> None:

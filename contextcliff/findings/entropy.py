@@ -1,15 +1,10 @@
-"""Attention entropy by length: how evenly a prompt's last tokens spread their attention over what is before them.
-
-0 is all the weight on one position, 1 an even spread over all of them, averaged over heads, layers and the last tokens
-of the prompt (`engine.attention_entropy`). A model that loses its hold on a long context spreads its attention; the
-threshold is `analysis.entropy_threshold`, or the shortest length's mean and two of its standard deviations. It is a
-sign, and no test: the scores say whether answers get worse.
-"""
+"""Attention entropy by length: how evenly a prompt's last tokens spread their attention over what is before them. It is
+a sign, and no test: the scores say whether answers get worse."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -82,11 +77,6 @@ def _at_length(group: Group, confidence: float) -> EntropyAtLength | None:
     )
 
 
-def _crossing(lengths: Sequence[EntropyAtLength], threshold: float) -> int | None:
-    above = list(takewhile(lambda each: each.mean > threshold, reversed(lengths)))
-    return above[-1].context_tokens if above else None
-
-
 class EntropyFinding(Finding[AttentionEntropy]):
     """The entropy by length, where `engine.attention_entropy` of the engine `transformers` measured it."""
 
@@ -102,7 +92,9 @@ class EntropyFinding(Finding[AttentionEntropy]):
         threshold = study.settings.entropy_threshold
         if threshold is None and lengths[0].std is not None:
             threshold = lengths[0].mean + 2.0 * lengths[0].std
-        crossing = None if threshold is None else _crossing(lengths, threshold)
+        limit = math.inf if threshold is None else threshold
+        above = list(takewhile(lambda each: each.mean > limit, reversed(lengths)))
+        crossing = above[-1].context_tokens if above else None
         return AttentionEntropy(lengths=lengths, threshold=threshold, crosses_tokens=crossing)
 
     def show(self, report: Report) -> tuple[Block, ...]:

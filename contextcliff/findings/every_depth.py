@@ -1,9 +1,6 @@
-"""Whether the score holds at every depth: each third of the depths is tested by itself.
-
-A mean over depths hides a bad one: nine depths at 1.0 and one at 0.4 have a mean of 0.94. The cap rule `any_depth` asks
-that each third clears the threshold. It errs as seldom as one test, without a correction: where some third does not
-clear, the test of that third has to err (intersection-union; R. L. Berger, Technometrics 24 (1982) 295-300).
-"""
+"""Whether the score holds at every depth: a mean hides a bad third, so each is tested by itself. The cap rule
+`any_depth` errs as seldom as one test, without a correction: where some third does not clear, the test of that third
+has to err (intersection-union; R. L. Berger, Technometrics 24 (1982) 295-300)."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from contextcliff.analysis.lengths import LengthResult, items_of
 from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Line, Table, Text, columns_of
+from contextcliff.findings.finding import Block, Finding, Table, Text, columns_of
 from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -70,15 +67,17 @@ def _baseline_lengths(study: Study) -> int:
 def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind) -> ThirdOfLength:
     items = items_of(item for item in group.samples if item.sample.depth in depths)
     scores = [item.score for item in items if item.score is not None]
-    return ThirdOfLength(
-        name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean_of(scores) if scores else None,
-        shown=shown,
-    )  # fmt: skip
+    mean = mean_of(scores) if scores else None
+    return ThirdOfLength(name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean, shown=shown)
 
 
 def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     tokens = result.bin.median_tokens
-    below = [_third_in_words(third) for third in length.thirds if third.shown == "below"]
+    below = []
+    for third in (each for each in length.thirds if each.shown == "below"):
+        told = {"third": THIRDS_OF_DEPTH[third.name], "mean": third.mean, "n": third.n_samples}
+        unscored = Note("{third} (n = {n})", **told)
+        below.append(unscored if third.mean is None else Note("{third} ({mean:.2f}, n = {n})", **told))
     if below:
         return Note(
             "at {tokens:,} tokens the {thirds:and} of the depths {n:is/are} below the threshold",
@@ -97,35 +96,23 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     )  # fmt: skip
 
 
-def _third_in_words(third: ThirdOfLength) -> Note:
-    name, n = THIRDS_OF_DEPTH[third.name], third.n_samples
-    if third.mean is None:
-        return Note("{third} (n = {n})", third=name, n=n)
-    return Note("{third} ({mean:.2f}, n = {n})", third=name, mean=third.mean, n=n)
-
-
 def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Kind, ...]]:
-    def within(group: Group, depths: frozenset[float]) -> Group:
-        return replace(group, samples=tuple(item for item in group.samples if item.sample.depth in depths))
-
-    per_third = [_shown_of(study, [within(group, depths) for group in study.groups]) for depths in thirds]
-    return list(zip(*per_third, strict=True))
-
-
-def _shown_of(study: Study, groups: Sequence[Group]) -> list[Kind]:
-    """What one third shows at each length; `open` at a length that has no sample of it."""
-    settings = study.settings
+    """What each third shows at each length; `open` at a length that has no sample of it."""
+    settings, baseline = study.settings, _baseline_lengths(study)
     strict = replace(settings, confidence=1.0 - (1.0 - settings.confidence) / CLAIMS)
-    full = [group for group in groups if group.samples]
-    sequence, threshold = sequence_of(full, settings, relative=study.relative)
-    stricter, strict_threshold = sequence_of(full, strict, relative=study.relative)
-    baseline = _baseline_lengths(study)
-    shown: dict[int, Kind] = {}
-    for place, (result, by_strict) in enumerate(zip(sequence.results, stricter.results, strict=True)):
-        is_above = place < baseline or threshold.is_shown_above(result)
-        is_below = strict_threshold.is_shown_below(by_strict)
-        shown[result.bin.asked_tokens] = "above" if is_above else "below" if is_below else "open"
-    return [shown.get(group.asked_tokens, "open") for group in groups]
+    per_third = []
+    for depths in thirds:
+        own = (replace(g, samples=tuple(i for i in g.samples if i.sample.depth in depths)) for g in study.groups)
+        full = [group for group in own if group.samples]
+        sequence, threshold = sequence_of(full, settings, relative=study.relative)
+        stricter, strict_threshold = sequence_of(full, strict, relative=study.relative)
+        shown: dict[int, Kind] = {}
+        for place, (result, by_strict) in enumerate(zip(sequence.results, stricter.results, strict=True)):
+            is_above = place < baseline or threshold.is_shown_above(result)
+            is_below = strict_threshold.is_shown_below(by_strict)
+            shown[result.bin.asked_tokens] = "above" if is_above else "below" if is_below else "open"
+        per_third.append([shown.get(group.asked_tokens, "open") for group in study.groups])
+    return list(zip(*per_third, strict=True))
 
 
 def _by_search(study: Study, search: Search) -> list[tuple[Kind, ...]]:
@@ -189,13 +176,13 @@ class EveryDepthFinding(Finding[EveryDepth]):
     def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"any_depth": finding.tokens}
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         finding, cap = self.of(report), report.analysis.safe_cap.tokens or 0
         safe = {b.asked_tokens for b in report.analysis.lengths if b.clears_up_to <= cap}
         thirds = [third for each in finding.lengths if each.context_tokens in safe for third in each.thirds]
         if finding.reason is None or not any(third.shown == "below" for third in thirds):
             return ()
-        return (Line(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
+        return (Text(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

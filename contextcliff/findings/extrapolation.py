@@ -1,9 +1,6 @@
-"""The positions that a model was trained on: the figure of scores shades what lies beyond them.
-
-The position of a token is its place in the prompt, so that a prompt longer than the trained positions has some that the
-model never saw. A scaling of rotary positions (`model.rope`) maps them into the trained range. Weights that bring a
-scaling of their own may have been trained on with it; the positions here are those before.
-"""
+"""The positions that a model was trained on, which the figure of scores marks. A scaling of rotary positions
+(`model.rope`) maps longer prompts into them; weights that bring a scaling of their own may have been trained on with
+it: the positions here are those before."""
 
 from __future__ import annotations
 

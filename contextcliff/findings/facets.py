@@ -1,9 +1,6 @@
-"""The scores by everything that varied beside length and depth: hops, distance of the evidence, topic.
-
-Each key of the samples' metadata is a facet. Each word has a row, and each number where there are few different ones;
-other numbers are cut at their quartiles. A facet's safe cap is that of its samples alone. With fewer samples at each
-length it is often lower than the run's, or missing, because there is less evidence and not because the model is worse.
-"""
+"""The scores by everything that varied beside length and depth, by the keys of the samples' metadata: hops, topic,
+distance of the evidence. Each word has a row, and each number where there are few; other numbers are cut at their
+quartiles."""
 
 from __future__ import annotations
 
@@ -77,8 +74,7 @@ def _row(study: Study, facet: str, label: str, members: frozenset[Value]) -> Fac
         return None
     cap, confidence = None, study.confidence
     if study.search is None:
-        results = summarise(own, confidence, binary=study.binary)
-        asked = study.settings.threshold
+        results, asked = summarise(own, confidence, binary=study.binary), study.settings.threshold
         threshold = make_threshold(results, threshold=asked, relative=study.relative, confidence=confidence)
         test = fixed_sequence_test(results, threshold)
         if test.cap_tokens is not None and test.last_cleared is not None:  # the facet names a length as the run does
@@ -155,25 +151,21 @@ class FacetsFinding(Finding[Facets]):
         return Facets(facets=tuple(row for row in rows if row is not None))
 
     def show(self, report: Report) -> tuple[Block, ...]:
-        finding = self.of(report)
-        if not finding.facets:
+        facets = self.of(report).facets
+        if not facets:
             return ()
-        blocks: list[Block] = [
-            Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH),
-            Image(name="facets", caption="Score by facet", draw=lambda: facets_figure(report, finding.facets)),
-        ]
-        for facet, rows in groupby(finding.facets, key=lambda row: row.facet):
-            meaning = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
+        meaning = Text(text=_MEANING if report.analysis.finding(Search) is None else _IN_A_SEARCH)
+        figure = Image(name="facets", caption="Score by facet", draw=lambda: facets_figure(report, facets))
+        blocks: list[Block] = [meaning, figure]
+        for facet, rows in groupby(facets, key=lambda row: row.facet):
+            told = (Text(text=_FACETS[facet]),) if facet in _FACETS else ()
             table = columns(
-                rows,
-                ("value", lambda row: row.value),
-                ("n", lambda row: phrases.whole(row.n_samples)),
+                rows, ("value", lambda row: row.value), ("n", lambda row: phrases.whole(row.n_samples)),
                 ("score", lambda row: phrases.score(row.mean)),
                 ("interval", lambda row: phrases.interval(row.ci_low, row.ci_high)),
-                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)),
-                words=("value",),
-            )
-            blocks += [Heading(text=facet), *meaning, Table(columns=table)]
+                ("cap in tokens", lambda row: phrases.whole(row.cap_tokens)), words=("value",),
+            )  # fmt: skip
+            blocks += [Heading(text=facet), *told, Table(columns=table)]
         return tuple(blocks)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
@@ -228,24 +220,19 @@ def _draw(axes: Axes, facet: str, rows: Sequence[FacetRow], *, mean: float | Non
     axes.hlines(places, [row.ci_low for row in rows], [row.ci_high for row in rows], color=BLUE, alpha=0.6, linewidth=2)
     axes.plot([row.mean for row in rows], places, "o", color=BLUE, markersize=5)
     for i, row in enumerate(rows):
-        _write(axes, _short(row.value), x=0, y=i, offset=-5, align="right", colour="black")
-        _write(axes, f"n={row.n_samples:,}", x=1, y=i, offset=5, align="left", colour=GREY)
+        beside = ((_short(row.value), 0, -5, "right", "black"), (f"n={row.n_samples:,}", 1, 5, "left", GREY))
+        for text, x, offset, align, colour in beside:
+            axes.annotate(
+                text, xy=(x, i), xycoords=("axes fraction", "data"), xytext=(offset, 0), textcoords="offset points",
+                ha=align, va="center", fontsize=SMALL, color=colour, annotation_clip=False, parse_math=False,
+            )  # fmt: skip
     axes.annotate(
         _short(facet.replace("_", " ")), xy=(0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points",
         fontsize=9, fontweight="bold", parse_math=False,
     )  # fmt: skip
 
 
-def _write(axes: Axes, text: str, *, x: float, y: float, offset: float, align: str, colour: str) -> None:
-    """Write beside a row: x is a fraction of the panel's width, y a row, `offset` in points."""
-    axes.annotate(
-        text, xy=(x, y), xycoords=("axes fraction", "data"), xytext=(offset, 0), textcoords="offset points", ha=align,
-        va="center", fontsize=SMALL, color=colour, annotation_clip=False, parse_math=False,
-    )  # fmt: skip
-
-
 def _short(text: str) -> str:
-    """A name as the font can draw it; of a long one its beginning and its end, where names like it differ."""
     shown = drawable(text)
     half = (_LONGEST - 3) // 2
     return shown if len(shown) <= _LONGEST else f"{shown[:half]}...{shown[-half:]}"

@@ -13,7 +13,6 @@ from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _MEANING = (
@@ -68,9 +67,7 @@ def failures_figure(report: Report) -> Figure:
     width = min(13.0, max(8.0, 0.6 * len(bins)))
     figure, axes = drawing.blank(width=width, height=_FAILURES_HEIGHT)
     tags = list(all_failures(report))
-    parts = [[tag] for tag in tags[:_MOST_TAGS]]
-    if len(tags) > _MOST_TAGS:
-        parts.append(tags[_MOST_TAGS:])
+    parts = [*([tag] for tag in tags[:_MOST_TAGS]), *filter(None, [tags[_MOST_TAGS:]])]
     colours = mpl.colormaps["tab10"]
     places = range(len(bins))
     planned = [b.n_samples + b.n_unscored for b in bins]
@@ -92,19 +89,12 @@ def failures_figure(report: Report) -> Figure:
     axes.set_xticks(list(places), labels=labels, fontsize=drawing.SMALL - 1)
     axes.set_ylim(0.0, 1.0)
     axes.set_xlabel("prompt length in tokens: shortest, longest" if is_natural else drawing.ASKED, fontsize=9)
-    _grid(axes, y="share of samples")
+    drawing.grid_on_y(axes, label="share of samples")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=drawing.SMALL)
     words = f"The white rest of a column is {'exact matches' if _has_measures(report) else 'answered right'}"
     drawing.run_heading(axes, report.run, "Failures by length", words, inches=width, above=10)
     return figure
-
-
-def _grid(axes: Axes, *, y: str) -> None:
-    axes.set_ylabel(y, fontsize=9)
-    axes.tick_params(axis="y", labelsize=drawing.SMALL)
-    axes.grid(axis="y", color="0.9", linewidth=0.8)
-    axes.set_axisbelow(True)
 
 
 def _timed(report: Report) -> list[Bin]:
@@ -143,14 +133,12 @@ def latency_figure(report: Report) -> Figure:
     is_natural = any(b.natural_lengths for b in bins)
     first = [drawing.or_nan(b.ttft_ms_median) / 1000 for b in bins]
     last = [drawing.or_nan(b.latency_ms_median) / 1000 for b in bins]
-    for times, style, colour, label in (
-        (last, "s-", drawing.ORANGE, "whole answer"),
-        (first, "o-", drawing.BLUE, "time to first token"),
-    ):
+    looks = (("s", drawing.ORANGE, "whole answer"), ("o", drawing.BLUE, "time to first token"))
+    for times, (mark, colour, label) in zip((last, first), looks, strict=True):
         if any(math.isfinite(time) for time in times):
             if is_natural:
                 drawing.bin_bars(axes, bins, values=times, colour=colour)
-            shape = style[0] if is_natural else style
+            shape = mark if is_natural else f"{mark}-"
             axes.plot(tokens, times, shape, color=colour, markersize=5, linewidth=1.6, label=label)
     known = [time for time in (*first, *last) if math.isfinite(time)]
     if min(known) > 0 and max(known) / min(known) > _WIDEST_LINEAR:
@@ -160,7 +148,7 @@ def latency_figure(report: Report) -> Figure:
     else:
         axes.set_ylim(0, max(known) * 1.08 or 1)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-    _grid(axes, y="seconds")
+    drawing.grid_on_y(axes, label="seconds")
     words = "Medians; to the first token: of prompts that the server had to read"
     words += ". A bar reaches from the shortest to the longest prompt of a bin" if is_natural else ""
     subtitle = f"{report.run.engine}, KV policy {report.run.kv_policy}. {words}"

@@ -26,7 +26,7 @@ Shown = str | Note
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Text:
-    """A paragraph with a label before it. `strong`: the answer itself; `mood`: `good`, `doubtful`, `bad` or nothing."""
+    """A paragraph, or a line of a list. `strong`: the answer itself; `mood`: `good`, `doubtful`, `bad` or nothing."""
 
     text: Shown
     label: str = ""
@@ -49,19 +49,10 @@ class Pairs:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
-    """One line of a list, with a label and a mood as `Text` has them."""
-
-    text: Shown
-    label: str = ""
-    mood: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Lines:
     """A list."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[Text, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,7 +175,7 @@ class Finding(Generic[T]):
         """What the console shows and a report begins with: the answer, its figure, and one table by length."""
         return ()
 
-    def look(self, report: Report) -> tuple[Line, ...]:  # noqa: ARG002
+    def look(self, report: Report) -> tuple[Text, ...]:  # noqa: ARG002
         """What a reader should know beside the answer; nothing where the finding changes nothing for them."""
         return ()
 
@@ -261,11 +252,6 @@ def images_of(report: Report) -> dict[str, Image]:
     """The figures of a report by name, in the order in which it shows them; what has no data is not among them."""
     blocks = (block for finding in findings_of(report) for block in (*finding.short(report), *finding.show(report)))
     return {block.name: block for block in blocks if isinstance(block, Image)}
-
-
-def absent_keys(findings: Collection[str]) -> tuple[str, ...]:
-    """Findings that only some runs have, and these have not."""
-    return tuple(only_for for only_for in FINDINGS.values() if only_for and only_for not in findings)
 
 
 @cache

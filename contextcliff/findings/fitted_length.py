@@ -1,16 +1,10 @@
-"""Estimates of the whole curve: where it falls to 80% and 50%, the area under it, and RULER's effective length.
-
-x80 and x50 are the prompt lengths at which a logistic curve in log length, fitted to the scores of all lengths
-(`statistics/curves.py`), falls to 0.80 and 0.50 of the full score 1; where the run's threshold is a share of the
-baseline's score, they are 80% and 50% of the curve's own value at the shortest length. T. Kwa et al., "Measuring AI
-Ability to Complete Long Tasks" (arXiv 2503.14499), use a half and four fifths of the full score, and NoLiMa (arXiv
-2502.05167) a share of the score at short length. So a fitted length has the scale of the cap. Nothing is extrapolated:
-a curve that reaches the score beyond the longest test has no such length.
-
-The safe cap does not depend on these estimates. Their intervals allow for chance and not for another form of the fall:
-in 100 runs each at a nominal 95%, that of x50 covered 85 on an exponential decay with 100 samples a length, and that of
-x80 covered 73 on a straight line over log length with 40.
-"""
+"""Estimates of the whole curve: where it falls to 80% and 50%, the area under it, and RULER's effective length. x80 and
+x50 are the prompt lengths at which a logistic curve in log length (`statistics/curves.py`) falls to 0.80 and 0.50 of
+the full score; with a threshold that is a share of the baseline's score, to 80% and 50% of the curve's own value at the
+shortest length. T. Kwa et al., "Measuring AI Ability to Complete Long Tasks" (arXiv 2503.14499), use the former, NoLiMa
+(arXiv 2502.05167) the latter. Nothing is extrapolated, and the safe cap does not depend on it. The intervals allow for
+chance and not for another form of the fall: of 100 runs at a nominal 95% that of x50 covered 85 on an exponential decay
+with 100 samples a length, and that of x80 73 on a straight line over log length with 40."""
 
 from __future__ import annotations
 

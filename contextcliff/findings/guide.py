@@ -11,7 +11,7 @@ from typing import Literal
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import FixedSequenceTest
-from contextcliff.findings.finding import Block, Finding, Line, Lines, Text
+from contextcliff.findings.finding import Block, Finding, Lines, Text
 from contextcliff.findings.half_life import DANGER_BELOW, HalfLife, half_life_of
 from contextcliff.records.amounts import span
 from contextcliff.records.note import Note
@@ -138,5 +138,5 @@ class GuideFinding(Finding[Guide]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         guide = self.of(report)
-        lines = tuple(Line(text=line) for line in guide.advice)
+        lines = tuple(Text(text=line) for line in guide.advice)
         return (Text(text=_SCALE), Lines(lines=lines)) if lines else ()

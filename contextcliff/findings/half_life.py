@@ -1,8 +1,6 @@
-"""The half-life of recall: the length over which the score halves, by a fitted exponential decay.
-
-R(L) = R₀·e^(−λL) has one half-life, H = ln 2 / λ, wherever one starts. A model with a cliff has none in this sense:
-the figure sums up the curve, and the safe cap does not depend on it.
-"""
+"""The half-life of recall: the length over which the score halves, by a fitted exponential decay R(L) = R₀·e^(−λL),
+which has one half-life, H = ln 2 / λ, wherever one starts. A model with a cliff has none in this sense; the safe cap
+does not depend on it."""
 
 from __future__ import annotations
 
@@ -221,7 +219,14 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
             return ()
         rows: list[tuple[str, Shown]] = [("Half-life", half_life.reason)]
         if (misfit := decay_misfit(half_life, bins)) is not None:
-            rows.append(("Misfit", _in_words(misfit)))
+            side = "below" if misfit.largest < 0.0 else "above"
+            of = f"{misfit.lengths:,} length{'' if misfit.lengths == 1 else 's'}"
+            worst = f"at most {abs(misfit.largest):.2f}, at {misfit.largest_at:,} tokens, where the score is {side} the"
+            said = (
+                f"{misfit.rms:.2f} root mean square; {worst} curve; the curve misses the intervals of"
+                f" {misfit.outside:,} of {of}"
+            )
+            rows.append(("Misfit", said))
         figure = Image(name="decay_curve", caption="Decay by length", draw=lambda: decay_figure(report, half_life))
         # Of evidence that lies at depths, as needles do: two scored lengths, or one and a half-life.
         scored = sum(b.mean is not None for b in bins)
@@ -232,15 +237,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         fits = self.of(report)
         yield from measured("half_life/", fits.half_life, "tokens", "ci_low", "ci_high")
         yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
-
-
-def _in_words(misfit: DecayMisfit) -> str:
-    side, s = "below" if misfit.largest < 0.0 else "above", "" if misfit.lengths == 1 else "s"
-    return (
-        f"{misfit.rms:.2f} root mean square; at most {abs(misfit.largest):.2f}, at {misfit.largest_at:,} tokens, where"
-        f" the score is {side} the curve; the curve misses the intervals of {misfit.outside:,} of"
-        f" {misfit.lengths:,} length{s}"
-    )
 
 
 _HEIGHT = 3.6
@@ -301,12 +297,10 @@ def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: 
 
 
 def _half_life(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis) -> float:
-    """Mark the half-life and its interval, as far as the axis reaches; return the height of the words over it."""
     if half_life.tokens is None:
         return 4.0
-    low = axis.low if half_life.ci_low is None else max(axis.low, half_life.ci_low)
-    high = axis.high if half_life.ci_high is None else min(axis.high, half_life.ci_high)
-    if (half_life.ci_low, half_life.ci_high) != (None, None) and low < high:
+    low, high = max(axis.low, half_life.ci_low or 0), min(axis.high, half_life.ci_high or math.inf)
+    if low < high:
         axes.axvspan(low, high, color=drawing.PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
     text, at = f"half-life {half_life.tokens:,}", min(max(half_life.tokens, axis.low), axis.high)
     if at == half_life.tokens:

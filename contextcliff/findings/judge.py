@@ -1,7 +1,5 @@
-"""How often a judge and the exact score disagree; the report stands on the score, or on the judge where it decides.
-
-The repeats of a question are one piece of evidence here too, and questions on one text are clustered.
-"""
+"""How often a judge and the exact score disagree. Repeats of a question are one piece of evidence, questions on one
+text are clustered."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from statistics import fmean
 from contextcliff.analysis.controls import exact_score
 from contextcliff.analysis.lengths import evidence_of, items_of
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, Line, Measurement, Pairs, Text
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Text
 from contextcliff.findings.phrases import MISSING, percent, whole
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -42,16 +40,13 @@ class Judgement:
     ci_high: float | None
 
 
-_EXACT_RIGHT_FROM = 0.5
-
-
 def judgement_of(scored: Sequence[ScoredSample], *, judge: str, right_from: int, confidence: float) -> Judgement | None:
     """Compare ratings (1-10, right from `right_from` up) with scores. None where there was nothing to judge."""
     answered = [item for item in scored if item.score is not None]
     if not answered:
         return None
     rated = [(item, item.judge_rating) for item in answered if item.judge_rating is not None]
-    pairs = [(rating >= right_from, (item.score or 0.0) >= _EXACT_RIGHT_FROM) for item, rating in rated]
+    pairs = [(rating >= right_from, (item.score or 0.0) >= 0.5) for item, rating in rated]
     judge_only = sum(said and not exact for said, exact in pairs)
     exact_only = sum(exact and not said for said, exact in pairs)
     mean = share = low = high = None
@@ -87,11 +82,11 @@ class JudgeFinding(Finding[Judgement]):
             scored, judge=study.facts.judge, right_from=study.facts.judge_right_from, confidence=study.confidence
         )
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         finding = self.of(report)
         if finding.ci_low is not None and finding.ci_low < _OFTEN:
             return ()
-        return (Line(label=self.title, text=_in_short(finding)),)
+        return (Text(label=self.title, text=_in_short(finding)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

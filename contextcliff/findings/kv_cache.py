@@ -104,13 +104,9 @@ class KVCacheFinding(Finding[KVCache]):
             yield from measured("by_length/", each, *names, step=each.context_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
-        finding = self.of(report)
-        tags: dict[str, str] = {}
-        if finding.facts.evicts:
-            tags["sees_question"] = str(finding.facts.sees_question).lower()
-        if finding.facts.declared:
-            tags["kv_policy_declared"] = "true"
-        return tags
+        facts = self.of(report).facts
+        tags = {"sees_question": str(facts.sees_question).lower()} if facts.evicts else {}
+        return {**tags, "kv_policy_declared": "true"} if facts.declared else tags
 
 
 def memory_words(gib: float) -> str:
@@ -144,11 +140,12 @@ def policy_in_words(facts: CacheFacts) -> Note:
 
 def _size(facts: CacheFacts) -> Note:
     computed, in_use = facts.bytes_per_token, facts.in_use
-    size = Note("not known: the model's metadata are not here")
-    if computed is not None:
-        size = Note("{bytes:,.0f} bytes a token", bytes=computed)
-    if computed is not None and facts.as_started:
+    if computed is None:
+        size = Note("not known: the model's metadata are not here")
+    elif facts.as_started:
         size = Note("{bytes:,.0f} bytes a token if it is in {format}", bytes=computed, format=facts.key_type)
+    else:
+        size = Note("{bytes:,.0f} bytes a token", bytes=computed)
     if in_use is None:
         return size
     measured = "" if in_use.bytes_per_token is None else Note(", measured {bytes:,.0f}", bytes=in_use.bytes_per_token)

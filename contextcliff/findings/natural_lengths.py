@@ -32,7 +32,7 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
             f"{len(audit.lengths):,} documents of natural length; {audit.too_short:,} were too short and"
             f" {audit.too_long:,} too long, and none was cut or padded."
         )
-        if _has_instability(report.analysis.lengths):
+        if any(b.instability is not None for b in report.analysis.lengths):
             meaning += (
                 " Instability is the share of questions whose score changes between their repeats, the variance in a"
                 " question its mean size."
@@ -45,10 +45,6 @@ class NaturalLengthsFinding(Finding[LengthAudit]):
         return (Text(text=meaning), Table(columns=tuple(_columns(report.analysis.lengths))), figure)
 
 
-def _has_instability(bins: tuple[Bin, ...]) -> bool:
-    return any(b.instability is not None for b in bins)
-
-
 def _columns(bins: tuple[Bin, ...]) -> Iterator[Column]:
     yield Column(title="bin", cells=tuple(str(position) for position, _ in enumerate(bins, start=1)))
     yield from columns(
@@ -58,7 +54,7 @@ def _columns(bins: tuple[Bin, ...]) -> Iterator[Column]:
         ("questions", lambda b: phrases.whole(b.n_items)),
         ("sd", lambda b: phrases.score(b.std)),
     )
-    if _has_instability(bins):
+    if any(b.instability is not None for b in bins):
         yield from columns(
             bins,
             ("instability", lambda b: phrases.MISSING if b.instability is None else phrases.percent(b.instability)),

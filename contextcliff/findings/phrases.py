@@ -56,13 +56,6 @@ def interval(low: float | None, high: float | None) -> str:
     return MISSING if low is None or high is None else f"{low:.2f}-{high:.2f}"
 
 
-def interval_outward(low: float | None, high: float | None) -> str:
-    """Both ends, rounded outward: beside a bound that is rounded down no end may seem to lie within it."""
-    if low is None or high is None:
-        return MISSING
-    return f"{bound(low)}-{math.ceil(high * 100 - 1e-9) / 100:.2f}"
-
-
 def percent(value: float) -> str:
     """A fraction as a percentage, with as many digits as it needs: 95%, 99.5%, 43.2%."""
     return f"{round(100 * value, 1):g}%"
@@ -194,6 +187,7 @@ def interval_words(report: Report) -> str:
 
 
 def shown_interval(report: Report, low: float | None, high: float | None) -> str:
-    """The interval of a length's mean. In a search its lower end can be the tested bound: it is rounded as that is."""
-    shown = interval if report.analysis.finding(Search) is None else interval_outward
-    return shown(low, high)
+    """The interval of a length's mean. In a search its lower end can be the tested bound: it is rounded outward."""
+    if report.analysis.finding(Search) is None or low is None or high is None:
+        return interval(low, high)
+    return f"{bound(low)}-{math.ceil(high * 100 - 1e-9) / 100:.2f}"

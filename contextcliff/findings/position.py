@@ -1,9 +1,6 @@
-"""Whether the score depends on where in the text the evidence stands.
-
-The question is whether late evidence is found more often than early evidence (`recency`), less often (`primacy`), or
-the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv 2307.03172). The
-test is that of `statistics/ranks.py`.
-"""
+"""Whether the score depends on where the evidence stands: late evidence is found more often (`recency`), less often
+(`primacy`), or the edges more often than the middle (`middle_collapse`: N. F. Liu et al., "Lost in the Middle", arXiv
+2307.03172), by the test of `statistics/ranks.py`."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import by_item, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import Block, Finding, Image, Line, Measurement, Pairs, Table, columns
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Pairs, Table, Text, columns
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.amounts import THIRDS_OF_DEPTH
 from contextcliff.records.generation import ScoredSample
@@ -75,11 +72,8 @@ class PositionProfile:
 
 
 def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPattern:
-    """The pattern of score over depth, tested at 1 − `confidence`, on scored samples with a depth, in any order.
-
-    `pattern` is None where fewer than three depths were scored, or no length has two depths to compare; it is `stable`
-    without a p-value where scores vary within no length.
-    """
+    """The pattern of score over depth, tested at 1 − `confidence`. None below three depths, or where no length has two
+    to compare; `stable` without a p-value where scores vary within no length."""
     placed = _placed(groups)
     pairs = sorted(pair for stratum in placed for pair in stratum)
     n = len(pairs)
@@ -105,11 +99,9 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
-    """Depth and score of the items of each stratum, sorted, so that the order of the samples does not matter.
-
-    A block of a search is a stratum of its own: exchanging scores within a block leaves the search as it was (nearly so
-    where samples are compared with a baseline's in pairs, and not where each third of the depths is decided).
-    """
+    """Depth and score of the items of each stratum, sorted. A block of a search is a stratum: exchanging scores within
+    it leaves the search as it was (nearly so where samples are compared with a baseline's in pairs, and not where each
+    third of the depths is decided)."""
     strata: defaultdict[tuple[int, str, int], list[tuple[float, float]]] = defaultdict(list)
     for group in groups:
         for repeats in by_item(group.samples):
@@ -124,8 +116,7 @@ def _thirds(pairs: Sequence[tuple[float, float]]) -> Note:
     bounds = ((0.0, 1.0 / 3.0), (1.0 / 3.0, 2.0 / 3.0), (2.0 / 3.0, 1.0))
     means = []
     for name, (low, high) in zip(THIRDS, bounds, strict=True):
-        scores = [score for depth, score in pairs if low <= depth and (depth < high or high == 1.0)]
-        if scores:
+        if scores := [score for depth, score in pairs if low <= depth and (depth < high or high == 1.0)]:
             third, mean = THIRDS_OF_DEPTH[name], mean_of(scores)
             means.append(Note("{mean:.2f} in the {third} (n = {n})", mean=mean, third=third, n=len(scores)))
     return Note("the mean score is {means}", means=means)
@@ -160,9 +151,9 @@ class PositionFinding(Finding[PositionProfile]):
             position=position_pattern(study.groups, study.confidence),
         )
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         position = self.of(report).position
-        return () if position.pattern in (None, "stable") else (Line(label=self.title, text=position.reason),)
+        return () if position.pattern in (None, "stable") else (Text(label=self.title, text=position.reason),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
@@ -207,7 +198,7 @@ def profile_figure(report: Report, finding: PositionProfile) -> Figure:
     inches = [_WIDTH * (depth - _LOW) / (_HIGH - _LOW) for depth in depths]
     axes.set_xlim(_LOW, _HIGH)
     drawing.scores_on_y(axes)
-    labels = drawing.depth_labels(depths)
+    labels = [f"{depth:.3g}" for depth in depths]
     kept = drawing.legible(inches, gap=drawing.DIGIT * (max(map(len, labels)) + 1))
     axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=drawing.SMALL)
     axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import drawable
-from contextcliff.findings.finding import Block, Column, Line, Lines, Table, Text
+from contextcliff.findings.finding import Block, Lines, Table, Text, columns
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sample import same_length
 
@@ -27,26 +27,17 @@ def published_blocks(curves: Sequence[PublishedCurve]) -> tuple[Block, ...]:
         return ()
     lengths = sorted({point.tokens for curve in curves for point in curve.points})
     scores = [{point.tokens: f"{point.score:.3f}" for point in curve.points} for curve in curves]
-    return (
-        Text(
-            text="Thin lines in the figure, as their sources print them: other prompts, other samples, often another "
-            "mean over tasks. Nothing here is tested against them, and nothing is paired with them."
-        ),
-        Table(
-            columns=(
-                Column(title="published", cells=tuple(curve.model for curve in curves), words=True),
-                Column(title="table", cells=tuple(curve.table for curve in curves), words=True),
-                Column(
-                    title="effective length", cells=tuple(curve.effective_said or phrases.MISSING for curve in curves)
-                ),
-                *(
-                    Column(title=f"{tokens:,}", cells=tuple(each.get(tokens, phrases.MISSING) for each in scores))
-                    for tokens in lengths
-                ),
-            )
-        ),
-        Lines(lines=tuple(Line(text=said) for said in sources(curves))),
+    meaning = (
+        "Thin lines in the figure, as their sources print them: other prompts, other samples, often another mean over"
+        " tasks. Nothing here is tested against them, and nothing is paired with them."
     )
+    named = columns(
+        curves, ("published", lambda curve: curve.model), ("table", lambda curve: curve.table),
+        ("effective length", lambda curve: curve.effective_said or phrases.MISSING), words=("published", "table"),
+    )  # fmt: skip
+    by_length = columns(scores, *((f"{n:,}", lambda each, n=n: each.get(n, phrases.MISSING)) for n in lengths))
+    told = Lines(lines=tuple(Text(text=said) for said in sources(curves)))
+    return (Text(text=meaning), Table(columns=(*named, *by_length)), told)
 
 
 def sources(curves: Sequence[PublishedCurve]) -> tuple[str, ...]:
@@ -65,13 +56,10 @@ def published_ends(curves: Sequence[PublishedCurve]) -> list[int]:
 
 def ticks_with(lengths: Sequence[int], curves: Sequence[PublishedCurve]) -> list[int]:
     """Where an axis has ticks: at the tested lengths, and at published ones that are shorter or longer than all."""
-    low, high = min(lengths), max(lengths)
-    further = {
-        tokens
-        for tokens in published_ends(curves)
-        if (tokens < low and not same_length(tokens, low)) or (tokens > high and not same_length(high, tokens))
-    }
-    return sorted({*lengths, *further})
+    low, high, ends = min(lengths), max(lengths), published_ends(curves)
+    shorter = {tokens for tokens in ends if tokens < low and not same_length(tokens, low)}
+    longer = {tokens for tokens in ends if tokens > high and not same_length(high, tokens)}
+    return sorted({*lengths, *shorter, *longer})
 
 
 def published_lines(

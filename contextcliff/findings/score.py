@@ -137,7 +137,11 @@ def score_figure(report: Report) -> Figure:
         basis = f"\n({phrases.percent(found.threshold)} of baseline)" if found.relative_to_baseline else ""
         drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}{basis}", colour=drawing.RED)
     _fitted(axes, report, axis=axis)
-    above = _counts(axes, bins, axis=axis)
+    counts = [("n", [b.n_samples for b in bins], drawing.GREY)]
+    if any(b.n_unscored for b in bins):
+        counts.append(("unscored", [b.n_unscored for b in bins], drawing.RED))
+    tokens = [max(1, b.median_tokens) for b in bins]
+    above = drawing.counts_above(axes, places=tokens, inches=[*map(axis.inches_at, tokens)], rows=counts)
     if cap is not None:
         axes.axvline(cap, color=drawing.PURPLE, linewidth=1.8, zorder=3)
         drawing.name_above(axes, f"safe cap: {found.in_short}", axis=axis, tokens=cap, above=above)
@@ -173,15 +177,14 @@ def _zones(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
 def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
     confidence = phrases.percent(cap.confidence)
     tokens = [max(1, b.median_tokens) for b in bins]
-    means = [drawing.or_nan(b.mean) for b in bins]
-    lows, highs = [drawing.or_nan(b.ci_low) for b in bins], [drawing.or_nan(b.ci_high) for b in bins]
-    tested = [drawing.or_nan(b.tested_low) for b in bins]
+    means, lows, highs, tested = (
+        [drawing.or_nan(getattr(b, name)) for b in bins] for name in ("mean", "ci_low", "ci_high", "tested_low")
+    )
     if any(math.isfinite(mean) for mean in means):
         is_natural = any(b.natural_lengths for b in bins)
         if is_natural:
-            drawing.bin_bars(
-                axes, bins, values=means, colour=drawing.BLUE, label="mean score, shortest to longest prompt"
-            )
+            label = "mean score, shortest to longest prompt"
+            drawing.bin_bars(axes, bins, values=means, colour=drawing.BLUE, label=label)
         else:
             axes.fill_between(tokens, lows, highs, color=drawing.BLUE, alpha=0.15, linewidth=0)
         # The band has no width under a point with no scored neighbour; its own bar shows it.
@@ -200,7 +203,6 @@ def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
 
 
 def _fitted(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
-    """Where the fitted curve falls to 80% and 50%, each with its interval, as far as the axis reaches."""
     fitted = report.analysis.finding(FittedLengths)
     label = "fitted length and its interval"
     for length in () if fitted is None else (fitted.x80, fitted.x50):
@@ -210,15 +212,6 @@ def _fitted(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
             axes.hlines(length.score, low, high, color=drawing.ORANGE, linewidth=1.4, zorder=4)
             axes.plot(length.tokens, length.score, "D", color=drawing.ORANGE, markersize=5, label=label, zorder=5)
             label = "_nolegend_"
-
-
-def _counts(axes: Axes, bins: Sequence[Bin], *, axis: drawing.LengthAxis) -> float:
-    """Rows of n, and of unscored samples if there are any, above the points; their height in points."""
-    rows = [("n", [b.n_samples for b in bins], drawing.GREY)]
-    if any(b.n_unscored for b in bins):
-        rows.append(("unscored", [b.n_unscored for b in bins], drawing.RED))
-    tokens = [max(1, b.median_tokens) for b in bins]
-    return drawing.counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
 
 
 def heatmap_figure(report: Report) -> Figure:
@@ -240,7 +233,7 @@ def heatmap_figure(report: Report) -> Figure:
     figure, axes = drawing.blank(width=width, height=height)
     axes.set_facecolor(_UNMEASURED)
     image = axes.imshow(np.ma.masked_invalid(grid), cmap=colours.colormap, norm=colours.norm, aspect="auto")
-    axes.set_yticks(range(len(depths)), labels=drawing.depth_labels(depths), fontsize=drawing.SMALL)
+    axes.set_yticks(range(len(depths)), labels=[f"{depth:.3g}" for depth in depths], fontsize=drawing.SMALL)
     axes.set_ylabel("depth", fontsize=9)
     tilted = drawing.DIGIT * (len(f"{max(lengths):,}") + 1) > width / len(lengths)
     axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=drawing.SMALL)
@@ -277,7 +270,6 @@ def heatmap_figure(report: Report) -> Figure:
 
 
 def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: float, height: float) -> None:
-    """The colours beside the cells, scores evenly spaced, with a line and a label at the threshold."""
     axes = figure.add_axes((1 + 0.15 / width, 0.0, 0.16 / width, 1.0))
     bar = figure.colorbar(image, cax=axes)
     # A norm of two slopes would give the scores above the threshold as much of the bar as all below it.
@@ -295,7 +287,6 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
 
 
 def _heatmap_legend(axes: Axes, cells: Sequence[DepthCell], *, gaps: bool, drop: float) -> None:
-    """What grey and a frame mean, where there is any, under the axis of lengths."""
     from matplotlib.patches import Patch
 
     handles = []

@@ -1,23 +1,15 @@
-"""Early warnings: what changes beside the mean score as prompts grow.
-
-A warning begins at the shortest length where the difference is large and shown. Each kind holds at the analysis'
-confidence over all lengths together (Holm; the canary and a search: Bonferroni). Items that share a text are clusters.
-
-Warnings on scores compare with the baseline: the shortest length, or all up to `analysis.baseline_tokens`. A spread is
-tested by the distances from the median score (Mann and Whitney), a share by melding, which is Fisher's exact test for
-independent values of 0 or 1. A search stops by the scores: there confidence sequences have to lie apart.
-
-Warnings on latency show memory that runs out, a cache that spills or a server that swaps, even where the score holds.
-The time to the first token (TTFT) is divided by the tokens that the server had to read and compared with the prefill
-curve of `statistics/prefill_curve.py`.
-
-- The canary needs that the shorter lengths follow a curve, that all lengths together follow none, and that the typical
-  time is `JUMP` times the predicted one at this length and at each longer one. The time per token has to rise there by
-  at least `RISE` too: else a load on the server that ends after the shortest lengths would look like a cliff. A load
-  that lasts to the longest length does look like one, since lengths are asked in ascending order.
-- For the spread each time is divided by what the curve of all lengths predicts for its prompt, so that prompts of
-  different length at one length add no spread. With a canary it is not looked at: no curve goes through all lengths.
-"""
+"""Early warnings: what changes beside the mean score as prompts grow. A warning begins at the shortest length where the
+difference is large and shown; each kind holds at the analysis' confidence over all lengths together (Holm; the canary
+and a search: Bonferroni). Items that share a text are clusters. Scores are compared with the baseline, the shortest
+length or all up to `analysis.baseline_tokens`: a spread by the distances from the median (Mann and Whitney), a share by
+melding, which is Fisher's exact test for independent values of 0 or 1; in a search, which stops by the scores,
+confidence sequences have to lie apart. Latency shows memory that runs out, a cache that spills or a server that swaps:
+the time to the first token by the tokens that the server had to read, against the prefill curve of
+`statistics/prefill_curve.py`. The canary needs that the shorter lengths follow a curve, that all together follow none,
+and that the typical time is `JUMP` times the predicted one at this length and each longer one. The time per token has
+to rise by `RISE` too: else a load that ends after the shortest lengths would look like a cliff; one that lasts to the
+longest does. For the spread each time is divided by what the curve of all lengths predicts for its prompt; with a
+canary there is none."""
 
 from __future__ import annotations
 
@@ -40,7 +32,7 @@ from contextcliff.analysis.limits import (
     times_by_length,
 )
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, Heading, Line, Lines, Measurement, Table, Text, columns
+from contextcliff.findings.finding import Block, Finding, Heading, Lines, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import milliseconds, percent, score, whole
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
@@ -108,7 +100,6 @@ def _warning(name: WarningName, begins: Bin, reason: Note, **figures: float) -> 
 
 
 def _where_wider(spreads: Sequence[float], distances: Sequence[Sequence[float]], confidence: float) -> int | None:
-    """The place of the first length whose spread is large enough against the first one's, and shown to be larger."""
     first, *longer = distances
     corrected = holm([p_larger(each, first) for each in longer])
     for place, p_value in enumerate(corrected, start=1):
@@ -136,7 +127,6 @@ def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confid
 
 
 def _from_median(length: LengthResult) -> list[float]:
-    """How far the score of each item is from the median; the mean of items that share a text, one a text."""
     middle = statistics.median(length.scores)
     by_text: defaultdict[str | int, list[float]] = defaultdict(list)
     for place, item in enumerate(length.items):
@@ -209,7 +199,6 @@ def _independent(evidence: Evidence) -> tuple[float, ...]:
 
 
 def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
-    """The commonest tag of the samples that a rising share is about; nothing where they have none."""
     if kind == "instability":
         return ""
     samples = (sample for item in length.items for sample in item.samples)
@@ -281,8 +270,8 @@ _TITLES: Mapping[WarningName, str] = {
 }
 
 
-def _line(warning: EarlyWarning) -> Line:
-    return Line(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
+def _line(warning: EarlyWarning) -> Text:
+    return Text(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
 
 
 def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
@@ -291,14 +280,10 @@ def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
         f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
     )
     table = columns(
-        cap.lengths,
-        ("asked", lambda row: whole(row.context_tokens)),
-        ("requests", lambda row: whole(row.n_requests)),
-        ("in time", lambda row: whole(row.n_within)),
-        ("tested bound", lambda row: score(row.ci_low)),
-        ("clears", lambda row: "yes" if row.clears else "no"),
-        words=("clears",),
-    )
+        cap.lengths, ("asked", lambda row: whole(row.context_tokens)), ("requests", lambda row: whole(row.n_requests)),
+        ("in time", lambda row: whole(row.n_within)), ("tested bound", lambda row: score(row.ci_low)),
+        ("clears", lambda row: "yes" if row.clears else "no"), words=("clears",),
+    )  # fmt: skip
     return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=table))
 
 
@@ -310,13 +295,10 @@ _READ = (
 
 def _show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     table = columns(
-        rows,
-        ("asked", lambda row: whole(row.context_tokens)),
-        ("n", lambda row: whole(row.n_requests)),
+        rows, ("asked", lambda row: whole(row.context_tokens)), ("n", lambda row: whole(row.n_requests)),
         ("predicted", lambda row: milliseconds(row.predicted_ms)),
-        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"),
-        ("spread", lambda row: percent(row.spread)),
-    )
+        ("ms per token", lambda row: f"{row.ms_per_token:.3g}"), ("spread", lambda row: percent(row.spread)),
+    )  # fmt: skip
     return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=table))
 
 
@@ -342,7 +324,7 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {} if finding.latency_slo is None else {"latency": finding.latency_slo.tokens}
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         """What begins below the safe cap: beyond it nobody relies on the length anyway."""
         cap = report.analysis.safe_cap.tokens or 0
         return tuple(_line(each) for each in self.of(report).warnings if each.median_tokens <= cap)

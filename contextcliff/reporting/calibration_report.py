@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 
 from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName
-from contextcliff.findings.finding import Block, Code, Image, Line, Lines, Table, columns_of
+from contextcliff.findings.finding import Block, Code, Image, Lines, Table, columns_of
 from contextcliff.findings.finding import Text as Paragraph
 from contextcliff.findings.phrases import MISSING
 from contextcliff.records.report import SCHEMA_VERSION
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DESIGN_TITLES: Mapping[str, str] = {
-    "walk": "search=walk",
-    "refine": "search=refine",
-    "fixed_40": "40 a length",
-    "fixed_500": "500 a length",
+_LOOKS = {
+    "walk": ("search=walk", "#0072B2", "o"),
+    "refine": ("search=refine", "#D55E00", "D"),
+    "fixed_40": ("40 a length", "#7F7F7F", "s"),
+    "fixed_500": ("500 a length", "#009E73", "^"),
 }
+"""Title, colour and mark of a design."""
+DESIGN_TITLES: Mapping[str, str] = {design: title for design, (title, _, _) in _LOOKS.items()}
 NOTES: tuple[str, ...] = (
     "error: share of runs whose cap lies at a length whose true score is not above the threshold, with Wilson's 95% "
     "interval",
@@ -74,7 +76,7 @@ def calibration_markdown(plan: CalibrationPlan, results: Sequence[Calibrated], *
         Image(name=_NAME, caption=caption, draw=lambda: calibration_figure(plan, results)),
         *(Paragraph(text=line) for line in conclusions(plan, results)),
         Table(columns=columns_of(_HEAD, rows, words=("law", "design"))),
-        Lines(lines=tuple(Line(text=note) for note in NOTES)),
+        Lines(lines=tuple(Paragraph(text=note) for note in NOTES)),
         Code(text=command),
     )
     text = markdown_of_all(blocks, {_NAME: f"{_NAME}.png"} if drawn else {})
@@ -134,7 +136,6 @@ def _cells(plan: CalibrationPlan, result: Calibrated) -> Sequence[str]:
 
 
 def _tokens_to_fixed(plan: CalibrationPlan, result: Calibrated) -> dict[str, float]:
-    """Tokens beside those of the fixed designs."""
     return {design: result.tokens / plan.fixed_tokens(design) for design in _REFERENCES}
 
 
@@ -146,15 +147,6 @@ def _error(result: Calibrated) -> str:
 
 def _titles(results: Sequence[Calibrated]) -> list[str]:
     return list(dict.fromkeys(result.title for result in results))
-
-
-_LOOKS = {
-    "walk": ("#0072B2", "o"),
-    "refine": ("#D55E00", "D"),
-    "fixed_40": ("#7F7F7F", "s"),
-    "fixed_500": ("#009E73", "^"),
-}
-"""Colour and mark of a design."""
 
 
 def calibration_figure(plan: CalibrationPlan, results: Sequence[Calibrated]) -> Figure:
@@ -175,21 +167,20 @@ def calibration_figure(plan: CalibrationPlan, results: Sequence[Calibrated]) -> 
         axes.tick_params(which="both", labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
     asked = {result.design for result in results}
-    looks = {DESIGN_TITLES[design]: look for design, look in _LOOKS.items() if design in asked}
-    handles = [Line2D([], [], marker=mark, color=colour, linestyle="none") for colour, mark in looks.values()]
+    looks = [look for design, look in _LOOKS.items() if design in asked]
+    handles = [Line2D([], [], marker=mark, color=colour, linestyle="none") for _, colour, mark in looks]
     handles.append(Line2D([], [], color="black", linestyle=(0, (4, 3)), linewidth=1.0))
-    labels = [*looks, f"{plan.alpha:.0%}"]
+    labels = [*(title for title, _, _ in looks), f"{plan.alpha:.0%}"]
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False, fontsize=9)
     return figure
 
 
 def _draw_errors(axes: Axes, plan: CalibrationPlan, erring: Sequence[Calibrated]) -> None:
-    """A row a law, and in it a share of runs with its interval for each design."""
     laws, designs = _titles(erring), list(_LOOKS)
     for result in erring:
         value, low, high = (100 * share for share in (result.error, result.error_low, result.error_high))
         place = laws.index(result.title) + 0.19 * (designs.index(result.design) - 1.5)
-        colour, mark = _LOOKS[result.design]
+        _, colour, mark = _LOOKS[result.design]
         spread = [[max(0.0, value - low)], [max(0.0, high - value)]]
         axes.errorbar(value, place, xerr=spread, fmt=mark, color=colour, markersize=3.5, linewidth=1.0, clip_on=False)
     axes.axvline(100 * plan.alpha, color="black", linewidth=1.0, linestyle=(0, (4, 3)))
@@ -204,7 +195,7 @@ def _draw_errors(axes: Axes, plan: CalibrationPlan, erring: Sequence[Calibrated]
 def _draw_costs(axes: Axes, plan: CalibrationPlan, falling: Sequence[Calibrated]) -> None:
     """Every law that falls, by every design in which half of the runs have a cap."""
     for result in falling:
-        colour, mark = _LOOKS[result.design]
+        _, colour, mark = _LOOKS[result.design]
         tokens, lost = _tokens_to_fixed(plan, result)["fixed_40"], result.octaves_lost or 0.0
         axes.plot(tokens, lost, mark, color=colour, markersize=6.5, alpha=0.7, markeredgewidth=0)
     axes.set_xscale("log")

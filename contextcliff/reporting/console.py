@@ -26,7 +26,7 @@ from contextcliff.findings.finding import (
 )
 from contextcliff.records.note import ENGLISH, Catalogue, Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.text import broken, has_full_width, labelled, named, shown, text_of
+from contextcliff.reporting.text import broken, has_full_width, named, shown, text_of
 
 _STYLES = {"good": "green", "doubtful": "yellow", "bad": "red"}
 
@@ -72,8 +72,6 @@ def render_cap(report: Report, *, console: Console, language: Catalogue = ENGLIS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Page:
-    """Blocks as lines of a console, in one language."""
-
     console: Console
     language: Catalogue
 
@@ -102,7 +100,9 @@ class _Page:
             case Pairs(rows=rows):
                 print_rows(console, ((f"{named(name, language)}:", text_of(value, language)) for name, value in rows))
             case Lines(lines=lines):
-                print_rows(console, (("-", labelled(line.label, line.text, language)) for line in lines))
+                labels = (f"{named(line.label, language)}: " if line.label else "" for line in lines)
+                texts = (text_of(line.text, language) for line in lines)
+                print_rows(console, (("-", f"{label}{text}") for label, text in zip(labels, texts, strict=True)))
             case Table(columns=columns, on_console=rows):
                 count = len(columns[0].cells)
                 kept = range(count) if rows is None else rows

@@ -107,19 +107,16 @@ def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCu
     datasets = ", ".join(dict.fromkeys(report.run.dataset for report in runs.values()))
     apart = f"; {_DODGED}" if len(runs) > 1 else ""
     more = f". Drawn are the first {_MOST_DRAWN}" if len(runs) > _MOST_DRAWN else ""
+    curves = []
+    for name, report in runs.items():
+        cap, points = report.analysis.safe_cap, [*map(_point, report.analysis.lengths)]
+        curves.append(_RunCurve(name, points, cap.tokens, cap.in_short, threshold_score(report)))
     return _overlay(
-        [
-            _RunCurve(name, [*map(_point, report.analysis.lengths)], cap.tokens, cap.in_short, threshold_score(report))
-            for name, report in runs.items()
-            for cap in (report.analysis.safe_cap,)
-        ],
+        curves,
         title=f"Score by length: {tasks}, {len(runs)} run{'' if len(runs) == 1 else 's'}",
-        subtitle=f"{datasets}. Bars: intervals of the mean; vertical lines: safe caps{apart}{more}",
-        width=9.0,
-        columns=2,
-        above=10,
-        published=published,
-    )
+        subtitle=f"{datasets}. Bars: intervals of the mean; vertical lines: safe caps{apart}{more}", width=9.0,
+        columns=2, above=10, published=published,
+    )  # fmt: skip
 
 
 def _point(b: Bin) -> CurvePoint:

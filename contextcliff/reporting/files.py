@@ -84,7 +84,6 @@ _COLUMNS = frozenset({"em", "f1", "contains_reference", "false_refusal"})
 
 
 def _sample_row(scored: ScoredSample) -> dict[str, object]:
-    """What `samples.jsonl` says of one sample. What only a generation can tell is None where there was none."""
     sample, generation, details = scored.sample, scored.generation, scored.details
     level = sample.metadata.get("level")
     distance = sample.metadata.get("evidence_distance_tokens")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from contextcliff.analysis.task_means import RULER_THRESHOLD, TaskMeans, task_means
 from contextcliff.errors import WITHOUT_WEIGHTS, in_short
@@ -26,9 +25,6 @@ from contextcliff.reporting.stored_sweeps import StoredSweep
 from contextcliff.reporting.text import tame
 from contextcliff.settings import folder_name
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 _NAME, _MEANS, _CAPS = "leaderboard", "mean_over_tasks", "caps.png"
 _MOST_NAMED = 4
 """So many jobs that failed alike are named."""
@@ -47,13 +43,12 @@ def ranked(rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
 def name_of(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     """What a row goes by among the others of its task: model, KV policy, and what else was swept."""
     alike = [each for each in rows if each.task == row.task]
-    parts = [row.model] if len({each.model for each in alike}) > 1 else []
-    parts += [row.kv_policy] if len({each.kv_policy for each in alike}) > 1 else []
+    names = ("model", "kv_policy")
+    parts = [getattr(row, name) for name in names if len({getattr(each, name) for each in alike}) > 1]
     return " · ".join((*parts, *_in_short(row.differing))) or row.model
 
 
 def _in_short(options: Mapping[str, str]) -> list[str]:
-    """Options by the last parts of their keys."""
     return [f"{key.rpartition('.')[2]}={value}" for key, value in options.items()]
 
 
@@ -77,6 +72,7 @@ def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     return f"{100 * (row.cap_tokens / first.cap_tokens - 1):+.0f}%"
 
 
+_FORMS: Mapping[type, str] = {int: "{:,}", float: "{:g}", str: "{}", type(None): ""}
 _DESCRIBED = (
     *("model", "task", "kv_policy", "options", "safe_cap", "outcome", "limited_by", "evidence", "crossing"),
     *("share_of_window", "samples", "tokens", "usd"),
@@ -98,7 +94,7 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "limited_by": row.limited_by or "",
             "verdict": row.verdict.replace("_", " "),
             "evidence": row.evidence,
-            "crossing": "" if None in (low, high) else f"{low:,}-{high:,}",
+            "crossing": _crossing(row),
             "share_of_window": None if row.fraction_of_window is None else round(row.fraction_of_window, 4),
             "mean_score": None if row.mean_score is None else round(row.mean_score, 4),
             "samples": row.n_samples,
@@ -110,8 +106,12 @@ def cells(rows: Sequence[SweepRow]) -> list[Row]:
             "run": row.folder or row.run_id,
         }
         for row in ranked(rows)
-        for low, high in ((row.crossing_low, row.crossing_high),)
     ]
+
+
+def _crossing(row: SweepRow) -> str:
+    low, high = row.crossing_low, row.crossing_high
+    return "" if low is None or high is None else f"{low:,}-{high:,}"
 
 
 def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
@@ -123,7 +123,7 @@ def described(rows: Sequence[SweepRow], *, n_jobs: int, command: str) -> str:
     jobs = cells(rows)
     if jobs:
         shown = [name for name in _DESCRIBED if name != "options" or any(row["options"] for row in jobs)]
-        body = ([_shown(row[name]) for name in shown] for row in jobs)
+        body = ([_FORMS[type(row[name])].format(row[name]) for name in shown] for row in jobs)
         parts.append(table([name.replace("_", " ") for name in shown], body, words=len(shown)))
     parts += [f"- {inline(line)}" for line in failures(rows)]
     if way_out := ways_out(rows):
@@ -154,12 +154,6 @@ def ways_out(rows: Sequence[SweepRow]) -> str:
     """What would help jobs whose weights can't be fetched; empty where there is none."""
     lacking = any(in_short(row.error) != row.error for row in rows)
     return f"Where weights can't be fetched: {WITHOUT_WEIGHTS}" if lacking else ""
-
-
-def _shown(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 MEANS_HEAD = ("tokens asked", "mean", "interval", "tasks")
@@ -210,7 +204,6 @@ def render_sweep(
     n_jobs: int,
     folder: Path | None,
     page: str | None,
-    console: Console | None = None,
 ) -> None:
     """Print the cap of each job, and how it stands to that of the first job of its task. What all jobs share stands
     over a table that is too wide. `folder` has the leaderboard, None where no job began; `page` is the address of
@@ -220,7 +213,7 @@ def render_sweep(
 
     from contextcliff.reporting.console import folding
 
-    out = console or Console()
+    out = Console()
 
     def say(text: str, *, style: str = "", whole: bool = False) -> None:
         out.print(Text(tame(text)), style=style or None, soft_wrap=whole)
@@ -253,7 +246,6 @@ def render_sweep(
 
 
 def _columns(rows: Sequence[SweepRow]) -> list[Column]:
-    """The best jobs first; those names begin that all jobs may share."""
     order = ranked(rows)
     under = {
         "task": [row.task for row in order],
@@ -288,7 +280,6 @@ def write_leaderboard(
 
 
 def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path) -> None:
-    """`leaderboard.json` (as MLflow reads tables), `.csv`, `.md` and `.html`, and the mean over tasks as data."""
     from contextcliff.reporting.page.markup import page_of
 
     jobs = cells(rows)
@@ -320,7 +311,6 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
 
 
 def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequence[PublishedCurve]) -> None:
-    """The caps of all jobs, for each task the curves of its jobs, and the mean over tasks before `published` curves."""
     with_scores = [row for row in rows if row.curve]
     if not with_scores:
         return

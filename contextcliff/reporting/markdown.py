@@ -9,22 +9,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from contextcliff.findings.finding import (
-    Block,
-    Code,
-    Finding,
-    Heading,
-    Image,
-    Line,
-    Lines,
-    Pairs,
-    Table,
-    Text,
-    findings_of,
-)
-from contextcliff.records.note import ENGLISH, Catalogue, Note
+from contextcliff.findings.finding import Block, Code, Finding, Heading, Image, Lines, Pairs, Table, Text, findings_of
+from contextcliff.records.note import Note
 from contextcliff.records.report import Report
-from contextcliff.reporting.text import labelled, named, tame, text_of
+from contextcliff.reporting.text import tame
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,30 +27,30 @@ class Chapter:
     """Whether it is opened by a click."""
 
 
-def chapters(report: Report, *, figures: Sequence[str], language: Catalogue = ENGLISH) -> tuple[Chapter, ...]:
+def chapters(report: Report, *, figures: Sequence[str]) -> tuple[Chapter, ...]:
     """The answer and the scores, what deserves a look, and the details; `figures` are paths of images, as
     `figures/heatmap.png`."""
     images = {PurePosixPath(path).stem: path for path in figures}
     first: list[str] = []
-    looks: list[Line] = []
+    looks: list[Text] = []
     quiet: list[Note] = []
     details: list[str] = []
     for finding in findings_of(report):
-        first.append(markdown_of_all(finding.short(report), images, language=language))
-        look, text = finding.look(report), markdown_of_all(finding.show(report), images, language=language)
+        first.append(markdown_of_all(finding.short(report), images))
+        look, text = finding.look(report), markdown_of_all(finding.show(report), images)
         looks += look
         if text and not look and type(finding).look is not Finding.look:
             quiet.append(Note(finding.title))
         if text:
             lower = re.sub(r"^###(?= )", "####", text, flags=re.MULTILINE)
-            details.append(f"### {inline(named(finding.title, language))}\n\n{lower}")
+            details.append(f"### {inline(finding.title)}\n\n{lower}")
     if quiet:
-        looks.append(Line(text=Note("Nothing stands out in: {findings}", findings=quiet)))
-    told = markdown_of(Lines(lines=tuple(looks)), {}, language=language) if looks else ""
+        looks.append(Text(text=Note("Nothing stands out in: {findings}", findings=quiet)))
+    told = markdown_of(Lines(lines=tuple(looks)), {}) if looks else ""
     return (
         Chapter(key="answer", title="", text="\n\n".join(filter(None, first))),
-        *([Chapter(key="look", title=named("Worth a look", language), text=told)] if told else []),
-        Chapter(key="details", title=named("Method and details", language), text="\n\n".join(details), folded=True),
+        *([Chapter(key="look", title="Worth a look", text=told)] if told else []),
+        Chapter(key="details", title="Method and details", text="\n\n".join(details), folded=True),
     )
 
 
@@ -82,33 +70,36 @@ def _with_heading(chapter: Chapter) -> str:
     return f"## {inline(chapter.title)}\n\n{chapter.text}" if chapter.title else chapter.text
 
 
-def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str], *, language: Catalogue = ENGLISH) -> str:
+def markdown_of_all(blocks: Iterable[Block], images: Mapping[str, str]) -> str:
     """Blocks one below the other, as `markdown_of` has each."""
-    return "\n\n".join(filter(None, (markdown_of(block, images, language=language) for block in blocks)))
+    return "\n\n".join(filter(None, (markdown_of(block, images) for block in blocks)))
 
 
-def markdown_of(block: Block, images: Mapping[str, str], *, language: Catalogue = ENGLISH) -> str:
+def markdown_of(block: Block, images: Mapping[str, str]) -> str:
     """A block; `images` are the paths of the drawn figures by name. Empty: an image that was not drawn."""
     match block:
         case Text(text=text, label=label, strong=True):
-            return f"**{inline(labelled(label, text, language))}**"
+            return f"**{inline(_labelled(label, text))}**"
         case Text(text=text, label=label):
-            return escape(labelled(label, text, language))
+            return escape(_labelled(label, text))
         case Heading(text=text):
-            return f"### {inline(named(text, language))}"
+            return f"### {inline(text)}"
         case Pairs(rows=rows):
-            said = ((named(name, language), text_of(value, language)) for name, value in rows)
-            return table(("", ""), said, words=2)
+            return table(("", ""), ((name, str(value)) for name, value in rows), words=2)
         case Lines(lines=lines):
-            return bullets(escape(labelled(line.label, line.text, language)) for line in lines)
+            return bullets(escape(_labelled(line.label, line.text)) for line in lines)
         case Table(columns=columns):
             cells = zip(*(column.cells for column in columns), strict=True)
-            head = [named(column.title, language).replace("\n", " ") for column in columns]
+            head = [column.title.replace("\n", " ") for column in columns]
             return table(head, cells, left=[column.words for column in columns])
         case Image(name=name, caption=caption):
             return image(images[name], caption=caption) if name in images else ""
         case Code(text=text):
             return code(text)
+
+
+def _labelled(label: str, text: object) -> str:
+    return f"{label}: {text}" if label else str(text)
 
 
 def escape(text: str) -> str:

@@ -81,7 +81,6 @@ def render_audit(audit: LengthAudit, console: Console) -> None:
 
 
 def _lengths(plan: Plan) -> Sequence[Column]:
-    """A row for each length, and one for the chance to clear them all."""
     scores = next((tuple(each.clears) for each in plan.bins if each.clears), ())
     rows = []
     for each in plan.bins:

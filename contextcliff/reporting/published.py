@@ -228,7 +228,6 @@ def _from_yaml(path: Path, shown: str) -> Mapping[str, Any]:
 
 
 def _from_csv(path: Path, shown: str) -> Mapping[str, Any]:
-    """A table of the rows: the lengths of all models, and what the first row says of the table."""
     reader = csv.DictReader(io.StringIO(_text(path, shown)))
     missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
     if missing:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 import sys
 import textwrap
@@ -24,6 +23,7 @@ from pydantic_core.core_schema import DataclassSchema, WithDefaultSchema
 from contextcliff.findings.finding import FINDINGS, Finding, findings_with
 from contextcliff.records.analysis import CAP_RULES, Analysis
 from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
+from contextcliff.reporting.data_files import json_text
 
 _NULL: JsonSchemaValue = {"type": "null"}
 
@@ -94,13 +94,7 @@ def report_schema() -> dict[str, object]:
     }
 
 
-def as_text(schema: dict[str, object]) -> str:
-    """The text of the schema's file."""
-    return json.dumps(schema, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def _caps(caps: JsonSchemaValue, *, further: Sequence[str]) -> JsonSchemaValue:
-    """Every rule by its name, where the record has a mapping; `further` rules are those that findings may add."""
     rules = dict.fromkeys((*CAP_RULES, *further), caps["additionalProperties"])
     return {**caps, "properties": rules, "required": [*CAP_RULES], "additionalProperties": False}
 
@@ -112,7 +106,6 @@ def _finding(section: Finding[Any], written: JsonSchemaValue) -> JsonSchemaValue
 
 
 def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:
-    """The fields of a dataclass that have a docstring behind them, with its text."""
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(record))).body
     assert isinstance(definition, ast.ClassDef)
     for field, behind in pairwise(definition.body):
@@ -122,10 +115,9 @@ def _docstrings(record: type[Any]) -> Iterator[tuple[str, str]]:
 
 
 def _prose(docstring: str) -> str:
-    """A docstring as a description: a line a paragraph, and JSON's name for None."""
     paragraphs = (" ".join(paragraph.split()) for paragraph in docstring.split("\n\n"))
     return re.sub(r"\bNone\b", "null", "\n\n".join(paragraphs))
 
 
 if __name__ == "__main__":
-    sys.stdout.write(as_text(report_schema()))
+    sys.stdout.write(json_text(report_schema()))

@@ -74,10 +74,8 @@ def unique_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
 
 def without_common_model(names: Sequence[str], *, model: str) -> tuple[str, ...]:
     """Names without the model that all of them begin with, where each has something else to go by."""
-    prefix = f"{model}{_BETWEEN}"
-    return tuple(
-        name.removeprefix(prefix) if all(each.startswith(prefix) for each in names) else name for name in names
-    )
+    prefix = f"{model}{_BETWEEN}" if all(each.startswith(f"{model}{_BETWEEN}") for each in names) else ""
+    return tuple(name.removeprefix(prefix) for name in names)
 
 
 _PATHS = frozenset({"path", "paths", "word_list", "output_dir", "source", "uri", "artifacts", "published"})
@@ -122,8 +120,10 @@ def run_parameters(report: Report, configured: Mapping[str, str]) -> dict[str, s
     told = {name: getattr(run, name) for name in ("model", "kv_policy", "rope", "engine", "dataset")}
     told |= {"text": run.texts, "label": run.label, **parameters_of_findings(report)}
     named = {**told, "run": run.run_id, "created": run.created_at}
-    marked = {key: shown_model(configured[key], engine=run.engine) for key in ("model.name",) if key in configured}
-    return {**named, **{key: value for key, value in configured.items() if key not in named}, **marked}
+    others = {key: value for key, value in configured.items() if key not in named}
+    if "model.name" in others:
+        others["model.name"] = shown_model(others["model.name"], engine=run.engine)
+    return named | others
 
 
 def read_parameters(manifest: Path) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from contextcliff.findings.finding import Finding, absent_keys, findings_with
+from contextcliff.findings.finding import FINDINGS, Finding, findings_with
 from contextcliff.records.analysis import Analysis, outcome_of
 from contextcliff.records.note import Note
 from contextcliff.records.report import (
@@ -112,7 +112,7 @@ def _findings(report: Report) -> dict[str, object]:
             flat |= _fields(finding)
         elif section.record is not None:
             flat[section.key] = finding
-    return flat | dict.fromkeys(absent_keys(report.analysis.findings))
+    return flat | {key: None for key in FINDINGS.values() if key and key not in report.analysis.findings}
 
 
 def _finding(section: Finding[Any], flat: Mapping[str, object]) -> object:

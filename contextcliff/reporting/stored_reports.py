@@ -96,12 +96,12 @@ def folder_of(report: Report, *, experiment: Path) -> Path:
         if not keys:
             return plain
         suffix = suffix_of(rule, keys)
-    numbered = (plain.with_name(f"{plain.name}-{suffix}{number and f'-{number}'}") for number in chain([""], count(2)))
-    return next(folder for folder in numbered if _is_free_for(rule, folder))
+    endings = chain([suffix], (f"{suffix}-{number}" for number in count(2)))
+    folders = (plain.with_name(f"{plain.name}-{ending}") for ending in endings)
+    return next(folder for folder in folders if _is_free_for(rule, folder))
 
 
 def _is_free_for(rule: Rule, folder: Path) -> bool:
-    """Whether a folder has no report, or one by this rule."""
     try:
         return not differing(rule, rule_of(read_report(folder / REPORT_NAME)))
     except NewerReport:

@@ -48,12 +48,6 @@ def named(text: str, language: Catalogue) -> str:
     return language.get(text, text)
 
 
-def labelled(label: str, text: Shown, language: Catalogue) -> str:
-    """`Label: sentence`; an empty label is none."""
-    said = text_of(text, language)
-    return f"{named(label, language)}: {said}" if label else said
-
-
 _RUN_BY_A_SPREADSHEET = ("=", "+", "-", "@", "\t", "\r")
 
 

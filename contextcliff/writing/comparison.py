@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Image, Line, Lines, Table, columns
+from contextcliff.findings.finding import Block, Image, Lines, Table, Text, columns
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
     ComparisonPart,
@@ -258,7 +258,7 @@ def _blocks(runs: Written, compared: Sequence[WritingSide], contests: Sequence[W
     return (
         Table(columns=table),
         Image(name=_CORE, caption="The core measures by context length", draw=partial(core_figure, compared)),
-        Lines(lines=tuple(Line(text=contest_sentence(contest)) for contest in contests)),
+        Lines(lines=tuple(Text(text=contest_sentence(contest)) for contest in contests)),
         Image(name=_MEASURES, caption="Every measure by context length", draw=every),
     )
 

@@ -6,19 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import (
-    Block,
-    Column,
-    Heading,
-    Image,
-    Line,
-    Lines,
-    Pairs,
-    Table,
-    Text,
-    columns,
-    columns_of,
-)
+from contextcliff.findings.finding import Block, Column, Heading, Image, Lines, Pairs, Table, Text, columns, columns_of
 from contextcliff.records.report import Report
 from contextcliff.writing.figures import core_figure, dashboard_figure
 from contextcliff.writing.levels import level_of, shown_as, shown_lengths
@@ -82,7 +70,7 @@ def blocks(report: Report, writing: Writing) -> Iterator[Block]:
 
 
 def _list(heading: str, lines: Iterable[str]) -> Iterator[Block]:
-    listed = tuple(Line(text=line) for line in lines)
+    listed = tuple(Text(text=line) for line in lines)
     if listed:
         yield Heading(text=heading)
         yield Lines(lines=listed)

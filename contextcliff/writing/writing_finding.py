@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Line, Measurement
+from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Measurement, Text
 from contextcliff.records.report import Report
 from contextcliff.writing.figures import health_figure
 from contextcliff.writing.files import writing_files
@@ -55,10 +55,10 @@ class WritingFinding(Finding[Writing]):
         figure = Image(name="healthy_rounds", caption=caption, draw=lambda: health_figure(report, writing))
         return (figure, *health_table(writing))
 
-    def look(self, report: Report) -> tuple[Line, ...]:
+    def look(self, report: Report) -> tuple[Text, ...]:
         found = self.of(report)
-        warnings = (Line(label="Writing", text=warning) for warning in found.warnings)
-        return (Line(label="Writing", text=found.verdict), *warnings)
+        warnings = (Text(label="Writing", text=warning) for warning in found.warnings)
+        return (Text(label="Writing", text=found.verdict), *warnings)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         return tuple(blocks(report, as_shown(self.of(report))))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contextcliff.analysis.bins import Group, fresh_requests
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.limits import prefill_by_length
 from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings, latency_warnings
 from contextcliff.records.generation import ScoredSample
@@ -21,8 +21,6 @@ from tests.make import (
     curve,
     finding,
     fractional,
-    known,
-    of,
     repeated,
     scored_sample,
     texts,
@@ -100,10 +98,6 @@ def begins(groups: tuple[Group, ...]) -> dict[str, int]:
     return {each.name: each.context_tokens for each in latency_warnings(groups, bins_of(groups), 0.95)}
 
 
-def with_cache(item: ScoredSample, cached: int | None) -> ScoredSample:
-    return replace(item, generation=replace(known(item.generation), cached_tokens=cached))
-
-
 def test_a_resource_cliff_is_marked_where_it_begins_though_every_answer_is_right() -> None:
     server = Server(factors={4_000: 3.0, 8_000: 3.0})
     samples = [item for group in asked_of(server, n=20, rng=RNG(1)) for item in group.samples]
@@ -128,13 +122,6 @@ def test_a_part_of_the_prompt_out_of_the_cache_is_taken_off() -> None:
     assert begins(groups) == {}
     rows = prefill_by_length(groups, bins_of(groups))
     assert rows[-1].predicted_ms == pytest.approx(rows[-1].ttft_ms, rel=0.1)
-
-
-def test_of_requests_that_share_a_text_with_an_unknown_cache_the_slowest_counts() -> None:
-    shared = of("text", [scored_sample(500, 1.0, ttft_ms=time) for time in (3.0, 900.0, 2.0)])
-    assert [item.generation.ttft_ms for item in fresh_requests(shared) if item.generation] == [900.0]
-    known = [with_cache(item, 0) for item in shared]
-    assert len(fresh_requests(known)) == 3
 
 
 def test_answers_in_one_piece_have_no_time_to_the_first_token() -> None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -25,10 +24,6 @@ curves = lengths.flatmap(
         lambda results: dict(zip(found, results, strict=True))
     )
 )
-
-
-def ends_of(one: HalfLife, other: HalfLife) -> list[tuple[int | None, int | None]]:
-    return [(one.tokens, other.tokens), (one.ci_low, other.ci_low), (one.ci_high, other.ci_high)]
 
 
 def test_means_that_halve_every_thousand_tokens_have_that_half_life() -> None:
@@ -123,18 +118,6 @@ def test_what_has_no_half_life_says_why(results: dict[int, tuple[int, int]], rea
 def test_least_squares_weighs_every_length_alike_and_knows_no_bound_on_the_initial_recall() -> None:
     """1.0, 0.5 and 0.25 at 1,000 to 3,000 tokens lie on 2·e^(−λL)."""
     assert half_life_lsq(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (100, 400)})) == 1_000
-
-
-@given(curves, st.integers(min_value=2, max_value=20))
-def test_lengths_in_another_unit_give_the_half_life_in_that_unit(
-    results: dict[int, tuple[int, int]], unit: int
-) -> None:
-    here = half_life(counted(results), 0.95)
-    there = half_life(counted({unit * length: found for length, found in results.items()}), 0.95)
-    for one, other in ends_of(here, there):
-        assert (one is None) == (other is None)
-        if one is not None:
-            assert other == pytest.approx(unit * one, rel=1e-6, abs=unit)
 
 
 FIT = HalfLife(tokens=1_000, ci_low=900, ci_high=1_100, censored=False, reason=as_it_is(""), initial=0.8)

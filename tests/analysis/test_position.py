@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group
 from contextcliff.findings.position import DepthPoint, PositionPattern, depth_profile, position_pattern
@@ -108,33 +106,6 @@ def test_where_texts_hold_two_depths_each_a_line_can_still_be_told() -> None:
         )
     ]
     assert pattern(samples).pattern == "recency"
-
-
-placed = st.lists(
-    st.tuples(
-        st.sampled_from([500, 1_000]),
-        st.sampled_from(DEPTHS),
-        st.sampled_from([0.0, 0.4, 1.0, None]),
-        st.sampled_from(["", "a", "b"]),
-    ),
-    max_size=40,
-)
-
-
-@settings(max_examples=30)
-@given(placed)
-def test_a_text_read_backwards_turns_recency_into_primacy(
-    items: list[tuple[int, float, float | None, str]],
-) -> None:
-    """The p-value stays but for the draw of the permutations."""
-    there, back = (
-        pattern([in_cluster([scored_sample(n, score, depth=d)], c)[0] for n, d, score, c in found])
-        for found in (items, [(n, 1.0 - d, score, c) for n, d, score, c in items])
-    )
-    assert (there.p_value is None) == (back.p_value is None)
-    if there.p_value is not None:
-        assert back.p_value == pytest.approx(there.p_value, abs=0.05)
-    assert "nan" not in str(there.reason)
 
 
 def profile(samples: list[ScoredSample], *, binary: bool = True) -> tuple[DepthPoint, ...]:

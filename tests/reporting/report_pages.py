@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -15,7 +17,7 @@ from matplotlib.figure import Figure
 from contextcliff.findings.finding import FinishedRun
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.reporting.page.report_page import Excerpt, report_page
+from contextcliff.reporting.page.report_page import Excerpt, write_pages
 from tests.make import known
 
 HOSTILE = (
@@ -33,7 +35,10 @@ def page_of(
     figures: Mapping[str, Figure] | None = None,
 ) -> str:
     run = FinishedRun(report=report, scored=scored, parameters={})
-    return report_page(run, excerpts=excerpts or {}, prompts=prompts or {}, figures=figures or {})
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_pages(run, excerpts=excerpts or {}, prompts=prompts or {}, figures=figures or {}, folder=folder)
+        return (folder / "report.html").read_text("utf-8")
 
 
 def rows_of(page: str) -> list[dict[str, Any]]:

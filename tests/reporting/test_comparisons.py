@@ -16,7 +16,7 @@ import pytest
 from rich.cells import cell_len
 
 from contextcliff.analysis.paired import decide
-from contextcliff.findings.finding import Line, Lines
+from contextcliff.findings.finding import Lines, Text
 from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.comparison import CandidateVerdict, Matching, PairedDecision
 from contextcliff.records.kv_cache import CachedLayers, CacheFacts
@@ -202,7 +202,7 @@ class LuckComparison(ComparisonPart):
             title="Luck",
             notes=("luck is no skill",),
             lines=(f"{len(runs)} lucky runs",),
-            blocks=(Lines(lines=(Line(text="all were lucky"),)),),
+            blocks=(Lines(lines=(Text(text="all were lucky"),)),),
             data={"luck": confidence},
             data_of_runs={run.name: {"lucky": True} for run in runs},
             columns=("luck",),

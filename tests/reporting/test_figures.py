@@ -38,12 +38,9 @@ from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.figures import curves_figure, draw_figures, sweep_curves_figure
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.tracking.tracker import SweepPlace
-from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
-from contextcliff.writing.prose_findings import Writing
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.made_reports import search_report
 from tests.simulated_reports import edited, findings_in, relaid
-from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
 
 
 @pytest.mark.parametrize("depths", [1, 20])
@@ -259,11 +256,6 @@ OF_SCORES: dict[str, Callable[[Report], Figure]] = {
     "search": lambda _: drawn(search_report(cliff_at=13_000), "search_evidence"),
     "documents": lambda _: audit_figure(AUDIT, title="documents"),
 }
-OF_WRITING: dict[str, Callable[[Report, Writing], Figure]] = {
-    "dashboard": dashboard_figure,
-    "core": core_figure,
-    "health": health_figure,
-}
 
 
 def covered(figure: Figure) -> list[str]:
@@ -284,14 +276,6 @@ def covered(figure: Figure) -> list[str]:
 def test_no_legend_covers_an_axes(full: Report, name: str, lengths: int) -> None:
     report = relaid(full, lengths=[int(1024 * 2 ** (i / 2)) for i in range(lengths)])
     assert covered(OF_SCORES[name](report)) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OF_WRITING)
-def test_no_legend_covers_a_panel_of_the_writing(cliff: Report, name: str) -> None:
-    for tiers in (TIERS, (2048, 131_072, 262_144, 1_048_576), tuple(1000 * place for place in range(2, 14))):
-        report = with_writing(cliff, make_rounds(tiers=tiers))
-        assert covered(OF_WRITING[name](report, writing_in(report))) == []
 
 
 def curves_of(axes: Axes) -> list[Line2D]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from contextcliff.records.sweep import SweepRow, row_from_json
+from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import cap_words, cells
 
 ROW = SweepRow(job=0, model="small", task="niah", kv_policy="none", state="done", verdict="cliff", evidence="settled")
@@ -29,19 +29,6 @@ def test_a_job_without_a_cap_says_why(row: SweepRow, said: str) -> None:
     (cell,) = cells([row])
     assert cell["safe_cap"] == said
     assert cell["limited_by"] == (row.limited_by or "")
-
-
-@pytest.mark.parametrize(
-    ("kept", "said"),
-    [
-        ('"shape": "below", "evidence": "settled"', "below"),
-        ('"shape": "below", "evidence": "unsettled"', "undecided"),
-        ('"cap_tokens": 512, "censored": true', "at least 512"),
-    ],
-)
-def test_a_row_of_an_earlier_version_is_told_by_its_shape(kept: str, said: str) -> None:
-    text = '{"job": 0, "model": "small", "task": "niah", "kv_policy": "none", "state": "done", ' + kept + "}"
-    assert cap_words(row_from_json(text)) == said
 
 
 def test_a_verdict_is_said_without_underscores() -> None:

@@ -7,30 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.errors import ConfigError
-from contextcliff.findings.fitted_length import effective_length
 from contextcliff.findings.published import LABEL
 from contextcliff.findings.score import score_figure
 from contextcliff.records.published import PublishedCurve, PublishedPoint
 from contextcliff.records.report import Report
 from contextcliff.reporting.published import by_default, known_tables, published_curves, read_table
-from tests.make import counted
 from tests.reporting.figure_texts import overlaps, words
 from tests.simulated_reports import edited
 
 KEY = "action.published"
 CSV = "model,length,score,source\n"
 TABLE = {"ruler", "ruler_minimax", "nolima", "mrcr_minimax", "babilong_qa1"}
-NOT_BY_THE_RULE = {
-    "Qwen3-14B (14B)": 65_536,  # 85.1 at 128K is printed as above 85.6
-    "Qwen3-32B (32B)": 65_536,  # 85.6 at 128K does not exceed it
-    "Qwen2.5-7B-Instruct-1M (7B)": 65_536,  # 84.4 at 128K
-    "Qwen3-8B (8B)": 32_768,  # 82.1 at 64K
-    "Qwen3-4B (4B)": 32_768,  # 77.8 at 64K
-    "EXAONE-4.0-1.2B (1.2B)": 16_384,  # 81.1 at 32K
-}
-"""Rows of RULER's README whose printed effective length is longer than the printed averages have it."""
 
 
 def printed(effective: str) -> int | None:
@@ -59,22 +47,6 @@ def test_the_shipped_tables_say_where_and_when_they_were_read() -> None:
         assert table.asked
         assert all(tokens % 1024 == 0 for tokens in table.lengths)
         assert len(by_default(table)) <= 9
-
-
-@pytest.mark.slow
-def test_rulers_rows_give_rulers_effective_lengths_by_our_rule_but_for_six_that_others_measured() -> None:
-    table = read_table("ruler", shown="ruler")
-    assert len(table.rows) == 45
-    differing = {}
-    for row in table.rows:
-        tested = [(tokens, score) for tokens, score in zip(table.lengths, row.scores, strict=True) if score is not None]
-        found = effective_length(counted({tokens: (round(10 * score), 1_000) for tokens, score in tested})).tokens
-        assert found == table.curve(row).effective_tokens
-        if row.effective and found != printed(row.effective):
-            differing[row.model] = found
-            assert row.by == "authors"
-    assert differing == NOT_BY_THE_RULE
-    assert table.threshold == 100 * RULER_THRESHOLD
 
 
 def test_nolimas_rows_give_its_effective_lengths_by_the_threshold_of_each_model() -> None:

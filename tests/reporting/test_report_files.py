@@ -163,16 +163,6 @@ PROMPTS = [
 ]
 
 
-def test_a_line_is_a_prompt_with_its_digest_in_the_order_given(tmp_path: Path) -> None:
-    path = write_contexts(PROMPTS, path=tmp_path / "new" / "contexts.jsonl.gz")
-    text = gzip.decompress(path.read_bytes()).decode("utf-8")
-    assert [json.loads(line) for line in text.splitlines()] == [
-        {"sample_id": name, "prompt_sha256": prompt.sha256, "system": prompt.system, "user": prompt.user}
-        for name, prompt in PROMPTS
-    ]
-    assert text.count("\n") == len(PROMPTS)
-
-
 def test_memory_holds_a_prompt_or_two_and_not_all_of_them(tmp_path: Path) -> None:
     size, count = 200_000, 40
 

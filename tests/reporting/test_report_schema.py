@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from contextcliff.records.report import Report
-from contextcliff.reporting.report_schema import as_text, report_schema
+from contextcliff.reporting.data_files import json_text
+from contextcliff.reporting.report_schema import report_schema
 from contextcliff.reporting.schema import flatten
 from tests.simulated_reports import edited
 from tests.valid_reports import SCHEMA_FILE, faults, valid_report
@@ -55,7 +56,7 @@ def objects_in(schema: object) -> Iterator[dict[str, Any]]:
 
 
 def test_the_published_schema_is_that_of_the_records() -> None:
-    is_current = SCHEMA_FILE.read_text(encoding="utf-8") == as_text(report_schema())
+    is_current = SCHEMA_FILE.read_text(encoding="utf-8") == json_text(report_schema())
     assert is_current, "stale: python -m contextcliff.reporting.report_schema > docs/report.schema.json"
 
 

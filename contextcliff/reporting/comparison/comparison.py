@@ -26,9 +26,7 @@ class ComparedRun:
     source: str
     """The folder or file that it was read from."""
     parameters: Mapping[str, str]
-    """Dotted key to value, in the order in which they are shown."""
     lengths: tuple[int, ...]
-    """The tested lengths in tokens, ascending."""
     report: Report | None
     findings: Mapping[str, object]
     """What a comparison part compares, by the part's key."""
@@ -41,7 +39,6 @@ class ComparedRun:
 
     @property
     def run_id(self) -> str:
-        """Id of the run, by its own tool."""
         return self.facts.run_id
 
     @property
@@ -51,7 +48,6 @@ class ComparedRun:
 
     @property
     def cap(self) -> str:
-        """The safe cap in words."""
         return phrases.MISSING if self.report is None else self.report.analysis.safe_cap.in_short
 
 
@@ -60,19 +56,15 @@ class PartResult:
     """What a part says of the runs that are compared."""
 
     title: str
-    """Heading over its lines and blocks."""
     notes: tuple[str, ...] = ()
-    """What a reader has to know before the figures."""
     lines: tuple[str, ...] = ()
     """What the console says, a sentence each."""
     blocks: tuple[Block, ...] = ()
     """What the page shows; a figure of it is `NAME.png` in the folder of the comparison."""
     data: Mapping[str, object] = field(default_factory=dict)
-    """Keys of `comparison.json` with their values."""
     data_of_runs: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Further keys of a run there, by the run's name."""
     columns: tuple[str, ...] = ()
-    """Columns of `comparison.csv`."""
     cells: Mapping[tuple[str, int], Row] = field(default_factory=dict)
     """Its cells there, by name of the run and context length in tokens; one that is missing is empty."""
 
@@ -146,7 +138,6 @@ class Comparison:
 
     @property
     def baseline(self) -> ComparedRun:
-        """The run that the others are decided against."""
         return self.runs[0]
 
 

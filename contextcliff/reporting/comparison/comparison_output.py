@@ -13,7 +13,7 @@ from rich.table import Table as ConsoleTable
 
 from contextcliff.datasets.local_files import UnreadableFile, json_of
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Image, Line, Lines, Table, columns_of
+from contextcliff.findings.finding import Block, Column, Image, Lines, Table, Text, columns_of
 from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.report import SCHEMA_VERSION
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
@@ -45,8 +45,6 @@ _OF_PARTS: Mapping[str, object] = {
 }
 """Keys of `comparison.json` where no part gives them a value."""
 _HEAD = ("run", "safe cap", "shape", "mean of lengths", "asked")
-_OF_PARTS_OF_RUN: Mapping[str, object] = {"writing_verdict": None}
-"""The same of a run there."""
 
 
 def runs_of(compared: Sequence[ComparedRun] | Path) -> frozenset[Compared] | None:
@@ -95,21 +93,19 @@ def write_comparison(comparison: Comparison, *, folder: Path, dpi: int | None, h
 
 
 def _subject(comparison: Comparison) -> str:
-    """Models and tasks of the runs. What differs beside them is in the runs' names."""
     models = dict.fromkeys(run.facts.model for run in comparison.runs)
     tasks = dict.fromkeys(run.facts.task for run in comparison.runs if run.facts.task)
     return ": ".join(", ".join(each) for each in (models, tasks) if each)
 
 
 def _content(comparison: Comparison) -> Iterator[tuple[str, str, tuple[Block, ...]]]:
-    """Key, title and blocks of each chapter."""
     decisions = [(each.run.name, each.decision) for each in comparison.decided if each.decision]
     forest = partial(forest_figure, decisions, baseline=comparison.baseline.name)
     differences = Image(name="differences", caption="Differences from the baseline", draw=forest)
     yield "verdicts", "Verdicts", (*verdict_blocks(comparison), *((differences,) if decisions else ()))
     yield "runs", "Runs", (Table(columns=columns_of(_HEAD, _run_cells(comparison), words=("run",))),)
     yield "published", "Published figures", published_blocks(comparison.published)
-    notes = tuple(Line(text=note) for note in comparison.notes)
+    notes = tuple(Text(text=note) for note in comparison.notes)
     yield "notes", "Read this first", ((Lines(lines=notes),) if notes else ())
     reports = {run.name: run.report for run in comparison.runs if run.report is not None}
     with_scores = {name: each for name, each in reports.items() if any(b.mean is not None for b in each.analysis.bins)}
@@ -121,14 +117,15 @@ def _content(comparison: Comparison) -> Iterator[tuple[str, str, tuple[Block, ..
 
 
 def _object(comparison: Comparison) -> dict[str, object]:
-    of_parts = {key: value for part in comparison.parts for key, value in part.data.items()}
+    base, of_parts = comparison.baseline, dict(_OF_PARTS)
+    for part in comparison.parts:
+        of_parts |= part.data
     return {
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
-        "baseline": comparison.baseline.name,
-        "candidates": [decision_data(each, comparison.baseline) for each in comparison.decided],
+        "baseline": base.name,
+        "candidates": [decision_data(each, base) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
-        **_OF_PARTS,
         **of_parts,
         "published": [plain(curve) for curve in comparison.published],
         "notes": list(comparison.notes),
@@ -137,12 +134,11 @@ def _object(comparison: Comparison) -> dict[str, object]:
 
 def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
     report = run.report
-    of_parts = {key: value for part in comparison.parts for key, value in part.data_of_runs.get(run.name, {}).items()}
+    of_parts: dict[str, object] = {"writing_verdict": None}
+    for part in comparison.parts:
+        of_parts |= part.data_of_runs.get(run.name, {})
     return {
-        "name": run.name,
-        "run_id": run.run_id,
-        "source": run.folder,
-        "remeasured": run.remeasured,
+        **{"name": run.name, "run_id": run.run_id, "source": run.folder, "remeasured": run.remeasured},
         "tool": run.tool or "contextcliff",
         "task": report.run.task if report else None,
         "judged_by": with_file_names(report.run.judged_by) if report else {},
@@ -150,14 +146,12 @@ def _run(run: ComparedRun, comparison: Comparison) -> dict[str, object]:
         "caps": dict(report.analysis.caps) if report else {},
         "mean": report.analysis.mean if report else None,
         "lengths": list(run.lengths),
-        **_OF_PARTS_OF_RUN,
         **of_parts,
         "parameters": with_file_names(run.parameters),
     }
 
 
 def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
-    """The runs, and below them what others have published, which has no cap."""
     rows = [_cells(run) for run in comparison.runs]
     for each in comparison.published:
         lengths = _in_short([point.tokens for point in each.points])
@@ -176,14 +170,12 @@ def _cells(run: ComparedRun) -> tuple[str, ...]:
 
 
 def _in_short(lengths: Sequence[int]) -> str:
-    """How many lengths, and from which to which; they ascend."""
     if len(lengths) < 2:
         return f"{lengths[0]:,}" if lengths else phrases.MISSING
     return f"{len(lengths)}: {lengths[0]:,}-{lengths[-1]:,}"
 
 
 def _length_rows(run: ComparedRun, comparison: Comparison) -> list[Row]:
-    """A row a length in tokens: the run's score, and the columns of every part."""
     report, decided = run.report, comparison.decided
     decision = next((each.decision for each in decided if each.run.name == run.name), None)
     differences = {each.context_tokens: each for each in decision.lengths} if decision else {}
@@ -213,7 +205,6 @@ def _length_rows(run: ComparedRun, comparison: Comparison) -> list[Row]:
 
 
 def _figures(of: object, **attributes: str) -> Row:
-    """Columns with their attributes of a record; empty ones where there is none."""
     return {column: None if of is None else getattr(of, name) for column, name in attributes.items()}
 
 

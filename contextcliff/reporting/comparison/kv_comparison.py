@@ -31,7 +31,6 @@ _HEAD = (
     *("prefill tokens/s", "decode tokens/s"),
 )
 _policy = TypeAdapter(KVPolicy)
-_GOOD: tuple[CandidateVerdict, ...] = ("not_worse", "better")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,7 +85,9 @@ class KVComparison(ComparisonPart):
         if len({row.facts.shown for row in rows}) < 2:
             return PartResult(title=title)
         chosen, why = recommended(rows)
-        line = f"use {overrides_of(chosen)}{_saved(chosen, rows[0])}: {why}"
+        saved = 1.0 - _size(chosen) / _size(rows[0])
+        less = f", {saved:.0%} less memory a token" if chosen is not rows[0] and math.isfinite(saved) else ""
+        line = f"use {overrides_of(chosen)}{less}: {why}"
         starts = starts_of(chosen)
         sized = [row for row in rows if row.facts.bytes_per_token is not None]
         caption, draw = "Memory of the KV cache and safe cap", partial(pareto_figure, sized, chosen=chosen)
@@ -113,7 +114,7 @@ class KVComparison(ComparisonPart):
 def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
     """The row to use, and why; the first row is the baseline."""
     base = rows[0]
-    good = [row for row in rows[1:] if row.verdict in _GOOD and _size(row) < _size(base)]
+    good = [row for row in rows[1:] if row.verdict in ("not_worse", "better") and _size(row) < _size(base)]
     if good:
         best = min(good, key=_size)
         word = "better than" if best.verdict == "better" else "not worse than"
@@ -140,10 +141,9 @@ def starts_of(row: PolicyRow) -> tuple[str, ...]:
     facts = row.facts
     if facts.evicts:
         return ()
+    formats = {"key_type": facts.key_type, "value_type": facts.value_type}
     try:
-        policy = _policy.validate_python(
-            {"name": facts.policy, "key_type": facts.key_type, "value_type": facts.value_type}
-        )
+        policy = _policy.validate_python({"name": facts.policy, **formats})
     except ValidationError:  # of a later version, with formats that this one does not know
         return ()
     engine = "" if row.run.report is None else row.run.report.run.engine
@@ -154,11 +154,6 @@ def _size(row: PolicyRow) -> float:
     """Bytes a token; a size that is not known is larger than any."""
     size = row.facts.bytes_per_token
     return math.inf if size is None else size
-
-
-def _saved(row: PolicyRow, base: PolicyRow) -> str:
-    saved = 1.0 - _size(row) / _size(base)
-    return "" if row is base or not math.isfinite(saved) else f", {saved:.0%} less memory a token"
 
 
 def _cells(row: PolicyRow) -> tuple[str, ...]:
@@ -245,7 +240,6 @@ def _cap(row: PolicyRow) -> int:
 
 
 def _look(row: PolicyRow) -> tuple[str, str, str]:
-    """Colour, mark and word."""
     if row.decided is None:
         return ("black", "D", "baseline")
     return ("0.45", "x", "no verdict") if row.verdict is None else (*LOOKS[row.verdict], WORDS[row.verdict])

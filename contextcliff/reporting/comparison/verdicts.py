@@ -185,13 +185,11 @@ def _of_lengths(decided: DecidedRun, base: ComparedRun) -> Iterator[Block]:
 
 
 def _shift_of(base: ComparedRun, candidate: ComparedRun) -> FittedShift | None:
-    """The shift of the fitted x80; None where one of the runs has none."""
     one, other = (run.report and run.report.analysis.finding(FittedLengths) for run in (base, candidate))
     return fitted_shift(one.x80, other.x80) if one and other else None
 
 
 def _beside(base: ComparedRun, decided: Sequence[DecidedRun]) -> Table:
-    """What the runs took, at the longest length that all of them have."""
     runs = [base, *(each.run for each in decided)]
     longest = max(set.intersection(*(set(run.lengths) for run in runs)), default=None)
     head = ("run", "asked", "first token", "time", "KV cache", "prompt tokens computed", "tokens/s", "USD")

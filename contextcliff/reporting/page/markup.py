@@ -94,7 +94,6 @@ def _name(image: Token) -> str:
 
 @cache
 def _templates(package: str) -> Environment:
-    """Those of a package and those of all pages."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loader = ChoiceLoader([PackageLoader(each, "pages") for each in dict.fromkeys((package, _PACKAGE))])

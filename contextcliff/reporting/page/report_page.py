@@ -210,28 +210,17 @@ def write_pages(
     figures: Mapping[str, Figure],
     folder: Path,
 ) -> None:
-    """Write `report.html` into a run's folder, and its findings' own pages."""
-    page = report_page(run, excerpts=excerpts, prompts=prompts, figures=figures)
+    """Write `report.html` into a run's folder, and its findings' own pages.
+
+    `excerpts` and `prompts` are those that were kept, by sample; `figures` are drawn ones by name.
+    """
+    told = run.report.run
+    page = page_of(
+        chapters(run.report, figures=[f"{name}.png" for name in figures]), title=told.model,
+        subtitle=f"{told.task} · KV policy {told.kv_policy} · {told.engine} · {told.created_at[:10]}", figures=figures,
+        run_id=told.run_id, samples=page_samples(run.scored, excerpts=excerpts, prompts=prompts),
+    )  # fmt: skip
     write_text(path=folder / PAGE_NAME, text=page)
     for finding in findings_of(run.report):
         if finding.page_name and (text := finding.page(run)) is not None:
             write_text(path=folder / finding.page_name, text=text)
-
-
-def report_page(
-    finished: FinishedRun,
-    *,
-    excerpts: Mapping[str, Sequence[Excerpt]],
-    prompts: Mapping[str, str],
-    figures: Mapping[str, Figure],
-) -> str:
-    """The page. `excerpts` and `prompts` are those that were kept, by sample; `figures` are drawn ones by name."""
-    run = finished.report.run
-    return page_of(
-        chapters(finished.report, figures=[f"{name}.png" for name in figures]),
-        title=run.model,
-        subtitle=f"{run.task} · KV policy {run.kv_policy} · {run.engine} · {run.created_at[:10]}",
-        figures=figures,
-        run_id=run.run_id,
-        samples=page_samples(finished.scored, excerpts=excerpts, prompts=prompts),
-    )
