@@ -217,11 +217,6 @@ class Load:
     worst_usd: float
     """The same if no cache saves any."""
 
-    @property
-    def computed_tokens(self) -> float:
-        """Prompt tokens that are left to compute."""
-        return self.prompt_tokens - self.cached_tokens
-
     def __add__(self, other: Load) -> Load:
         return Load(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
 

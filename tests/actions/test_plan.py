@@ -139,17 +139,6 @@ def test_a_search_has_what_to_expect_the_least_and_the_most(tmp_path: Path) -> N
     assert course["score"] == 0.98
 
 
-@pytest.mark.slow
-def test_each_length_of_a_search_is_planned_at_the_price_of_its_tier(tmp_path: Path) -> None:
-    tier = "model.price.tiers=[{above: 400, input: 20, output: 0}]"
-    plan = planned(tmp_path, *SEARCH, "model.price.input=2", "model.price.output=0", tier, "search=refine")
-    short, long = plan["least"]["usd"], plan["most"]["usd"]
-    assert short == pytest.approx(24 * (2 * 297 + 20 * 597) / 1e6, rel=0.02)
-    dear = sum(length - 3 for length in (450, 525, 562, 581, 590, 600))
-    assert long == pytest.approx(60 * (2 * 297 + 20 * dear) / 1e6, rel=0.02)
-    assert short < plan["usd"] < long
-
-
 def test_the_expected_run_is_that_of_the_walks_own_test(tmp_path: Path) -> None:
     plan = planned(tmp_path, *SEARCH)
     known = power(0.98)

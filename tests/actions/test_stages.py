@@ -43,20 +43,21 @@ def counting(monkeypatch: pytest.MonkeyPatch, task: type[Task]) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize("overrides", [(), ("task.controls=true", *JUDGED)], ids=str)
+@pytest.mark.parametrize(
+    ("task", "overrides"),
+    [
+        (Niah, FEW),
+        (Niah, (*FEW, "task.controls=true", *JUDGED)),
+        (Qa, ("task=qa", "task.pilot=2", "task.samples_per_bin=8", "task.repeats=1", "analysis.bins=3")),
+    ],
+    ids=["plain", "judged", "with a pilot"],
+)
 def test_an_answer_is_scored_once_in_a_run(
-    overrides: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    task: type[Task], overrides: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counts = counting(monkeypatch, Niah)
-    assert run(tmp_path, *FEW, *overrides) is ExitCode.DONE
+    counts = counting(monkeypatch, task)
+    assert run(tmp_path, *overrides, "reporting.dpi=50") is ExitCode.DONE
     assert len(counts) >= 8
-    assert set(counts.values()) == {1}
-
-
-def test_an_answer_of_a_pilot_is_scored_once_in_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = counting(monkeypatch, Qa)
-    questions = ("task=qa", "task.pilot=2", "task.samples_per_bin=8", "task.repeats=1", "analysis.bins=3")
-    assert run(tmp_path, *questions, "reporting.dpi=50") is ExitCode.DONE
     assert set(counts.values()) == {1}
 
 
