@@ -190,9 +190,8 @@ def test_what_is_stored_counts_neither_in_the_least_nor_in_the_most(tmp_path: Pa
     async def ahead() -> tuple[list[str], list[str]]:
         async with invocation.engine.open(deployment(invocation)) as session:
             prepared = prepare(invocation, own=session.tokenizer, served=session.served)
-            assert prepared.search is not None
             with Store(tmp_path) as store:
-                found = search_ahead(invocation, prepared, prepared.search, store)
+                found = search_ahead(invocation, prepared, store)
             return [item.key for item in found.least], [item.key for item in prepared.planned]
 
     least, first = asyncio.run(ahead())
