@@ -46,7 +46,6 @@ _NAMES_SHOWN = 20
 _MODEL_SHOWN = 100
 _NO_DATASET = "none"
 """The dataset of a task that makes its prompts of its own words."""
-_UNNAMED = "served"
 
 
 class Action(Protocol):
@@ -131,7 +130,7 @@ class Invocation:
     @property
     def model_name(self) -> str:
         """The configured name of the model, or `served` until a server reports it."""
-        return self.model.name or _UNNAMED
+        return self.model.name or "served"
 
     @property
     def shown_model(self) -> str:

@@ -49,7 +49,7 @@ class Ahead:
         """By what the store has; the judge's engine is not opened."""
         search, judge, planned = None, None, prepared.planned
         if prepared.search is not None:
-            search = search_ahead(invocation, prepared, prepared.search, store)
+            search = search_ahead(invocation, prepared, store)
             planned = search.planned
         if (judging := invocation.judge) is not None:
             asked = judging.requests_ahead(planned, store, run_id=prepared.run.run_id, sampling=invocation.sampling)
@@ -216,11 +216,6 @@ class Load:
     worst_usd: float
     """The same if no cache saves any."""
 
-    @property
-    def computed_tokens(self) -> float:
-        """Prompt tokens that are left to compute."""
-        return self.prompt_tokens - self.cached_tokens
-
     def __add__(self, other: Load) -> Load:
         return Load(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
 
@@ -349,9 +344,10 @@ class SearchAhead:
         return own + load_of_blocks(beside, ordinary, block=block, sampling=sampling, price=price)
 
 
-def search_ahead(invocation: Invocation, prepared: Prepared, search: PreparedSearch, store: Store) -> SearchAhead:
+def search_ahead(invocation: Invocation, prepared: Prepared, store: Store) -> SearchAhead:
     """Follow the stored answers as far as they go, and build what a perfect model would be asked beyond them."""
-    built: defaultdict[BlockKey, list[PlannedSample]] = defaultdict(list)
+    search, built = prepared.search, defaultdict[BlockKey, list[PlannedSample]](list)
+    assert search is not None
     for item, asked in _with_what_they_go(prepared.planned):
         if (of_block := block_key(asked)) is not None:
             built[of_block].append(item)

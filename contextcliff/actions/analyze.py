@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,16 +64,40 @@ def _as_recorded(invocation: Invocation, folder: Path, store: Store) -> tuple[In
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run
 
     told, recorded = read_run(folder, key=KEY).run, read_parameters(folder / MANIFEST_NAME)
-    typed = {key_of(item) for item in invocation.overrides}
-    _refuse_other_questions(invocation, recorded, typed, folder)
-    _require_scoring(invocation, recorded, typed, folder)
+    typed, here = {key_of(item) for item in invocation.overrides}, invocation.parameters
+    asked = (*invocation.task.identity(), "_target_")
+    judging = [key for key in here if key.startswith("task.") and key != LIKE and key.split(".")[1] not in asked]
 
     def shown(text: str) -> str:
         return one_line(text, longest=_LONGEST_SHOWN)
 
-    def is_ours(key: str) -> bool:
-        return (key != LIKE and key.partition(".")[0] not in _SHOWN) or _is_typed(key, typed)
+    def is_typed(key: str) -> bool:  # or inside a section that was; an option that is typed is one key
+        return any(key == each or ("." in each and key.startswith(f"{each}.")) for each in typed)
 
+    def is_ours(key: str) -> bool:
+        return (key != LIKE and key.partition(".")[0] not in _SHOWN) or is_typed(key)
+
+    asking_nothing = (*(f"{key}=" for key in judging), *_OF_NO_ANSWER)
+    others = tuple(
+        each
+        for each in different_keys(recorded, invocation, *_SHOWN, "task", "sampling")
+        if is_typed(each.partition("=")[0]) and not each.startswith(asking_nothing)
+    )
+    if others:
+        raise ConfigError(
+            f"{KEY}={folder}: would ask something else: {listed(others)}; an analysis asks nothing, so leave that out, "
+            "or ask it with action=run"
+        )
+    # What answers were scored by, and no folder can bring: judge, embedder, files and scorers of their own.
+    files = {f"task.{name}" for name in path_fields(type(invocation.task))} - {LIKE}
+    own = {key: f"{key}._target_" for key in judging if f"{key}._target_" in recorded}
+    for key in ("judge", "embedding", *sorted(files.intersection(judging)), *own):
+        there, given = recorded.get(own.get(key, key), "None"), here.get(own.get(key, key))
+        if there not in (*_NONE, given) and (key in own or given in (*_NONE, None)) and key not in typed:
+            raise ConfigError(
+                f"{KEY}={folder}: was scored with {key}={shown(there)}, which is not taken from a run's folder; give "
+                f"it again, or go without it: {key}={'null' if '.' in key else 'none'}"
+            )
     if folder_name(told.run_id) != told.run_id or not told.run_id:
         raise ConfigError(f"{KEY}={folder}: is of a run called {shown(told.run_id)}, which names no folder")
     run = store.run(told.run_id)
@@ -84,61 +107,14 @@ def _as_recorded(invocation: Invocation, folder: Path, store: Store) -> tuple[In
             "action=gather 'action.stores=[OUTPUT_DIR]', or name their place with output_dir=OUTPUT_DIR"
         )
     parameters = {
-        **{key: value for key, value in invocation.parameters.items() if is_ours(key)},
+        **{key: value for key, value in here.items() if is_ours(key)},
         **{key: value for key, value in recorded.items() if not is_ours(key)},
     }
-    told = replace(told, kv_policy=shown(told.kv_policy), rope=shown(told.rope), dataset_kind=shown(told.dataset_kind))
-    model = replace(invocation.model, price=_price(parameters, folder))
-    return replace(invocation, parameters=parameters, model=model, told=told), run
-
-
-def _refuse_other_questions(
-    invocation: Invocation, recorded: Mapping[str, str], typed: Collection[str], folder: Path
-) -> None:
-    """Raise `ConfigError` for a typed key that asks something else than the run did."""
-    asking_nothing = (*(f"{key}=" for key in _judging_keys(invocation)), *_OF_NO_ANSWER)
-    others = tuple(
-        each
-        for each in different_keys(recorded, invocation, *_SHOWN, "task", "sampling")
-        if _is_typed(each.partition("=")[0], typed) and not each.startswith(asking_nothing)
-    )
-    if others:
-        raise ConfigError(
-            f"{KEY}={folder}: would ask something else: {listed(others)}; an analysis asks nothing, so leave that out, "
-            "or ask it with action=run"
-        )
-
-
-def _require_scoring(invocation: Invocation, recorded: Mapping[str, str], typed: Collection[str], folder: Path) -> None:
-    """Raise `ConfigError` where answers were scored by what no folder can bring, and nothing was typed for it."""
-    task = {f"task.{name}" for name in path_fields(type(invocation.task))} - {LIKE}
-    judging = _judging_keys(invocation)
-    own = {key: f"{key}._target_" for key in judging if f"{key}._target_" in recorded}  # as a scorer of their own
-    for key in ("judge", "embedding", *sorted(key for key in judging if key in task), *own):
-        there, here = recorded.get(own.get(key, key), "None"), invocation.parameters.get(own.get(key, key))
-        if there not in (*_NONE, here) and (key in own or here in (*_NONE, None)) and key not in typed:
-            raise ConfigError(
-                f"{KEY}={folder}: was scored with {key}={one_line(there, longest=_LONGEST_SHOWN)}, which is not taken "
-                f"from a run's folder; give it again, or go without it: {key}={'null' if '.' in key else 'none'}"
-            )
-
-
-def _price(parameters: Mapping[str, str], folder: Path) -> Price:
-    given = {key: value for key, value in parameters.items() if key.startswith(_PRICE) and value not in _NONE}
+    priced = {key: value for key, value in parameters.items() if key.startswith(_PRICE) and value not in _NONE}
     try:
-        known = {key.removeprefix(_PRICE): literal_eval(value) for key, value in given.items()}
-        return TypeAdapter(Price).validate_python(known)
+        known = {key.removeprefix(_PRICE): literal_eval(value) for key, value in priced.items()}
+        price = TypeAdapter(Price).validate_python(known)
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError) as error:
         raise ConfigError(f"{KEY}={folder}: its manifest.json has a model.price that is none") from error
-
-
-def _is_typed(key: str, typed: Collection[str]) -> bool:
-    """Whether a key was typed, or is inside a section that was; an option that is typed is one key."""
-    return any(key == each or ("." in each and key.startswith(f"{each}.")) for each in typed)
-
-
-def _judging_keys(invocation: Invocation) -> tuple[str, ...]:
-    """The keys of the task that say how an answer is scored."""
-    asked = (*invocation.task.identity(), "_target_")
-    keys = (key for key in invocation.parameters if key.startswith("task.") and key != LIKE)
-    return tuple(key for key in keys if key.split(".")[1] not in asked)
+    told = replace(told, kv_policy=shown(told.kv_policy), rope=shown(told.rope), dataset_kind=shown(told.dataset_kind))
+    return replace(invocation, parameters=parameters, model=replace(invocation.model, price=price), told=told), run

@@ -76,8 +76,21 @@ class Compare:
         comparisons = invocation.experiment / "comparisons"
         folder = comparisons / self.name if self.name else place_of(runs, comparisons=comparisons)
         confidence = invocation.analysis.confidence
-        comparison = _comparison(runs, left_out, name=folder.name, confidence=confidence, margin=self.margin)
-        comparison = replace(comparison, published=published)
+        names = without_common_model(unique_names([run.facts for run in runs]), model=runs[0].facts.model)
+        runs = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
+        decided = _decided(runs, confidence=confidence, margin=self.margin)
+        parts = parts_with(key for run in runs for key in run.findings)
+        results = tuple(part.compare(runs, decided=decided, confidence=confidence) for part in parts)
+        notes = (
+            *left_out,
+            *_notes(runs),
+            *method_notes(decided),
+            *(note for each in decided for note in matching_notes(each)),
+            *(note for result in results for note in result.notes),
+        )
+        comparison = Comparison(
+            name=folder.name, runs=runs, parts=results, notes=notes, decided=decided, published=published
+        )
         write_comparison(comparison, folder=folder, dpi=invocation.reporting.figure_dpi, html=invocation.reporting.html)
         place = _track(invocation, comparison, folder)
         if invocation.reporting.prints:
@@ -111,46 +124,22 @@ class Compare:
             if any(map(is_search, self.candidates)):  # which finds the baseline too
                 others = tuple(run for run in others if run.source != base[0].source)
             runs = (*base, *others)
-        else:
-            runs, left_out = _latest(invocation, base)
-        if len(runs) < FEWEST:
-            raise ConfigError(f"{KEY}=[{shown}]: finds the baseline alone; name other runs")
+            if len(runs) < FEWEST:
+                raise ConfigError(f"{KEY}=[{shown}]: finds the baseline alone; name other runs")
+        else:  # without a baseline the jobs of the latest sweep, else the latest runs of the task
+            experiment, task = invocation.experiment, invocation.task_name
+            runs, left_out = latest_runs(experiment, task=task, of_sweep=not base)
+            runs = (*base, *(run for run in runs if run.run_id not in {each.run_id for each in base}))
+            if len(runs) < FEWEST:
+                held = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+                asked = "; ".join((f"{KEY}: {experiment} holds {held} of task={task}", *left_out))
+                raise ConfigError(
+                    f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {KEY}=[RUN_ID,FOLDER,FILE]"
+                )
         if any(run.source == runs[0].source for run in runs[1:]):
             raise ConfigError(f"{KEY}: {runs[0].folder} is the baseline itself; name other runs")
         runs, again = judged_alike(runs, invocation)
         return runs, (*left_out, *again)
-
-
-def _latest(invocation: Invocation, base: tuple[ComparedRun, ...]) -> Chosen:
-    """A baseline, where one is named, and the latest runs of the task; without one the jobs of the latest sweep."""
-    experiment, task = invocation.experiment, invocation.task_name
-    runs, left_out = latest_runs(experiment, task=task, of_sweep=not base)
-    runs = (*base, *(run for run in runs if run.run_id not in {each.run_id for each in base}))
-    if len(runs) < FEWEST:
-        held = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
-        asked = "; ".join((f"{KEY}: {experiment} holds {held} of task={task}", *left_out))
-        raise ConfigError(f"{asked}; a comparison takes two, give {_BASELINE}=RUN and {KEY}=[RUN_ID,FOLDER,FILE]")
-    return runs, left_out
-
-
-def _comparison(
-    runs: Sequence[ComparedRun], left_out: Sequence[str], *, name: str, confidence: float, margin: float
-) -> Comparison:
-    """The runs under names that tell them apart, what is decided of them, and what every part makes of them."""
-    names = unique_names([run.facts for run in runs])
-    names = without_common_model(names, model=runs[0].facts.model)
-    named = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
-    decided = _decided(named, confidence=confidence, margin=margin)
-    parts = parts_with(key for run in named for key in run.findings)
-    results = tuple(part.compare(named, decided=decided, confidence=confidence) for part in parts)
-    notes = (
-        *left_out,
-        *_notes(named),
-        *method_notes(decided),
-        *(note for each in decided for note in matching_notes(each)),
-        *(note for result in results for note in result.notes),
-    )
-    return Comparison(name=name, runs=named, parts=results, notes=notes, decided=decided)
 
 
 def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
@@ -254,24 +243,21 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         sum(not each.replayed and name not in others for name, each in samples.items())
         for samples, others in ((there, here), (here, there))
     )
+    lengths: tuple[int, ...] = ()
+    if search is not None:  # those of the walk, refined ones in the order of testing, and the other run's alone
+        others = sorted(pair.context_tokens for pair in pairs)
+        lengths = (*search.plan.lengths, *(each.context_tokens for each in search.tested), *others)
     return Matching(
         pairs=pairs,
         only_baseline=alone_there,
         only_candidate=alone_here,
         other_prompt=len(common) - len(same),
         searched=search is not None,
-        lengths=() if search is None else _in_order(search, pairs),
+        lengths=tuple(dict.fromkeys(lengths)),
         n_walk_lengths=0 if search is None else len(search.plan.lengths),
         block_size=0 if search is None else search.plan.block,
         quantity=quantity,
     )
-
-
-def _in_order(search: Search, pairs: Sequence[ScoredPair]) -> tuple[int, ...]:
-    """The lengths of the walk, then refined ones in the order of testing, then any that only the other run came to."""
-    tested = (each.context_tokens for each in search.tested)
-    others = sorted(pair.context_tokens for pair in pairs)
-    return tuple(dict.fromkeys((*search.plan.lengths, *tested, *others)))
 
 
 def why_no_pairs(baseline: Report, candidate: Report, matching: Matching) -> str:

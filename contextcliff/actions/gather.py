@@ -70,10 +70,21 @@ class Gather:
             for experiment in dict.fromkeys(folder.parent for folder in folders):
                 upload_sweeps(None, experiment)
         if invocation.reporting.prints:
+            from rich.console import Console
+            from rich.text import Text
+
+            from contextcliff.findings.finding import columns_of
+            from contextcliff.reporting.console import folding
+
+            console, lines = Console(), [f"TRACKING {tracked}"]
             if rows:
-                _render(rows, remarks, output_dir)
-            _say(f"TRACKING {tracked}", *(f"  uploaded: {folder}" for folder in uploaded[:_MOST_SHOWN]))
-            _say(*(f"  failed: {folder}: {why}" for folder, why in [*failed.items()][:_MOST_SHOWN]))
+                console.print(Text(visible(f"GATHERED in {output_dir}")), soft_wrap=True)
+                console.print(folding(columns_of(_HEAD, rows, words=("store",)), console=console))
+                lines = [*(f"  {line}" for line in remarks), *lines]
+            lines += [f"  uploaded: {folder}" for folder in uploaded[:_MOST_SHOWN]]
+            lines += [f"  failed: {folder}: {why}" for folder, why in [*failed.items()][:_MOST_SHOWN]]
+            for line in lines:
+                console.print(Text(visible(line)), soft_wrap=True)
         for why in failed.values():
             raise RunError(
                 f"{len(failed):,} of {len(folders):,} runs could not be uploaded: {why}; the same command uploads them "
@@ -95,27 +106,6 @@ def _copied(place: Path, output_dir: Path) -> tuple[int, Sequence[str]]:
             except OSError as error:
                 left_out.append(f"{error.filename or folder}: {error.strerror}")
     return n_copied, left_out
-
-
-def _say(*lines: str) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    for line in lines:
-        Console().print(Text(visible(line)), soft_wrap=True)
-
-
-def _render(rows: Sequence[Sequence[str]], remarks: Sequence[str], output_dir: Path) -> None:
-    """Print a row for each store, and what is left to do."""
-    from rich.console import Console
-
-    from contextcliff.findings.finding import columns_of
-    from contextcliff.reporting.console import folding
-
-    _say(f"GATHERED in {output_dir}")
-    console = Console()
-    console.print(folding(columns_of(_HEAD, rows, words=("store",)), console=console))
-    _say(*(f"  {line}" for line in remarks))
 
 
 def _upload(tracker: MLflowTracker, folders: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:

@@ -72,14 +72,26 @@ class MakePlan:
         engine, words = invocation.engine, WordTokenizer()
         download, known = engine.download(invocation.model), engine.known(invocation.model)
 
+        def planned(invocation: Invocation, prepared: Prepared, *remarks: str) -> tuple[Ahead, Plan]:
+            # The first job of a sweep that is planned need not have run.
+            baseline = None if invocation.like == "" else read_baseline(invocation)
+            prepared = with_replay(invocation, prepared, baseline)
+            meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
+            ahead = Ahead.of(invocation, prepared, store, meter)
+            prefill, decode = store.rates(model=prepared.run.facts.model, engine=prepared.run.facts.engine)
+            planner = _Planner(
+                ahead=ahead,
+                prefill_tokens_per_s=self.prefill_tokens_per_s or prefill,
+                decode_tokens_per_s=self.decode_tokens_per_s or decode,
+            )
+            return ahead, planner.plan(download, remarks)
+
         def estimated(served: Served, *remarks: str, own: Tokenizer | None = words) -> tuple[Ahead, Plan]:
-            prepared = prepare(invocation, own=own, served=served, estimate=words)
-            return self._planned(invocation, prepared, store, download, remarks)
+            return planned(invocation, prepare(invocation, own=own, served=served, estimate=words), *remarks)
 
         async def counted(invocation: Invocation) -> tuple[Ahead, Plan]:
             async with engine.open(deployment(invocation)) as session:
-                prepared = prepare(invocation, own=session.tokenizer, served=session.served)
-                return self._planned(invocation, prepared, store, None, ())
+                return planned(invocation, prepare(invocation, own=session.tokenizer, served=session.served))
 
         if download is not None:
             note = "the weights are not here yet: tokens are estimated, and the run would fetch them first"
@@ -97,27 +109,6 @@ class MakePlan:
             if known is None:
                 raise
             return estimated(known, f"tokens are estimated: {error}")
-
-    def _planned(
-        self,
-        invocation: Invocation,
-        prepared: Prepared,
-        store: Store,
-        download: Download | None,
-        remarks: Sequence[str],
-    ) -> tuple[Ahead, Plan]:
-        # The first job of a sweep that is planned need not have run.
-        baseline = None if invocation.like == "" else read_baseline(invocation)
-        prepared = with_replay(invocation, prepared, baseline)
-        meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
-        ahead = Ahead.of(invocation, prepared, store, meter)
-        prefill, decode = store.rates(model=prepared.run.facts.model, engine=prepared.run.facts.engine)
-        planner = _Planner(
-            ahead=ahead,
-            prefill_tokens_per_s=self.prefill_tokens_per_s or prefill,
-            decode_tokens_per_s=self.decode_tokens_per_s or decode,
-        )
-        return ahead, planner.plan(download, remarks)
 
 
 def _missing_key(invocation: Invocation) -> tuple[str, ...]:
@@ -255,7 +246,7 @@ class _Planner:
             samples=round(load.samples),
             prompt_tokens=round(load.prompt_tokens),
             usd=sum(known) if known else None,
-            wall_s=None if prefill is None else load.computed_tokens / prefill + answers_s,
+            wall_s=None if prefill is None else (load.prompt_tokens - load.cached_tokens) / prefill + answers_s,
         )
 
     def _usd(self, load: Load) -> float | None:

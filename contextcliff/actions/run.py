@@ -112,6 +112,8 @@ def _timed(run: RunState) -> Iterator[None]:
     started = time.monotonic()
     try:
         yield
-    finally:
+    except BaseException:
         with suppress(RunError):  # the store itself may be what failed
             run.store.add_wall_time(run.run_id, time.monotonic() - started)
+        raise
+    run.store.add_wall_time(run.run_id, time.monotonic() - started)

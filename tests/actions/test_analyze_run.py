@@ -79,20 +79,6 @@ def test_the_store_is_found_from_the_folder_wherever_one_stands(one: tuple[Path,
 
 
 @pytest.mark.slow
-def test_jobs_of_an_experiment_that_sweeps_and_pairs_them_are_analysed_alone(tmp_path: Path) -> None:
-    asked = ("experiment=kv_quantization", "dataset=synthetic", "task.lengths=[512,1024]", "kv_policy=none,q8_0")
-    run(tmp_path, *SIMULATED, *asked)
-    plain, sweeps = folders(tmp_path), sorted((tmp_path / "outputs" / "contextcliff" / "sweeps").iterdir())
-    for name in plain:  # the first has task.like=first in its command, the other one the first one's id
-        run(tmp_path, *ANALYZE, f"run={name}", "analysis.threshold=0.9")
-    assert folders(tmp_path) == sorted([*plain, *(f"{name}-threshold-0.9" for name in plain)])
-    assert sorted((tmp_path / "outputs" / "contextcliff" / "sweeps").iterdir()) == sweeps
-    first = next(name for name in plain if "task.like" not in report(tmp_path, name)["command"])
-    run(tmp_path, *ANALYZE, f"run={first}", "analysis.threshold=0.6,0.7", "reporting.compare=false")
-    assert len(folders(tmp_path)) == 6
-
-
-@pytest.mark.slow
 def test_a_runs_id_in_mlflow_names_it(one: tuple[Path, str]) -> None:
     folder, name = one
     tracked = ("tracking=mlflow", "tracking.uri=sqlite:///kept/mlflow.db")

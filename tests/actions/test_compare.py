@@ -118,29 +118,6 @@ def test_prose_of_ours_and_of_context_tester_stands_together(folder: Path) -> No
     assert {"comparison.html", "writing_core.png", "writing_measures.png"} <= written(folder)
 
 
-@pytest.mark.slow
-def test_texts_are_measured_anew_by_the_familiar_words_of_the_task(folder: Path) -> None:
-    first, _ = ids(folder, "continuation")
-    words = folder / "private" / "few.txt"
-    words.parent.mkdir()
-    words.write_text("the\ntide\n", encoding="utf-8")
-    asked = (f"action.baseline={first}", "action.candidates=[old/glm]", "action.remeasure=true")
-    run(folder, *COMPARE, "task=continuation", *asked, "action.name=default")
-    run(folder, *COMPARE, "task=continuation", *asked, f"task.word_list={words}", "action.name=few")
-    default, few = (
-        next(one for one in comparison(folder, name)["measures"] if one["measure"] == "pct_unfamiliar_words")
-        for name in ("default", "few")
-    )
-    # Of the words of those texts nearly all are neither of the two.
-    assert default["ranges"][1]["high"] < 0.5 < few["ranges"][1]["low"]
-    assert "rules" not in default["reason"]
-    assert few["winner"] is None
-    assert "familiar words by the Dale-Chall list; familiar words by few.txt" in few["reason"]
-    notes = comparison(folder, "few")["notes"]
-    assert any("measured by our rules, familiar words by few.txt" in note for note in notes)
-    assert "private" not in json.dumps(comparison(folder, "few"))
-
-
 def test_a_run_that_stopped_is_compared_by_what_it_has_and_said_to_have_stopped(folder: Path) -> None:
     first, second = ids(folder, "niah")
     home = folder / "outputs" / "contextcliff" / first

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from contextcliff.reporting import data_files, run_folders
-from tests.commands import QUIET, SIMULATED, contextcliff, folders, reports, run
-from tests.execution.test_store import edited
+from tests.commands import QUIET, SIMULATED, contextcliff, folders, run
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
 RUN = (*SIMULATED, *ASKED)
@@ -81,20 +80,6 @@ def test_answers_and_runs_of_other_output_folders_come_into_this_one_once(machin
     told = run(here, *GATHER, "action.stores=[../b/outputs]")
     assert files(here) == before
     assert ["../b/outputs", "2", "0", "44", "0", "0"] in [line.split() for line in told.splitlines()]
-
-
-@pytest.mark.slow
-def test_the_same_command_goes_on_with_the_answers_of_two_halves(tmp_path: Path) -> None:
-    for name, lost in (("a", "<"), ("b", ">=")):
-        run(tmp_path / name, *RUN)
-        edited(tmp_path / name / "outputs" / "state.db", f"DELETE FROM generations WHERE key {lost} '8'")
-        # As it stood when each machine was stopped: a partial report.
-        run(tmp_path / name, *RUN, "action=analyze")
-    run(tmp_path / "a", *GATHER, "action.stores=[../b/outputs]")
-    assert answers(tmp_path / "a") == 22
-    run(tmp_path / "a", *RUN)
-    (report,) = reports(tmp_path / "a")
-    assert (report["counts"]["reused"], report["counts"]["unscored"], report["partial"]) == (22, 0, False)
 
 
 @pytest.mark.slow

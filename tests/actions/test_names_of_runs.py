@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.commands import SIMULATED
 from tests.compositions import built
-
-QUICK = ("task.lengths=[512]", "task.trials=1", "reporting.dpi=50")
-NEEDLES = (*SIMULATED, *QUICK)
 
 
 @pytest.mark.parametrize("task", ["mrcr", "graphwalks", "ruler_cwe", "ruler_fwe", "repeat"])

@@ -12,26 +12,16 @@ from tests.commands import SIMULATED, contextcliff, reported
 QA = ("task=qa", *SIMULATED)
 
 
-def own_set(folder: Path, *, documents: int = 60, longest: int = 6_000) -> Path:
+def own_set(folder: Path) -> Path:
     """A question set whose documents are evenly spread in log length, two questions each."""
+    rows = [
+        {"id": f"q{i}-{j}", "doc_id": f"d{i}", "answers": [f"Ansgar{i}"],
+         "context": f"The keeper of house {i} is Ansgar{i}. " + "The tide came in. " * round(15 * 100 ** (i / 59)),
+         "question": f"Who is the keeper of house {i} (asked as number {j})?"}
+        for i in range(60) for j in range(2)
+    ]  # fmt: skip
     path = folder / "own.jsonl"
-    lines = []
-    for i in range(documents):
-        words = round(60 * (longest / 60) ** (i / (documents - 1)))
-        text = f"The keeper of house {i} is called Ansgar{i}. " + "The tide came in and the ledger was closed. " * (
-            words // 9
-        )
-        lines += [
-            {
-                "id": f"q{i}-{j}",
-                "doc_id": f"d{i}",
-                "context": text,
-                "question": f"What is the keeper of house {i} called (asked as number {j})?",
-                "answers": [f"Ansgar{i}"],
-            }
-            for j in range(2)
-        ]
-    path.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return path
 
 

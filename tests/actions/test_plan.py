@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +18,8 @@ from contextcliff.engines.openai.http import KNOWN_VARIABLES
 from contextcliff.execution.store import Store
 from contextcliff.statistics.power import sequential_power
 from tests import compositions
-from tests.commands import QUIET, SIMULATED, TEN_DEPTHS, contextcliff, plan_of, reports
+from tests.commands import QUIET, SIMULATED, TEN_DEPTHS, contextcliff, of_server, plan_of, reports
+from tests.engines.fake_server import FakeServer, serving
 
 FIXED = (*SIMULATED, "task.trials=4", "task.haystacks=1", TEN_DEPTHS)
 """Ten depths, forty samples a length: one haystack, whose prefixes are shared."""
@@ -139,17 +139,6 @@ def test_a_search_has_what_to_expect_the_least_and_the_most(tmp_path: Path) -> N
     assert course["score"] == 0.98
 
 
-@pytest.mark.slow
-def test_each_length_of_a_search_is_planned_at_the_price_of_its_tier(tmp_path: Path) -> None:
-    tier = "model.price.tiers=[{above: 400, input: 20, output: 0}]"
-    plan = planned(tmp_path, *SEARCH, "model.price.input=2", "model.price.output=0", tier, "search=refine")
-    short, long = plan["least"]["usd"], plan["most"]["usd"]
-    assert short == pytest.approx(24 * (2 * 297 + 20 * 597) / 1e6, rel=0.02)
-    dear = sum(length - 3 for length in (450, 525, 562, 581, 590, 600))
-    assert long == pytest.approx(60 * (2 * 297 + 20 * dear) / 1e6, rel=0.02)
-    assert short < plan["usd"] < long
-
-
 def test_the_expected_run_is_that_of_the_walks_own_test(tmp_path: Path) -> None:
     plan = planned(tmp_path, *SEARCH)
     known = power(0.98)
@@ -194,35 +183,6 @@ def test_a_model_without_a_mistake_takes_the_least_and_a_budget_is_refused_below
     assert after["stored"] == least["samples"]
 
 
-@pytest.mark.slow
-def test_when_the_minutes_are_over_nothing_more_is_sent_and_the_report_says_where_it_stopped(tmp_path: Path) -> None:
-    given = (*PERFECT, "engine.delay_ms=100", "engine.concurrency=1")
-    assert contextcliff(*given, "task.lengths=[300]", "engine.delay_ms=0", cwd=tmp_path).returncode == 0
-    # 300 is answered before, and 24 answers at 600 take longer than the budget.
-    done = contextcliff(*given, "reporting.console=full", "budget.minutes=0.02", cwd=tmp_path)
-    assert done.returncode == 5
-    assert done.stderr == "out of budget: what was answered is kept; the same command with a new budget goes on\n"
-    report = longest(tmp_path)
-    assert report["counts"]["completed"] < 48
-    assert 24 < report["counts"]["planned"] <= 48
-    assert report["safe_cap"]["tokens"] == pytest.approx(300, abs=5)
-    assert report["safe_cap"]["verdict"] == "insufficient_evidence"
-    page = tmp_path / "outputs" / "contextcliff" / report["run_id"] / "report.md"
-    for shown in (done.stdout, page.read_text(encoding="utf-8")):
-        words = " ".join(shown.split())
-        assert re.search(r"the run ended (with \d+ samples )?before (it|the next length) was decided", words)
-    assert re.match(r"SAFE CAP: at least \d+ tokens \(PARTIAL: stopped by the budget\)", done.stdout)
-    assert contextcliff(*given, "engine.delay_ms=0", cwd=tmp_path).returncode == 0
-    report = longest(tmp_path)
-    assert report["counts"]["planned"] == report["counts"]["completed"] == 48
-    assert report["safe_cap"]["censored"]
-
-
-def longest(folder: Path) -> dict[str, Any]:
-    """The report of the run with the longest prompts."""
-    return max(reports(folder), key=lambda report: report["bins"][-1]["max_tokens"])
-
-
 def test_what_is_stored_counts_neither_in_the_least_nor_in_the_most(tmp_path: Path) -> None:
     """Without any answer, the least is what was prepared: the first blocks, as many as a perfect model needs."""
     invocation = compositions.built(*SEARCH)
@@ -230,9 +190,8 @@ def test_what_is_stored_counts_neither_in_the_least_nor_in_the_most(tmp_path: Pa
     async def ahead() -> tuple[list[str], list[str]]:
         async with invocation.engine.open(deployment(invocation)) as session:
             prepared = prepare(invocation, own=session.tokenizer, served=session.served)
-            assert prepared.search is not None
             with Store(tmp_path) as store:
-                found = search_ahead(invocation, prepared, prepared.search, store)
+                found = search_ahead(invocation, prepared, store)
             return [item.key for item in found.least], [item.key for item in prepared.planned]
 
     least, first = asyncio.run(ahead())
@@ -274,9 +233,74 @@ def test_the_answer_decides(tmp_path: Path, answer: bytes, runs: bool) -> None:
     assert (tmp_path / "outputs").exists() is runs
 
 
-@pytest.mark.slow
-def test_a_budget_is_the_answer(tmp_path: Path) -> None:
-    code, shown = at_a_terminal(tmp_path, b"", "budget.usd=1")
-    assert code == 0
-    assert "Go on?" not in shown
-    assert len(reports(tmp_path)) == 1
+RIGHT = ("engine.law=flat", "engine.ceiling=1.0", "reporting.progress=true")
+DEAR = ("model.price.input=100", "model.price.output=100")
+
+
+def test_what_will_be_tested_is_said_before_anything_is_sent(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, *RIGHT, "model.price.input=1", "model.price.output=1", cwd=tmp_path)
+    first, second, *rest = done.stderr.splitlines()
+    assert done.returncode == 0
+    assert first == "lengths: 512, 1,024, 2,048 tokens"
+    assert second.startswith("66 to 1,078 requests, 81,795 to 1,713,")
+    assert second.endswith(" tokens, 0.0818 to 1.72 USD")
+    assert any(line.startswith("by the rate of the first answers it takes ") for line in rest)
+
+
+@pytest.mark.parametrize(
+    "trials", [(), pytest.param(("task.trials=2",), marks=pytest.mark.slow)], ids=["a search", "a fixed number"]
+)
+def test_a_model_with_a_price_costs_two_dollars_at_most(trials: tuple[str, ...], tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, *RIGHT, *DEAR, *trials, "engine.concurrency=1", cwd=tmp_path)
+    assert done.returncode == 5
+    (report,) = reports(tmp_path)
+    assert 1.5 < report["usage"]["usd"] <= 2.0
+    assert report["safe_cap"]["tokens"] in (509, None)
+    assert "; at most 2.00 USD are spent (budget.usd=none: all)" in done.stderr.splitlines()[1]
+    said, _, command = done.stderr.splitlines()[-1].partition(" is asked by: ")
+    assert said.startswith(
+        "at most 2.00 USD are spent unless budget.usd says otherwise; the rest, which costs at most "
+    )
+    limit = command.rpartition(" ")[2]
+    again = contextcliff(*SIMULATED, *RIGHT, *DEAR, *trials, "engine.concurrency=1", limit, cwd=tmp_path)
+    assert limit.startswith("budget.usd=")
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("given", ["budget.usd=none", "budget.usd=null", "task.lengths=[512,1024,2048]"])
+def test_a_budget_or_lengths_that_are_given_lift_the_limit(given: str, tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, *RIGHT, *DEAR, given, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (report,) = reports(tmp_path)
+    assert report["usage"]["usd"] > 7.0
+
+
+def test_a_plan_says_what_the_limit_leaves_out(tmp_path: Path) -> None:
+    done = contextcliff(*SIMULATED, *DEAR, "reporting.console=full", "action=plan", cwd=tmp_path)
+    assert "budget.usd=auto: at most 2.00 USD are spent: the run would cost about " in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "trials",
+    [(), pytest.param(("task.trials=12", "task.depths=[0.0,0.5]"), marks=pytest.mark.slow)],
+    ids=["a search", "a fixed number"],
+)
+def test_where_no_window_is_known_refusals_end_the_range(
+    trials: tuple[str, ...], tokenizer: str, tmp_path: Path
+) -> None:
+    refusal = {"error": {"message": "the prompt is too long", "code": "context_length_exceeded"}}
+    server = FakeServer(models=[{"id": "m"}], errors={"too long": (400, refusal)})
+    server.fault = lambda _: "too long" if len(server.bodies[-1]["messages"][-1]["content"]) > 8_000 else None
+    with serving(server):
+        done = contextcliff(
+            *(*of_server(server.address, tokenizer), "model=served"),
+            *SIMULATED[1:],
+            *trials,
+            cwd=tmp_path,
+        )
+    assert done.returncode == 0, done.stderr
+    (report,) = reports(tmp_path)
+    assert report["max_context_tokens"] is None
+    assert report["safe_cap"]["fraction_of_max"] is None
+    assert 1_000 < report["safe_cap"]["tokens"] < 2_048
+    assert any("the server tells no window: one of 131,072 tokens was assumed" in note for note in report["notes"])

@@ -117,27 +117,6 @@ def test_a_replay_that_is_stored_costs_nothing_and_an_analysis_asks_nothing(besi
     assert generations(folder) == before
 
 
-@pytest.mark.slow
-def test_a_job_beside_the_first_one_waits_for_it(tmp_path: Path) -> None:
-    beside = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=3", "engine.delay_ms=20", "engine.concurrency=4")
-    done = contextcliff(*MODEL, "kv_policy=none,q8_0,q4_0", "task.like=first", *beside, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    runs = {report["kv_policy"]: report for report in reports(tmp_path)}
-    first = runs.pop("f16")
-    assert all(prompts(tmp_path, each).items() >= prompts(tmp_path, first).items() for each in runs.values())
-
-
-@pytest.mark.slow
-def test_where_the_first_job_fails_the_others_say_what_they_lack(tmp_path: Path) -> None:
-    done = contextcliff(*MODEL, "task.lengths=[90000],[400]", "task.like=first", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.splitlines()[1] == (
-        "error: task.like=first: the first job of this sweep left no run to stay paired with; see why it failed, or "
-        "run without task.like"
-    )
-    assert reports(tmp_path) == []
-
-
 def planned(folder: Path, *overrides: str) -> dict[str, Any]:
     done = contextcliff(*overrides, "action=plan", cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -171,20 +171,6 @@ def test_the_jobs_that_are_left_of_a_sweep_are_not_begun(tmp_path: Path, number:
 
 
 @pytest.mark.slow
-def test_jobs_in_other_processes_end_in_order_and_the_others_are_not_begun(tmp_path: Path) -> None:
-    with serving(slow_server()) as server:
-        process = started(
-            tmp_path, *asking(server, "label=a,b,c,d", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
-        )
-        once(process, lambda: kept(tmp_path / "outputs" / "state.db") >= 6)
-        process.send_signal(signal.SIGTERM)
-        code, told = ended(process)
-    assert (code, told) == (143, f"terminated: {GOES_ON}" * 2)
-    assert {report["label"] for report in reports(tmp_path)} == {"a", "b"}
-    assert all(report["partial"] for report in reports(tmp_path))
-
-
-@pytest.mark.slow
 def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     with serving(slow_server()) as server:
         process = started(tmp_path, *asking(server, "tracking=mlflow", "reporting.dpi=600"))

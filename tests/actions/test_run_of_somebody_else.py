@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from functools import cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,11 +15,10 @@ from contextcliff.command_line import compose
 from contextcliff.command_line.compose import analysis_of, recompose, run_again
 from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.errors import ConfigError
-from tests.commands import QUIET, SIMULATED, contextcliff, contextcliff_process
+from tests.commands import QUIET, SIMULATED, contextcliff
 from tests.execution.test_store import edited
 
 RUN = (*SIMULATED, "dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
-NO_PICTURES = ("reporting.progress=false", "reporting.console=none", "reporting.figures=false")
 
 
 @pytest.fixture(scope="module")
@@ -157,47 +153,6 @@ def test_the_rule_of_a_baseline_of_somebody_else_is_held_to_the_same(sent: Path)
     assert not [each for each in again.overrides if each.startswith(("engine", "tracking"))]
 
 
-@contextmanager
-def listening() -> Iterator[tuple[str, list[str]]]:
-    """The address of a server, and what was sent there."""
-    heard: list[str] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def handle_one_request(self) -> None:
-            self.raw_requestline = self.rfile.readline()
-            if not self.raw_requestline or not self.parse_request():
-                return
-            heard.append(f"{self.path} {self.headers.get('Authorization')}")
-            self.send_error(404)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}", heard
-    finally:
-        server.shutdown()
-
-
-@pytest.mark.slow
-def test_no_token_goes_to_a_tracking_server_that_a_folder_names(sent: Path) -> None:
-    place = sent.parents[2]
-    (other,) = (folder for folder in sent.parent.glob("*-q8_0-*") if folder.is_dir())
-    strict = ("action=analyze", f"run={other}", "analysis.threshold=0.9", *QUIET)
-    assert contextcliff(*strict, cwd=place).returncode == 0
-    env = {"MLFLOW_TRACKING_TOKEN": "secret", "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0"}
-    with listening() as (address, heard):
-        forge(sent, **{"tracking": "mlflow", "tracking.uri": address})
-        assert contextcliff("action=analyze", f"run={sent}", *NO_PICTURES, cwd=place, env=env).returncode == 0
-        again = ("action=compare", f"action.baseline={other}-threshold-0.9", f"action.candidates=[{sent}]", *QUIET)
-        assert contextcliff(*again, cwd=place, env=env).returncode == 0
-    assert heard == []
-    assert (place / "mlruns" / "mlflow.db").is_file()  # the user's own
-    assert sent.with_name(f"{sent.name}-threshold-0.9").is_dir()  # it was judged again
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("run_id", ["../../elsewhere", "..", ""])
 def test_no_report_is_written_where_a_runs_id_leads(sent: Path, run_id: str) -> None:
@@ -210,15 +165,6 @@ def test_no_report_is_written_where_a_runs_id_leads(sent: Path, run_id: str) -> 
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert ended.stderr.endswith(f": is of a run called {run_id}, which names no folder\n")
     assert not (sent.parents[2] / "elsewhere").exists()
-
-
-@pytest.mark.slow
-def test_no_module_of_the_folder_that_one_stands_in_is_run(sent: Path, tmp_path: Path) -> None:
-    (tmp_path / "evil.py").write_text("open('executed', 'w')", "utf-8")
-    forge(sent, **{"engine": "llamacpp", "model.gguf.package": "evil.x"})
-    ended = contextcliff_process("action=analyze", f"run={sent}", *QUIET, cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, "")
-    assert not (tmp_path / "executed").exists()
 
 
 @pytest.mark.parametrize("package", ["evil.x", "evil", "evil/x", "../evil", "evil:x", ""])

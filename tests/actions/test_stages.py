@@ -1,26 +1,26 @@
-"""A run's stages: each answer is scored once, and a length is summed up at its last answer."""
+"""A run's stages: each answer is scored once, and a request is few calls away from the action."""
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, cast
+from types import FrameType
+from typing import Any
 
+import httpx2
 import pytest
 
-from contextcliff.actions.send import length_watch
+from contextcliff.actions.run import Run
 from contextcliff.errors import ExitCode
-from contextcliff.execution.scoring import Scorer
-from contextcliff.execution.store import PlannedSample
-from contextcliff.records.generation import Outcome, ScoredSample
 from contextcliff.tasks.needles.niah import Niah
 from contextcliff.tasks.questions.qa import Qa
 from contextcliff.tasks.task import Task
-from tests.commands import SIMULATED
+from tests.commands import QUIET, SIMULATED
 from tests.compositions import built
-from tests.writing.made_writing import make_round
+from tests.engines.fake_server import FakeServer, serving
 
 JUDGED = ("judge=llm", "engine@judge.engine=simulated", "model@judge.model=smollm2")
 FEW = ("task.lengths=[300,600]", "task.depths=[0.2,0.8]", "task.trials=2", "reporting.dpi=50")
@@ -67,49 +67,68 @@ def test_an_analysis_scores_once_what_is_kept(tmp_path: Path, monkeypatch: pytes
     assert set(counts.values()) == {1}
 
 
-class Known:
-    """Gives back the scores that were planned."""
-
-    def __init__(self, scored: Sequence[ScoredSample]) -> None:
-        self._scored = {each.sample.sample_id: each for each in scored}
-
-    def score(self, outcome: Outcome) -> ScoredSample:
-        return self._scored[outcome.sample.sample_id]
+WINDOW = [{"id": "m", "max_model_len": 4096}]
 
 
-def a_score(tokens: int, trial: int, score: float | None, *, bin: int | None = None) -> ScoredSample:
-    made = make_round(tokens=tokens, trial=trial)
-    return replace(made, sample=replace(made.sample, bin=bin), score=score)
+def ours(frame: FrameType | None) -> list[str]:
+    """The functions of ours on a stack above `Run.__call__`, the innermost last; all of them if that is not on it."""
+    found: list[str] = []
+    while frame is not None and frame.f_code is not Run.__call__.__code__:
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("contextcliff."):
+            found.append(f"{module.removeprefix('contextcliff.')}.{frame.f_code.co_qualname}")
+        frame = frame.f_back
+    return found[::-1]
 
 
-def watched(
-    ended: Sequence[ScoredSample], *, before: Sequence[ScoredSample] = ()
-) -> tuple[list[str], list[tuple[int, float, int]]]:
-    """What is said and told as these end, after those of an earlier start."""
-    points: list[tuple[int, float, int]] = []
-    outcomes = {
-        each.sample.sample_id: Outcome(sample=each.sample, prompt_sha256="ab", generation=each.generation)
-        for each in (*ended, *before)
-    }
-    heard = length_watch(
-        cast("Scorer", Known([*ended, *before])),
-        missing=[PlannedSample(sample=each.sample, key=each.sample.sample_id, prompt_sha256="ab") for each in ended],
-        answered=[outcomes[each.sample.sample_id] for each in before],
-        told=lambda *point: points.append(point),
-    )
-    return [heard(outcomes[each.sample.sample_id]) or "" for each in ended], points
+class Recording(asyncio.DefaultEventLoopPolicy):
+    """Notes which functions of ours led to each task."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.led_to: dict[asyncio.Task[Any], list[str]] = {}
+
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        loop = super().new_event_loop()
+
+        def task(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **others: Any) -> asyncio.Task[Any]:
+            made = asyncio.Task(work, loop=loop, **others)
+            self.led_to[made] = self.calls()
+            return made
+
+        loop.set_task_factory(task)  # type: ignore[arg-type]
+        return loop
+
+    def calls(self) -> list[str]:
+        """From `Run.__call__` to here, by way of the tasks that were made on the way."""
+        try:
+            task = asyncio.current_task()
+        except RuntimeError:  # no loop runs
+            task = None
+        return [*self.led_to.get(task, []), *ours(sys._getframe(2))] if task is not None else []
 
 
-def test_a_length_is_summed_up_at_its_last_answer_with_those_of_an_earlier_start() -> None:
-    short, long = [a_score(512, i, 1.0) for i in range(2)], [a_score(1024, i, float(i)) for i in range(2)]
-    before = [a_score(512, 2, 0.0), a_score(512, 3, None)]
-    assert watched([short[0], long[1], short[1], long[0]], before=before) == (
-        ["", "", "512 tokens: mean score 0.67, 3 samples", "1,024 tokens: mean score 0.50, 2 samples"],
-        [(512, 2 / 3, 3), (1024, 0.5, 2)],
-    )
+@pytest.mark.parametrize("design", [("task.trials=1",), ("task.trials=auto",)], ids=str)
+def test_at_most_eight_functions_lie_between_the_action_and_its_request(
+    design: tuple[str, ...], tokenizer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, seen = Recording(), list[list[str]]()
+    send = httpx2.AsyncClient.send
 
+    async def noted(self: httpx2.AsyncClient, request: httpx2.Request, **others: Any) -> httpx2.Response:
+        seen.append(policy.calls())
+        return await send(self, request, **others)
 
-def test_a_length_without_a_score_says_nothing_and_a_bin_is_said_by_its_place() -> None:
-    assert watched([a_score(512, 0, None)]) == ([""], [])
-    found = [a_score(700, 0, 1.0, bin=1), a_score(900, 1, 0.0, bin=1)]
-    assert watched(found) == (["", "bin 2: mean score 0.50, 2 samples"], [])
+    monkeypatch.setattr(httpx2.AsyncClient, "send", noted)
+    asyncio.set_event_loop_policy(policy)
+    try:
+        with serving(FakeServer(models=WINDOW)) as server:
+            engine = ("engine=vllm", f"engine.base_url={server.address}", "model=served", "tokenizer=huggingface")
+            samples = (f"tokenizer.name={tokenizer}", "task.lengths=[300]", "task.depths=[0.5]", *design)
+            invocation = built(*engine, *samples, *QUIET, f"output_dir={tmp_path}")
+            assert invocation.action(invocation) is ExitCode.DONE
+    finally:
+        asyncio.set_event_loop_policy(None)
+    longest = max(seen, key=len)
+    assert longest[0] == "actions.send.send"
+    assert len(longest) <= 8, " > ".join(longest)
