@@ -31,14 +31,13 @@ class LengthGrid:
     def __post_init__(self) -> None:
         _require_whole("task.length_grid", self.min, self.max, self.count)
 
-    def values(self) -> tuple[int, ...] | None:
-        """The lengths, ascending; None where the grid is not used."""
+    def values(self) -> tuple[int, ...]:
+        """The lengths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
-            return None
-        low, high, shares = self.min, self.max, _shares(self.count)
-        if self.spacing == "log":
-            return tuple(dict.fromkeys(round(low * (high / low) ** share) for share in shares))
-        return tuple(dict.fromkeys(round(low + (high - low) * share) for share in shares))
+            return ()
+        low, high, is_log = self.min, self.max, self.spacing == "log"
+        lengths = (low * (high / low) ** at if is_log else low + (high - low) * at for at in _shares(self.count))
+        return tuple(dict.fromkeys(map(round, lengths)))
 
 
 @settings
@@ -56,10 +55,10 @@ class DepthGrid:
     def __post_init__(self) -> None:
         _require_whole("task.depth_grid", self.min, self.max, self.count)
 
-    def values(self) -> tuple[float, ...] | None:
-        """The depths, ascending; None where the grid is not used."""
+    def values(self) -> tuple[float, ...]:
+        """The depths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
-            return None
+            return ()
         depths = [self.min + (self.max - self.min) * share for share in _shares(self.count)]
         if self.spacing == "sigmoid":
             depths = [at if at in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (at - 0.5))) for at in depths]

@@ -95,17 +95,12 @@ _Scope: TypeAlias = dict[str, "str | _Deck"]
 
 
 def _fill(template: _Template, scope: _Scope) -> str:
-    if len(template) == 1:
-        return template[0]
-    parts: list[str] = []
-    for position, part in enumerate(template):
-        if position % 2 == 0:
-            parts.append(part)
-            continue
-        capital = part.startswith("^")
-        value = scope[part[1:] if capital else part]
+    parts = list(template)
+    for position in range(1, len(parts), 2):
+        slot = parts[position].removeprefix("^")
+        value = scope[slot]
         text = value if isinstance(value, str) else _fill(value.deal(), scope)
-        parts.append(text[:1].upper() + text[1:] if capital else text)
+        parts[position] = text if slot == parts[position] else text[:1].upper() + text[1:]
     return "".join(parts)
 
 

@@ -19,8 +19,7 @@ from contextcliff.tasks.grid import filled
 from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
 from contextcliff.text.tokens import Seams, TokenisedText, Tokenizer, is_wide, seams_of, token_counts, tokenise
 
-_PROBED_CHARACTERS = 100_000
-_MARGIN = 1.1
+_PROBED_CHARACTERS, _MARGIN = 100_000, 1.1
 SEAM_TOKENS = 3
 """Where text meets frame, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
 _ROUGHLY_TOKENS = 8
@@ -126,7 +125,7 @@ class Haystack:
         end = max([self.text.end_for(start, budget), *places])
         built = context_tokens - SEAM_TOKENS - budget + self.text.tokens_between(start, end)
         if start and not self.is_exact:
-            end, built = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
+            end, built = self._recounted(end, budget, context_tokens, inserted, start, before, longest)
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
         off = (abs(at / held - each.depth) for each, at in zip(facts, token_places, strict=True) if held)
@@ -143,15 +142,7 @@ class Haystack:
         return self.text.tokens_between(0, min(len(self.text.text), len(self.document.text)))
 
     def _recounted(
-        self,
-        end: int,
-        budget: int,
-        context_tokens: int,
-        inserted: dict[int, str],
-        start: int,
-        *,
-        before: str,
-        after: str,
+        self, end: int, budget: int, context_tokens: int, inserted: dict[int, str], start: int, before: str, after: str
     ) -> tuple[int, int]:
         """Where the text from `start` on ends by a count of the whole prompt, and that count.
 
@@ -222,8 +213,7 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
 
 def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
     """Tokenise as much of a document as `tokens` tokens take, once, and find its sentences."""
-    longest = document.longest_word
-    text = document.text[: _characters_for(tokens, document.text, tokenizer)]
+    text, longest = document.text[: _characters_for(tokens, document.text, tokenizer)], document.longest_word
     tokenised = tokenise(text, tokenizer, longest_word=longest)
     if tokenised.tokens < tokens and len(text) < len(document.text):
         tokenised = tokenise(document.text, tokenizer, longest_word=longest)
