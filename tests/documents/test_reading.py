@@ -46,14 +46,6 @@ def test_one_text_reads_the_same_from_every_kind_of_file(suffix: str) -> None:
     assert not missing
 
 
-@shared
-def test_a_declared_character_set_is_honoured() -> None:
-    text = read_document(DOCUMENTS / "ginga_ch1-3_shiftjis.html")
-    novella = (SHARED / "haystack_ja.txt").read_text(encoding="utf-8")
-    assert text.startswith("一\u3000午後の授業\n\n「ではみなさんは、")
-    assert all(paragraph.strip() in novella for paragraph in text.split("\n\n"))
-
-
 def test_html_keeps_what_is_read_and_drops_what_surrounds_it() -> None:
     page = """<html><head><title>T</title><style>p{}</style></head><body><nav>Menu</nav><h1>Head</h1>
         <p>One<br>two <b>bo</b>ld &amp; &mdash;.</p>loose<div>block</div><ul><li>a<li>b</ul><pre>x\n  y</pre>

@@ -91,21 +91,6 @@ def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> Non
         assert asked == {(depth, number): 1 for depth in (0.1, 0.5, 0.9) for number in range(1, needles + 1)}
 
 
-def test_controls_have_the_pieces_turn_alone_and_none_of_the_needles() -> None:
-    found = plan(mrcr(lengths=[2_048, 4_096], needles=4, trials=1, controls=True))
-    by_id = {control.sample_id: control for control in found.controls}
-    for sample in found.samples:
-        ceiling, floor = (by_id[name] for name in sample.controls)
-        assert (ceiling.control, floor.control) == ("ceiling", "floor")
-        (turn,) = sent(ceiling).turns
-        assert (turn.user, turn.assistant) == (asked_for(sample), sample.answers[0])
-        assert "the first" in ceiling.question
-        assert ceiling.reference.reply == floor.reference.reply == sample.reference.reply
-        assert floor.question == sample.question
-        assert asked_for(sample) not in [turn.user for turn in sent(floor).turns]
-        assert 0 <= 2_048 - floor.built_tokens <= 20
-
-
 def test_what_stands_far_from_its_depth_is_told() -> None:
     (note,) = plan(mrcr(lengths=[2_048], needles=8, depths=[0.0, 1.0], trials=8)).notes
     assert note == (
@@ -183,17 +168,6 @@ def test_an_answer_without_end_is_scored_in_no_time() -> None:
 
 
 indices = st.integers(0, all_pieces() - 1)
-
-
-@given(indices)
-def test_a_piece_is_long_enough_that_it_has_to_be_copied_and_names_its_topic(index: int) -> None:
-    piece = piece_at(index)
-    text = piece.text()
-    assert 50 <= len(WordTokenizer().starts(text)) <= 160
-    assert piece.topic in text.casefold()
-    assert piece.named == f"{piece.kind} about {piece.topic}"
-    assert "{" not in text
-    assert " a a" not in text.replace(" a and", "")  # an apple, and no a apple
 
 
 def test_there_are_twelve_kinds_of_sixty_topics() -> None:
