@@ -25,8 +25,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled, fit
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.value_forms import WORD

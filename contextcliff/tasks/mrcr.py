@@ -22,8 +22,7 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.conversation import VARIANTS, Conversing, Piece, Placed, all_pieces, count, piece_at, turn_of
-from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, filled, naming
+from contextcliff.tasks.grid import Depths, filled, naming, too_short
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER

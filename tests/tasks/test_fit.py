@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.tasks.fit import fit
+from contextcliff.tasks.grid import fit
 
 
 @given(

@@ -14,8 +14,7 @@ from operator import itemgetter
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Recipe, Words, render
-from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import filled
+from contextcliff.tasks.grid import filled, too_short
 from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
 from contextcliff.text.tokens import Seams, TokenisedText, Tokenizer, is_wide, seams_of, token_counts, tokenise
 

@@ -11,7 +11,7 @@ from itertools import accumulate, chain, count, islice
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Recipe, Words, render
-from contextcliff.tasks.fit import too_short
+from contextcliff.tasks.grid import too_short
 from contextcliff.tasks.values import plain, stands_in
 from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 
