@@ -34,9 +34,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\xad]")
 def html_text(markup: str) -> str:
     """Text in reading order: a paragraph per block, a line per list item and table row, cells separated by ` | `.
 
-    Scripts, styles, comments, navigation, footers and form controls are left out. An unclosed element is closed as a
-    browser would. A page without text gives an empty string. Raises `UnreadableError` for a page nested deeper than
-    2,048 elements.
+    Scripts, comments, navigation, footers and form controls are left out. Raises `UnreadableError` for a page nested
+    deeper than 2,048 elements.
     """
     html = import_reader("lxml.html", kind="HTML")
     # Without huge_tree lxml stops at a smaller depth and drops the rest of the page silently.

@@ -98,8 +98,7 @@ WHICH_SAMPLES = (
 class DesignedLengths(Task):
     """The lengths of a task that builds its prompts to measure.
 
-    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `lengths=auto` doubles from
-    `shortest` up to what the window holds beside the answer, which is the last length. `trials` samples are asked at
+    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `trials` samples are asked at
     each place; with `auto` a search asks for blocks of them until a length is decided.
     """
 

@@ -95,10 +95,9 @@ class Haystack:
     ) -> Hidden:
         """Put each fact between two sentences nearest to its depth, in the text from `start` that fills the length.
 
-        The budget covers chat template, `before`, text, facts and `after`. Facts that fall between the same two
-        sentences stand there in the order given. The text is cut so that the longest of `cut_for` fits in the place of
-        `after`: prompts that differ in their question alone then share their text. Raises `ConfigError` where the
-        frame and the facts leave no room for text, and where the text is too short.
+        The budget covers chat template, `before`, text, facts and `after`, or the longest of `cut_for` in its place:
+        prompts that differ in their question alone then share their text. Raises `ConfigError` where there is no room
+        for text, and where the text is too short.
         """
         pieces = [each.text if is_wide(each.text[-1]) else f"{each.text} " for each in facts]
         added, behind = self.seams.count(between=pieces, behind=(after, *cut_for))
