@@ -25,10 +25,6 @@ def test_a_slice_ends_at_a_word(words: list[str], tokens: int) -> None:
     assert end in (0, len(text)) or text[end] == " "
 
 
-def test_where_the_first_word_does_not_fit_nothing_is_taken() -> None:
-    assert tokenise("tortoise harbour", WORDS).end_for(0, 1) == 0
-
-
 def test_an_unbroken_run_longer_than_any_word_is_cut_inside() -> None:
     run = "x" * 300
     assert 0 < tokenise(run, WORDS).end_for(0, 20) < len(run)
