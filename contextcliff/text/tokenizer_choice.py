@@ -123,7 +123,9 @@ class AutoTokenizer:
             chosen = Tiktoken().choose(sources)
         except RunError as error:
             if sources.estimate is None:
-                raise loaded or error from error
+                if loaded is None:
+                    raise
+                raise loaded from error
             sources.on_note("no tokenizer can be loaded here: tokens are estimated")
             return sources.estimate
         if loaded is not None:

@@ -1,4 +1,4 @@
-"""The lengths of a task: those that a window and the texts hold, and those that are given."""
+"""The lengths of a task: those that a window and the texts hold, those that are given, and the size that meets one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.sample import Passage
+from contextcliff.tasks.grid import fit
 from contextcliff.tasks.task import ContextBudget, Materials
 from tests.tasks.made_tasks import materials, shipped
 from tests.tasks.needles import build, niah
@@ -134,3 +137,27 @@ def test_what_was_shortened_and_what_was_left_out_is_noted_and_where_none_fits_w
         "task.lengths: none of 4,096, 8,192, 16,384, 32,768, 65,536, 131,072 fits into model.context_window=2,048; the "
         "longest that fits is 1,848"
     )
+
+
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=400),
+    st.integers(1, 3_000),
+    st.integers(0, 9_000),
+    st.integers(0, 9),
+)
+def test_the_largest_size_within_the_budget_is_found(steps: list[int], frame: int, budget: int, near: int) -> None:
+    tokens = [frame + sum(steps[:size]) for size in range(len(steps) + 1)]
+    asked: list[int] = []
+
+    def tokens_of(size: int) -> int:
+        asked.append(size)
+        return tokens[size]
+
+    if frame > budget:
+        with pytest.raises(ConfigError, match=rf"task.lengths: {budget:,} is too short: .* takes {frame:,} tokens.*x"):
+            fit(tokens_of, budget, least=0, most=len(steps), lower="x")
+        return
+    size = fit(tokens_of, budget, least=0, most=len(steps), near=near)
+    assert tokens[size] <= budget
+    assert size == len(steps) or tokens[size + 1] > budget or tokens[size] >= budget - near
+    assert len(asked) <= 30
