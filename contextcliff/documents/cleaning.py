@@ -52,9 +52,8 @@ The joiners of Persian, Hindi and emoji (U+200C, U+200D) and direction marks sta
 def clean_text(text: str) -> str:
     """The text as paragraphs with one blank line between them. A clean text is returned unchanged.
 
-    `ftfy` (Speer 2019) repairs mojibake, ligatures, line ends and control characters, and normalises to NFC; HTML
-    entities stay, since this is plain text. Lines are joined where one width explains most breaks (`unwrap`). The
-    result has no blanks at line ends and at most one line end after the last line.
+    `ftfy` (Speer 2019) repairs mojibake, ligatures, line ends and control characters, and normalises to NFC. Lines are
+    joined where one width explains most breaks (`unwrap`).
     """
     # Repeated, since one step can uncover work for another: a soft hyphen hides mojibake, a broken line a marker.
     while (cleaned := _clean_once(text)) != text:

@@ -34,9 +34,8 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\xad]")
 def html_text(markup: str) -> str:
     """Text in reading order: a paragraph per block, a line per list item and table row, cells separated by ` | `.
 
-    Scripts, styles, comments, navigation, footers and form controls are left out. An unclosed element is closed as a
-    browser would. A page without text gives an empty string. Raises `UnreadableError` for a page nested deeper than
-    2,048 elements.
+    Scripts, comments, navigation, footers and form controls are left out. Raises `UnreadableError` for a page nested
+    deeper than 2,048 elements.
     """
     html = import_reader("lxml.html", kind="HTML")
     # Without huge_tree lxml stops at a smaller depth and drops the rest of the page silently.
@@ -59,11 +58,11 @@ def _pieces(root: Any) -> Iterator[str]:
     while pending:
         element, is_done = pending.pop()
         if is_done:
-            yield _mark_after(element)
+            yield _mark_after_cell(element) if element.tag in _CELLS else _mark(element)
             yield _with_html_blanks(element, element.tail, inside=False)
             continue
         pending.append((element, True))
-        yield _mark_before(element)
+        yield _LINE if element.tag == "br" else _mark(element)
         if element.tag not in _SKIPPED and "hidden" not in element.attrib:
             yield _with_html_blanks(element, element.text, inside=True)
             pending.extend((child, False) for child in reversed(element))
@@ -79,20 +78,17 @@ def _with_html_blanks(element: Any, text: str | None, *, inside: bool) -> str:
     return re.sub(r"[ \t\n\f]+", " ", text)
 
 
-def _mark_before(element: Any) -> str:
-    if element.tag == "br":
-        return _LINE
+def _mark(element: Any) -> str:
+    """What stands before an element and, but for cells and `br`, behind it."""
     return _PARAGRAPH if element.tag in _BLOCKS else _ROW if element.tag in _ROWS else ""
 
 
-def _mark_after(element: Any) -> str:
-    if element.tag not in _CELLS:
-        return "" if element.tag == "br" else _mark_before(element)
-    following = element.getnext()
+def _mark_after_cell(cell: Any) -> str:
+    following = cell.getnext()
     if following is None or following.tag not in _CELLS:
         return ""
     # Cells that hold blocks are page layout, others are data.
-    has_blocks = any(inner.tag in _BLOCKS for cell in (element, following) for inner in cell.iterdescendants())
+    has_blocks = any(inner.tag in _BLOCKS for each in (cell, following) for inner in each.iterdescendants())
     return _PARAGRAPH if has_blocks else " | "
 
 

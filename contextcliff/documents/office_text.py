@@ -138,20 +138,19 @@ def _table_parts(holder: Any, tag: str, tags: _Vocabulary) -> Iterator[Any]:
 
 def _words(holder: Any, tags: _Vocabulary) -> Iterator[str]:
     """The text of a paragraph or of a part of one."""
-    yield _own_words(holder, holder.text, tags)
+
+    def own(text: str | None) -> str:
+        if tags.text:
+            return text or "" if holder.tag == tags.text else ""
+        return _BLANKS.sub(" ", text or "")
+
+    yield own(holder.text)
     for child in holder:
         if child.tag in tags.characters:
             yield tags.characters[child.tag]
         elif isinstance(child.tag, str) and child.tag not in tags.skipped:
             yield from _words(child, tags)
-        yield _own_words(holder, child.tail, tags)
-
-
-def _own_words(holder: Any, text: str | None, tags: _Vocabulary) -> str:
-    """Text that stands directly in an element, as far as its format counts it."""
-    if tags.text:
-        return text or "" if holder.tag == tags.text else ""
-    return _BLANKS.sub(" ", text or "")
+        yield own(child.tail)
 
 
 _BINARY = re.compile(rb"\\bin(\d{1,10}) ?")

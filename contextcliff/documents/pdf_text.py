@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -104,44 +104,40 @@ _DIVIDED = "\x02"
 _DIVIDED_WORD = re.compile(rf"(?<!\w)(\w+){_DIVIDED}\s*(\w+)")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Layout:
-    """How a document is set. Lengths are in points."""
-
-    step: float
-    """The usual distance from line to line."""
-    column: float
-    """Width of the classes of left positions."""
-    margins: Mapping[int, float]
-    """The right margin of each class of left positions."""
-
-    def right(self, line: Line) -> float:
-        """The right margin that goes with where the line starts."""
-        return max(self.margins.get(self.place(line) + off, line.right) for off in (-1, 0))
-
-    def place(self, line: Line) -> int:
-        """The class of left positions that the line starts in."""
-        return round(line.left / self.column)
-
-
 def pdf_text(data: bytes) -> str:
     """Paragraphs with blank lines between them. Raises `UnreadableError` for a damaged, encrypted or scanned file."""
     pages = [page for page in _without_running_heads(pdf_lines(data)) if page]
     if not pages:
         raise UnreadableError("holds no text (it is scanned or empty, and needs OCR first)")
-    layout = _layout(pages)
+    lines = [line for page in pages for line in page]
+    steps = sorted(step for page in pages for one, other in pairwise(page) if (step := one.bottom - other.bottom) > 0)
+    column = 2 * sorted(line.height for line in lines)[len(lines) // 2]
+    # The lower quartile: with many paragraphs of one line the median is the step between paragraphs.
+    usual = steps[len(steps) // 4] if steps else column
+    ends: defaultdict[int, list[float]] = defaultdict(list)
+    for line in lines:
+        ends[round(line.left / column)].append(line.right)
+    margins = {place: sorted(rights)[int(len(rights) * _MARGIN_QUANTILE)] for place, rights in ends.items()}
+
+    def margin(line: Line) -> float:
+        """The right margin that goes with where a line starts."""
+        return max(margins.get(round(line.left / column) + off, line.right) for off in (-1, 0))
+
     text, previous = "", None
     for page in pages:
         for index, line in enumerate(page):
             if previous is not None:
-                text += _separator(previous, page[index:], layout, across=not index)
+                text += _separator(previous, page[index:], usual, margin(previous), across=not index)
             text += f"{line.text}{_DIVIDED}" if line.hyphenated else line.text
             previous = line
     return _with_joined_words(text).strip()
 
 
-def _separator(previous: Line, rest: Sequence[Line], layout: _Layout, *, across: bool) -> str:
-    """The separator of two lines, `across` a page or not: a blank line, a line end or a blank; empty inside a word."""
+def _separator(previous: Line, rest: Sequence[Line], usual: float, margin: float, *, across: bool) -> str:
+    """The separator of two lines, `across` a page or not: a blank line, a line end or a blank; empty inside a word.
+
+    `usual` is the distance from line to line, `margin` the right margin of the line before.
+    """
     line = rest[0]
     if previous.hyphenated:
         return ""
@@ -152,22 +148,10 @@ def _separator(previous: Line, rest: Sequence[Line], layout: _Layout, *, across:
     begins = line.left - left > _INDENT * line.height or larger > _SIZE_RATIO * smaller
     # The first word of the line would have fitted at the end of the one before.
     letter, first_word = (line.right - line.left) / len(line.text), line.text.split(" ", 1)[0]
-    is_short = layout.right(previous) - previous.right > letter * (len(first_word) + 1)
-    if begins or (is_short if across else step > _PARAGRAPH_STEP * layout.step):
+    is_short = margin - previous.right > letter * (len(first_word) + 1)
+    if begins or (is_short if across else step > _PARAGRAPH_STEP * usual):
         return "\n\n"
     return "\n" if is_short else " "
-
-
-def _layout(pages: Sequence[Sequence[Line]]) -> _Layout:
-    lines = [line for page in pages for line in page]
-    steps = sorted(step for page in pages for one, other in pairwise(page) if (step := one.bottom - other.bottom) > 0)
-    column = 2 * sorted(line.height for line in lines)[len(lines) // 2]
-    ends: defaultdict[int, list[float]] = defaultdict(list)
-    for line in lines:
-        ends[round(line.left / column)].append(line.right)
-    margins = {place: sorted(rights)[int(len(rights) * _MARGIN_QUANTILE)] for place, rights in ends.items()}
-    # The lower quartile: with many paragraphs of one line the median is the step between paragraphs.
-    return _Layout(step=steps[len(steps) // 4] if steps else column, column=column, margins=margins)
 
 
 def _without_running_heads(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:

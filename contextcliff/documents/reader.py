@@ -31,9 +31,8 @@ _STRIPPED = " \t\n\f\v\u00a0"
 
 
 def read_document(path: Path) -> str:
-    """Plain text with blank lines between paragraphs, without scripts, comments, navigation and running heads.
+    """Plain text with blank lines between paragraphs, by the suffix; a file with any other is read as text.
 
-    The suffix, one of `SUFFIXES`, chooses the reader; a file with any other is read as text. Markdown keeps its markup.
     Raises `UnreadableError` for a file that is damaged, encrypted, in an unknown character set or without text (a
     scan), and `ConfigError` where the package that reads it is not installed.
     """

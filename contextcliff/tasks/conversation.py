@@ -253,13 +253,10 @@ class Conversing:
 
     def _split(self, placed: Placed, others: Sequence[Turn]) -> int:
         """How many of the other turns come before the anchor."""
-        before = self.tokens(*placed.turns[: placed.anchor])
         rest = [turn for place, turn in enumerate(placed.turns) if place != placed.anchor]
-        wanted = placed.depth * self.tokens(*others, *rest)
-        misses = [abs(wanted - before)]
-        for turn in others:
-            before += self.tokens(turn)
-            misses.append(abs(wanted - before))
+        wanted, first = placed.depth * self.tokens(*others, *rest), self.tokens(*placed.turns[: placed.anchor])
+        before = accumulate((self.tokens(turn) for turn in others), initial=first)
+        misses = [abs(wanted - tokens) for tokens in before]
         return misses.index(min(misses))
 
 

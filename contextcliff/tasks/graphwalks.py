@@ -23,8 +23,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
-from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, naming, refuse_twice
+from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, fit, naming, refuse_twice
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
@@ -271,9 +270,8 @@ def planted_graph(
 ) -> PlantedGraph:
     """A graph with `frontier` nodes at depth `hops` of a node, and `others` distractor edges.
 
-    Names have `digits` hexadecimal digits. `turned` turns each edge round: the answer is then the nodes from which the
-    node is reached in `hops` steps. Needed edges are spread evenly over the list, in no order. Raises `ValueError`
-    where there are fewer names than nodes.
+    Needed edges are spread evenly over the list. `turned` turns each edge round: the answer is then the nodes from
+    which the node is reached in `hops` steps.
     """
     names = [_name(number, digits) for number in rng.sample(range(16**digits), nodes)]
     ends = list(accumulate((1, *level_sizes(hops, frontier))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, pairwise, takewhile
 from typing import Annotated, Literal
@@ -31,14 +32,13 @@ class LengthGrid:
     def __post_init__(self) -> None:
         _require_whole("task.length_grid", self.min, self.max, self.count)
 
-    def values(self) -> tuple[int, ...] | None:
-        """The lengths, ascending; None where the grid is not used."""
+    def values(self) -> tuple[int, ...]:
+        """The lengths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
-            return None
-        low, high, shares = self.min, self.max, _shares(self.count)
-        if self.spacing == "log":
-            return tuple(dict.fromkeys(round(low * (high / low) ** share) for share in shares))
-        return tuple(dict.fromkeys(round(low + (high - low) * share) for share in shares))
+            return ()
+        low, high, is_log = self.min, self.max, self.spacing == "log"
+        lengths = (low * (high / low) ** at if is_log else low + (high - low) * at for at in _shares(self.count))
+        return tuple(dict.fromkeys(map(round, lengths)))
 
 
 @settings
@@ -56,10 +56,10 @@ class DepthGrid:
     def __post_init__(self) -> None:
         _require_whole("task.depth_grid", self.min, self.max, self.count)
 
-    def values(self) -> tuple[float, ...] | None:
-        """The depths, ascending; None where the grid is not used."""
+    def values(self) -> tuple[float, ...]:
+        """The depths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
-            return None
+            return ()
         depths = [self.min + (self.max - self.min) * share for share in _shares(self.count)]
         if self.spacing == "sigmoid":
             depths = [at if at in (0.0, 1.0) else 1.0 / (1.0 + math.exp(-10.0 * (at - 0.5))) for at in depths]
@@ -98,8 +98,7 @@ WHICH_SAMPLES = (
 class DesignedLengths(Task):
     """The lengths of a task that builds its prompts to measure.
 
-    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `lengths=auto` doubles from
-    `shortest` up to what the window holds beside the answer, which is the last length. `trials` samples are asked at
+    `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `trials` samples are asked at
     each place; with `auto` a search asks for blocks of them until a length is decided.
     """
 
@@ -336,3 +335,42 @@ def refuse_twice(key: str, values: tuple[float, ...], *, more: str = "task.trial
     twice = next((value for value in values if values.count(value) > 1), None)
     if twice is not None:
         raise ValueError(f"{key}: {twice} stands twice; use {more} for more samples")
+
+
+_GUESSES = 16
+"""Sizes tried by proportion; from then on the step is doubled, or the range halved."""
+
+
+def too_short(context_tokens: int, needed: int, *, lower: str = "") -> ConfigError:
+    """The error of a length that the shortest prompt exceeds; `lower` are keys that make it shorter."""
+    return ConfigError(
+        f"task.lengths: {context_tokens:,} is too short: the shortest prompt of this task takes {needed:,} tokens, "
+        f"template and question included; ask for longer ones{lower and f', or lower {lower}'}"
+    )
+
+
+def fit(tokens_of: Callable[[int], int], budget: int, *, least: int, most: int, near: int = 0, lower: str = "") -> int:
+    """The largest size from `least` to `most` that takes at most `budget` tokens.
+
+    A smaller one is enough where it leaves no more than `near` tokens. Interpolates, since each count of a long prompt
+    costs. Raises `ConfigError` where `least` takes more; `lower` is as in `too_short`.
+    """
+    low, low_tokens = least, tokens_of(least)
+    if low_tokens > budget:
+        raise too_short(budget, low_tokens, lower=lower)
+    high, high_tokens = most + 1, 0  # 0: no size is known to be too large
+    tried = 0
+    while low < high - 1 and budget - low_tokens > near:
+        left = budget - low_tokens
+        if not high_tokens:
+            step = low * left // low_tokens if tried < _GUESSES else 1 << tried
+        else:
+            step = int((high - low) / (high_tokens - low_tokens) * left) if tried < _GUESSES else (high - low) // 2
+        size = min(high - 1, low + max(1, step))
+        tokens = tokens_of(size)
+        if tokens <= budget:
+            low, low_tokens = size, tokens
+        else:
+            high, high_tokens = size, tokens
+        tried += 1
+    return low

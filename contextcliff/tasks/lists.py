@@ -25,8 +25,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled
+from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled, fit
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.value_forms import WORD
@@ -92,9 +91,8 @@ class WordListTask(DesignedLengths):
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
         """The share of the words asked for among the first words of the list that an answer names, whole words each.
 
-        As many count as are asked for, each once, so that an answer that recites the list finds no more than its
-        beginning holds. Words that the list does not hold are talk. Tags below 1: `partial` where some are found,
-        `wrong_words` where the list's other words are named, else those of an answer that names none.
+        As many count as are asked for, so that an answer that recites the list finds no more than its beginning holds.
+        Tags below 1: `partial`, `wrong_words` (none is right), else those of an answer that names none.
         """
         text, wanted = generation.text.strip(), sample.answers
         listed = next(piece.text for piece in sample.recipe.user[1:] if isinstance(piece, Words))
@@ -176,10 +174,8 @@ class WordListMaker(Maker):
 class CommonWords(WordListTask):
     """A row of lengths. `common_words` words occur `common_count` times, all others `other_count` times.
 
-    RULER's common word extraction: ten words occur 30 times each among others that occur 3 times each; below 4,096
-    tokens, where that leaves no room, 6 times among others that occur once. These counts stay the same as the list gets
-    longer, and the number of other words grows. A short list with its answer stands before it, as in RULER; its words,
-    other than there, are none of the list's.
+    RULER's common word extraction: as a list gets longer, these counts stay and the number of other words grows. A
+    short list with its answer stands before it; its words are none of the list's.
     """
 
     name = "common_words"
@@ -257,10 +253,8 @@ class CommonWords(WordListTask):
 class FrequentWords(WordListTask):
     """A row of lengths. The words after the first in frequency are asked for, `frequent_words` of them.
 
-    RULER's frequent word extraction: words of random letters, whose frequencies follow a zeta distribution. Of N words
-    the k-th most frequent occurs N·k^−α / ζ(α) times, rounded down; the most frequent of all is a noise word (dots)
-    that the question says to ignore, and the next three are asked for. Length grows N, and the vocabulary by a word for
-    each 50 tokens. Every sample is shuffled anew, where RULER shuffles all of them by one seed.
+    RULER's frequent word extraction: of N words of random letters the k-th most frequent occurs N·k^−α / ζ(α) times,
+    rounded down; the most frequent of all is a noise word (dots). Length grows N and the vocabulary.
     """
 
     name = "frequent_words"

@@ -22,8 +22,7 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.conversation import VARIANTS, Conversing, Piece, Placed, all_pieces, count, piece_at, turn_of
-from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import Depths, filled, naming
+from contextcliff.tasks.grid import Depths, filled, naming, too_short
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
@@ -95,12 +94,11 @@ class Mrcr(Depths):
         return filled(self.question, prefix=prefix, ordinal=_ORDINALS[number - 1], piece=piece.named)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The ratio for the piece behind the word, and a tag where it is below 0.95.
+        """The ratio for the piece behind the word, where the answer ends before the user's next words of a base model.
 
-        Tags, the first that holds: `empty` · `refusal` · `no_prefix` (both without the word) · `wrong_needle` (another
-        piece is nearer, by half of it or more) · `incomplete` (cut off by the token limit) · `partial` (half or more) ·
+        Tags below 0.95, the first that holds: `empty` · `refusal` · `no_prefix` (without the word) · `wrong_needle`
+        (another piece is nearer, by half of it or more) · `incomplete` (cut off) · `partial` (half or more) ·
         `missing`.
-        Blanks before the answer don't count, and a base model's answer ends where it goes on with the user's words.
         """
         piece = sample.answers[0]
         prefix = sample.reference.reply.removesuffix(piece)

@@ -18,8 +18,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
-from contextcliff.tasks.fit import fit
-from contextcliff.tasks.grid import Depths
+from contextcliff.tasks.grid import Depths, fit
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.tokens import tokenise

@@ -175,8 +175,7 @@ class Traits:
 class Task(ABC):
     """One benchmark; a subclass is a settings dataclass, named in `_target_` of a YAML in `conf/task/`.
 
-    A task has a `name` and says how long its prompts get (`longest_context`), what it asks (`build`) and what an
-    answer is worth (`score`). What is special about it stands in `traits`; everything else has a default.
+    `longest_context`, `build` and `score` have no default. What is special about a task stands in its `traits`.
     """
 
     name: ClassVar[str]
@@ -242,10 +241,7 @@ class Task(ABC):
 
 
 def configured(task: Task, *, but: Collection[str]) -> dict[str, object]:
-    """All keys of a task but those of these names, in its sections too.
-
-    The keys that determine no prompt are listed, so that a new key is part of the identity by default.
-    """
+    """All keys of a task but those of these names, in its sections too; a new key is in the identity by default."""
     return asdict(task, dict_factory=lambda items: {key: value for key, value in items if key not in but})
 
 

@@ -29,11 +29,7 @@ _Template: TypeAlias = tuple[str, ...]
 
 
 def sentences(*, seed: int) -> Iterator[str]:
-    """The endless sentences of one seed, in order, no two equal: those of `prose`, without its paragraphs.
-
-    Each ends in `.` or `?`, with at most a closing quotation mark after it. Past sentences are kept as digests, which
-    takes about 120 bytes for a sentence of some 80 characters.
-    """
+    """The endless sentences of one seed, in order, no two equal: those of `prose`, without its paragraphs."""
     for paragraph in _Narrator(seed).paragraphs():
         yield from paragraph
 
@@ -41,9 +37,7 @@ def sentences(*, seed: int) -> Iterator[str]:
 def prose(*, seed: int, characters: int) -> str:
     """At least `characters` characters of English paragraphs separated by one blank line.
 
-    The text ends with the first whole paragraph that reaches the length, so a shorter text is a prefix of a longer one
-    of the same seed. The same seed gives the same text on every platform and Python version. The stocks were written
-    for this project, and all names are invented.
+    A shorter text is a prefix of a longer one of the same seed, which is the same on every platform and Python version.
     """
     written: list[str] = []
     length = 0
@@ -95,17 +89,12 @@ _Scope: TypeAlias = dict[str, "str | _Deck"]
 
 
 def _fill(template: _Template, scope: _Scope) -> str:
-    if len(template) == 1:
-        return template[0]
-    parts: list[str] = []
-    for position, part in enumerate(template):
-        if position % 2 == 0:
-            parts.append(part)
-            continue
-        capital = part.startswith("^")
-        value = scope[part[1:] if capital else part]
+    parts = list(template)
+    for position in range(1, len(parts), 2):
+        slot = parts[position].removeprefix("^")
+        value = scope[slot]
         text = value if isinstance(value, str) else _fill(value.deal(), scope)
-        parts.append(text[:1].upper() + text[1:] if capital else text)
+        parts[position] = text if slot == parts[position] else text[:1].upper() + text[1:]
     return "".join(parts)
 
 

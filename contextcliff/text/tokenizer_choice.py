@@ -16,10 +16,6 @@ _UNKNOWN_MODEL_ENCODING = "o200k_base"
 _REPOSITORY = re.compile(r"\w[\w.-]{0,95}/\w[\w.-]{0,95}", re.ASCII)
 
 
-def _ignore(_: str) -> None:
-    return
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TokenizerSources:
     """What is known of a model's tokenizer."""
@@ -36,7 +32,7 @@ class TokenizerSources:
     """The model's name on the server, which is often that of its repository."""
     estimate: Tokenizer | None = None
     """Used where no tokenizer can be loaded; None makes that an error."""
-    on_note: Callable[[str], None] = _ignore
+    on_note: Callable[[str], object] = str
     """Called with a sentence for the report where the model's own tokenizer can't be loaded."""
 
     @property
@@ -56,11 +52,9 @@ class TokenizerChoice(Protocol):
     @property
     def name(self) -> str | None:
         """The name of a tokenizer, where one is configured."""
-        ...
 
     def choose(self, sources: TokenizerSources) -> Tokenizer:
         """The tokenizer to use. Raises `ConfigError` and `RunError` where it can't be loaded."""
-        ...
 
 
 @settings
@@ -129,7 +123,9 @@ class AutoTokenizer:
             chosen = Tiktoken().choose(sources)
         except RunError as error:
             if sources.estimate is None:
-                raise loaded or error from error
+                if loaded is None:
+                    raise
+                raise loaded from error
             sources.on_note("no tokenizer can be loaded here: tokens are estimated")
             return sources.estimate
         if loaded is not None:

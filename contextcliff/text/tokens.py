@@ -83,28 +83,18 @@ class TokenisedText:
         return self._word_start(self.starts[last - tokens], end) if tokens > 0 else end
 
     def _word_start(self, start: int, end: int) -> int:
-        """The first word start in `[start, end)`; `end` where there is none.
-
-        A run without blanks that is longer than any word is cut at the token `start`.
-        """
+        """The first word start in `[start, end)`; `end` without one, or `start` in a run longer than any word."""
         latest = min(end, start + self.longest_word)
         place = next((place for place in range(start, latest) if _begins_word(self.text, place)), None)
-        if place is not None:
-            return place
-        return end if latest == end else start
+        return place if place is not None else end if latest == end else start
 
     def _word_end(self, start: int, end: int) -> int:
-        """The last word boundary in `(start, end]`, since a token can begin inside a word; `start` where there is none.
-
-        A run without blanks that is longer than any word is cut at the token `end`.
-        """
+        """The last word boundary in `(start, end]`; `start` without one, or `end` in a run longer than any word."""
         if end >= len(self.text):
             return end
         earliest = max(start, end - self.longest_word)
         place = next((place for place in range(end, earliest, -1) if is_between_words(self.text, place)), None)
-        if place is not None:
-            return place
-        return start if earliest == start else end
+        return place if place is not None else start if earliest == start else end
 
 
 def is_between_words(text: str, place: int) -> bool:
@@ -152,8 +142,7 @@ def blocks(text: str, *, characters: int = 160) -> Sequence[slice]:
     A blank goes with the word after it, as in the common vocabularies, so that the counts of the blocks add up to that
     of the text.
     """
-    slices: list[slice] = []
-    start = 0
+    slices, start = list[slice](), 0
     while start < len(text):
         end = min(len(text), start + characters)
         if end < len(text):
@@ -189,16 +178,8 @@ _PLAIN_ASSISTANT = "Assistant:"
 def plain_text(prompt: Prompt) -> str:
     """A prompt as one text, for base models: paragraphs with a blank line between them.
 
-    A prompt of one user message is that message, after the system's. In a conversation each message has its speaker
-    before it, and the text ends where the assistant is to speak:
-
-        User: Name a bird.
-
-        Assistant: Wren.
-
-        User: Another one.
-
-        Assistant:
+    In a conversation each message has its speaker before it, and the text ends with `Assistant:`. A prompt of one user
+    message is that message, after the system's.
     """
     system = [] if prompt.system is None else [prompt.system]
     if not prompt.turns:
@@ -281,9 +262,7 @@ def seams_of(text: str, boundaries: Sequence[int], tokenizer: Tokenizer) -> Seam
     wide = sum(map(is_wide, text[:_PROBED_CHARACTERS])) > min(len(text), _PROBED_CHARACTERS) // 2
     probe = _WIDE_PROBE if wide else _PROBE
     sides = [_sides(text, place) for place in places]
-    counts = token_counts(
-        [joined for left, right in sides for joined in (f"{left}{probe}{right}", f"{left}{right}")], tokenizer
-    )
+    counts = token_counts([f"{left}{said}{right}" for left, right in sides for said in (probe, "")], tokenizer)
     added = [with_probe - bare for with_probe, bare in zip(counts[::2], counts[1::2], strict=True)]
     return Seams(text=text, place=places[added.index(max(added))], tokenizer=tokenizer)
 

@@ -53,10 +53,6 @@ def numbers(text: str) -> list[str]:
     return [re.sub(r"\D", "", match["whole"]) for match in found]
 
 
-def _uuids(text: str) -> list[str]:
-    return _UUID.findall(as_typed(text).lower())
-
-
 def _words(text: str) -> list[str]:
     return [word.casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.findall(as_typed(text))]
 
@@ -65,14 +61,15 @@ def _coined(rng: random.Random) -> str:
     return "".join(rng.choice(_ONSETS) + rng.choice(_RIMES) for _ in range(3))
 
 
-def _letters(rng: random.Random) -> str:
-    return "".join(rng.choice(ascii_uppercase) for _ in range(_LETTERS))
-
-
 NUMBER = ValueForm(draw=lambda rng: str(rng.randrange(10 ** (_DIGITS - 1), 10**_DIGITS)), found=numbers, telling=True)
 UUID = ValueForm(
-    draw=lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)), found=_uuids, telling=True, tokens=48
+    draw=lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
+    found=lambda text: _UUID.findall(as_typed(text).lower()),
+    telling=True,
+    tokens=48,
 )
 WORD = ValueForm(draw=_coined, found=_words, telling=False)
-LETTERS = ValueForm(draw=_letters, found=_words, telling=False)
+LETTERS = ValueForm(
+    draw=lambda rng: "".join(rng.choice(ascii_uppercase) for _ in range(_LETTERS)), found=_words, telling=False
+)
 FORMS: Mapping[str, ValueForm] = {"number": NUMBER, "uuid": UUID, "word": WORD}

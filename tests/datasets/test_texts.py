@@ -53,16 +53,6 @@ def test_a_file_of_no_known_kind_is_read_as_text(tmp_path: Path, name: str) -> N
     assert own(tmp_path / name) == "\u3000夜が明けた。\n\u3000海は静かだった。\n"
 
 
-def test_a_folder_gives_its_documents_in_the_order_of_their_names(tmp_path: Path) -> None:
-    (tmp_path / "c.txt").write_text("Third.", encoding="utf-8")
-    (tmp_path / "b.md").write_text("Second.", encoding="utf-8")
-    (tmp_path / "a.HTM").write_text("<p>First.", encoding="utf-8")
-    (tmp_path / ".hidden.txt").write_text("No.", encoding="utf-8")
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
-    pytest.importorskip("lxml", reason="the extra docs-in is not installed")
-    assert own(tmp_path) == "First.\n\nSecond.\n\nThird.\n"
-
-
 def test_a_file_is_read_once_for_identity_and_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[Path] = []
 

@@ -46,14 +46,6 @@ def test_one_text_reads_the_same_from_every_kind_of_file(suffix: str) -> None:
     assert not missing
 
 
-@shared
-def test_a_declared_character_set_is_honoured() -> None:
-    text = read_document(DOCUMENTS / "ginga_ch1-3_shiftjis.html")
-    novella = (SHARED / "haystack_ja.txt").read_text(encoding="utf-8")
-    assert text.startswith("一\u3000午後の授業\n\n「ではみなさんは、")
-    assert all(paragraph.strip() in novella for paragraph in text.split("\n\n"))
-
-
 def test_html_keeps_what_is_read_and_drops_what_surrounds_it() -> None:
     page = """<html><head><title>T</title><style>p{}</style></head><body><nav>Menu</nav><h1>Head</h1>
         <p>One<br>two <b>bo</b>ld &amp; &mdash;.</p>loose<div>block</div><ul><li>a<li>b</ul><pre>x\n  y</pre>
@@ -93,7 +85,6 @@ def test_text_is_decoded_by_mark_then_by_declaration_then_as_utf_8() -> None:
     [
         (b"\xe9", "is not UTF-8 text, and declares no other character set"),
         (b"<meta charset=Shift_JIS>\x81", "is not CP932 text, although it declares to be"),
-        (b"<meta charset=klingon>", "declares the character set klingon, which is unknown"),
         (b"<meta charset=utf-7>", "declares the character set utf-7, which is unknown"),
         (b"<meta charset=rot13>", "declares the character set rot13, which is unknown"),
     ],
@@ -272,21 +263,16 @@ def empty_zip() -> bytes:
             b"\xd0\xcf\x11\xe0...",
             "is encrypted or in the format of Word 97; save it as DOCX without a password",
         ),
-        ("a.odt", b"PK nothing", "is not a valid ODT file"),
         ("a.odt", empty_zip(), "is not a valid ODT file: content.xml is missing from it"),
         ("a.odt", open_document("<text:p/>"), "holds no text"),
         ("a.odt", open_document("<text:p>"), "is not a valid ODT file: content.xml in it is not XML"),
         ("a.odt", open_document("x", manifest="<m><encryption-data/></m>"), "is encrypted"),
-        ("a.rtf", b"PK nothing", "is not a valid RTF file"),
         ("a.rtf", rb"{\rtf1\ansi\ansicpg932 \'93}", "is not CP932 text, although it declares to be"),
         ("a.rtf", rb"{\rtf1 \u99999999999 }", "is not a valid RTF file"),
-        ("a.rtf", rb"{\rtf1{\fonttbl{\f0 Times;}}}", "holds no text"),
-        ("a.epub", b"", "is not a valid EPUB file"),
         ("a.epub", book({}), "is not a valid EPUB file: it has no pages"),
         ("a.epub", book({"a.xhtml": "x"}, locked="OPS/a.xhtml"), "is encrypted"),
         ("a.html", b"<script>x</script>", "holds no text"),
         ("a.txt", b"a\0b", "is binary, not text"),
-        ("a.txt", b" \n", "holds no text"),
         ("a.txt", None, "can't be read (No such file or directory)"),
     ],
 )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from omegaconf import OmegaConf
 from pydantic import TypeAdapter
 
 from contextcliff.composing import conf_dir
-from contextcliff.config import _class_at, build
-from contextcliff.errors import ConfigError
+from contextcliff.config import _class_at
 from contextcliff.records.corpus import Corpus
 from contextcliff.tasks.task import ContextBudget, Materials
 from contextcliff.text.tokenizers import WordTokenizer
@@ -26,17 +24,6 @@ def shipped(option: str, **changes: Any) -> Any:
     for key, value in changes.items():
         values[key] = {**values[key], **value} if isinstance(value, dict) else value
     return TypeAdapter(cls).validate_python(values)
-
-
-def refusal(option: str, override: str) -> str:
-    """The line with which a key of a task is refused, as typed."""
-    config = OmegaConf.create({"task": OmegaConf.load(conf_dir() / "task" / f"{option}.yaml")})
-    config.merge_with_dotlist([override])
-    values: Any = OmegaConf.to_container(config.task)
-    cls = _class_at(values.pop("_target_"), "task")
-    with pytest.raises(ConfigError) as refused:
-        build(cls, values, group="task")
-    return str(refused.value)
 
 
 def materials(corpus: Corpus | None = None, *, seed: int = 0) -> Materials:

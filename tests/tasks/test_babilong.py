@@ -18,7 +18,6 @@ from contextcliff.records.sample import Sample
 from contextcliff.tasks.needles.babilong import LONGEST_COURSE, Babilong, course
 from contextcliff.tasks.needles.planting import word_file
 from contextcliff.tasks.task import ScoringContext
-from tests.tasks import made_tasks
 from tests.tasks.made_tasks import shipped
 from tests.tasks.needles import TEXT, built, materials, prompt, said
 
@@ -142,18 +141,6 @@ def test_the_right_place_and_no_other_has_to_be_named() -> None:
     asked = replace(sample, answers=("chapel",), reference=replace(sample.reference, distractors=("studio", "pantry")))
     scores = {answer: task.score(asked, said(answer), ScoringContext()) for answer in ANSWERS}
     assert {answer: (score.value, score.failure) for answer, score in scores.items()} == ANSWERS
-
-
-REFUSED = {
-    "task.statements=5": "task.statements=5: an answer by task.facts=3 takes up to 6 of them; give 6 or more",
-    "task.things=40": "task.things=40: at most 29 can be drawn; lower it",
-    "task.takes=['{name} waits']": "task.takes[0]={name} waits: {thing} must stand in it",
-    "task.before_question='Where?'": "task.before_question=Where?: {thing} and {place} must stand in it",
-}
-
-
-def test_a_wrong_key_is_one_line() -> None:
-    assert {override: made_tasks.refusal("babilong_qa3", override) for override in REFUSED} == REFUSED
 
 
 def test_a_text_that_holds_the_names_is_refused_in_one_line() -> None:

@@ -134,18 +134,6 @@ def test_an_answer_is_worth_the_f1_of_its_last_line(answer: str, value: float, t
     assert (score.value, score.failure) == (value, tag)
 
 
-REFUSED = {
-    "task.hops=[2,2]": "task.hops: 2 stands twice; use task.trials for more samples",
-    "task.hops=deep": "task.hops=deep: must be a list; write task.hops=[A,B]",
-    "task.answer_format=List": "task.answer_format=List: Final Answer: must stand in it",
-    "task.bfs_question='Where to?'": "task.bfs_question=Where to?: {node} and {hops} must stand in it",
-}
-
-
-def test_a_wrong_key_is_one_line() -> None:
-    assert {override: made_tasks.refusal("graphwalks", override) for override in REFUSED} == REFUSED
-
-
 @pytest.mark.parametrize(
     ("changes", "line"),
     [

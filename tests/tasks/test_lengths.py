@@ -1,4 +1,4 @@
-"""The lengths of a task: those that a window and the texts hold, and those that are given."""
+"""The lengths of a task: those that a window and the texts hold, those that are given, and the size that meets one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.sample import Passage
+from contextcliff.tasks.grid import fit
 from contextcliff.tasks.task import ContextBudget, Materials
 from tests.tasks.made_tasks import materials, shipped
 from tests.tasks.needles import build, niah
@@ -27,7 +30,6 @@ def room(window: int, **changes: Any) -> ContextBudget:
     ("option", "window", "lengths"),
     [
         ("niah", 8_192, (512, 1_024, 2_048, 4_096, 7_992)),
-        ("niah", 32_768, (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_568)),
         ("niah", 4_300, (512, 1_024, 2_048, 4_100)),
         ("niah", 600, (400,)),
         ("mrcr", 8_192, (1_024, 2_048, 4_096, 7_936)),
@@ -109,8 +111,6 @@ def test_a_text_that_no_prose_can_stand_in_for_ends_the_lengths() -> None:
     [
         (200_000, LENGTHS),
         (131_072, (*LENGTHS[:-1], 130_872)),
-        (128_000, (*LENGTHS[:-1], 127_800)),
-        (100_000, LENGTHS[:-1]),
         (40_960, LENGTHS[:4]),
         (8_192, (4_096, 7_992)),
         (4_300, (4_096,)),
@@ -137,3 +137,27 @@ def test_what_was_shortened_and_what_was_left_out_is_noted_and_where_none_fits_w
         "task.lengths: none of 4,096, 8,192, 16,384, 32,768, 65,536, 131,072 fits into model.context_window=2,048; the "
         "longest that fits is 1,848"
     )
+
+
+@given(
+    st.lists(st.integers(0, 40), min_size=1, max_size=400),
+    st.integers(1, 3_000),
+    st.integers(0, 9_000),
+    st.integers(0, 9),
+)
+def test_the_largest_size_within_the_budget_is_found(steps: list[int], frame: int, budget: int, near: int) -> None:
+    tokens = [frame + sum(steps[:size]) for size in range(len(steps) + 1)]
+    asked: list[int] = []
+
+    def tokens_of(size: int) -> int:
+        asked.append(size)
+        return tokens[size]
+
+    if frame > budget:
+        with pytest.raises(ConfigError, match=rf"task.lengths: {budget:,} is too short: .* takes {frame:,} tokens.*x"):
+            fit(tokens_of, budget, least=0, most=len(steps), lower="x")
+        return
+    size = fit(tokens_of, budget, least=0, most=len(steps), near=near)
+    assert tokens[size] <= budget
+    assert size == len(steps) or tokens[size + 1] > budget or tokens[size] >= budget - near
+    assert len(asked) <= 30

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.errors import ConfigError
-from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, render
+from contextcliff.records.sample import Prompt, Reference, Sample, render
 from contextcliff.tasks.conversation import VARIANTS, Piece, all_pieces, piece_at
 from contextcliff.tasks.mrcr import Mrcr, copied_ratio
 from contextcliff.tasks.task import ContextBudget, ScoringContext, TaskPlan
@@ -65,19 +65,6 @@ def test_a_conversation_has_its_length_and_its_needles(needles: int, length: int
     assert len(set(replies)) == len(replies)  # each stands there once, and no answer elsewhere
     whole = "\n".join(text for turn in prompt.turns for text in (turn.user, turn.assistant))
     assert whole.count(sample.answers[0]) == 1
-    turns, user = sample.recipe.turns, sample.recipe.user
-
-    def tokens(count: int) -> int:
-        return WordTokenizer().count_prompt(render(Recipe(turns=turns[:count], user=user), {}))
-
-    # Where the needles stand is recorded in tokens.
-    starts = [tokens(place) - tokens(0) for place, turn in enumerate(prompt.turns) if turn.user == request]
-    near = pytest.approx(starts[number - 1], abs=max(24, length // 100))
-    assert sample.metadata["asked_place_tokens"] == near
-    distance = (starts[-1] - starts[0]) / (needles - 1)
-    assert sample.metadata["evidence_distance_tokens"] == pytest.approx(distance, abs=max(24, length // 100))
-    others = [abs(start - starts[number - 1]) for place, start in enumerate(starts) if place != number - 1]
-    assert sample.metadata["nearest_needle_tokens"] == pytest.approx(min(others), abs=max(24, length // 100))
 
 
 @pytest.mark.parametrize("needles", [2, *(pytest.param(more, marks=pytest.mark.slow) for more in (4, 8))])
@@ -89,21 +76,6 @@ def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> Non
         block = blocks.block(2_048, index).samples
         asked = Counter((sample.depth, sample.metadata["asked"]) for sample in block)
         assert asked == {(depth, number): 1 for depth in (0.1, 0.5, 0.9) for number in range(1, needles + 1)}
-
-
-def test_controls_have_the_pieces_turn_alone_and_none_of_the_needles() -> None:
-    found = plan(mrcr(lengths=[2_048, 4_096], needles=4, trials=1, controls=True))
-    by_id = {control.sample_id: control for control in found.controls}
-    for sample in found.samples:
-        ceiling, floor = (by_id[name] for name in sample.controls)
-        assert (ceiling.control, floor.control) == ("ceiling", "floor")
-        (turn,) = sent(ceiling).turns
-        assert (turn.user, turn.assistant) == (asked_for(sample), sample.answers[0])
-        assert "the first" in ceiling.question
-        assert ceiling.reference.reply == floor.reference.reply == sample.reference.reply
-        assert floor.question == sample.question
-        assert asked_for(sample) not in [turn.user for turn in sent(floor).turns]
-        assert 0 <= 2_048 - floor.built_tokens <= 20
 
 
 def test_what_stands_far_from_its_depth_is_told() -> None:
@@ -183,17 +155,6 @@ def test_an_answer_without_end_is_scored_in_no_time() -> None:
 
 
 indices = st.integers(0, all_pieces() - 1)
-
-
-@given(indices)
-def test_a_piece_is_long_enough_that_it_has_to_be_copied_and_names_its_topic(index: int) -> None:
-    piece = piece_at(index)
-    text = piece.text()
-    assert 50 <= len(WordTokenizer().starts(text)) <= 160
-    assert piece.topic in text.casefold()
-    assert piece.named == f"{piece.kind} about {piece.topic}"
-    assert "{" not in text
-    assert " a a" not in text.replace(" a and", "")  # an apple, and no a apple
 
 
 def test_there_are_twelve_kinds_of_sixty_topics() -> None:

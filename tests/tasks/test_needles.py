@@ -190,24 +190,3 @@ def test_following_a_chain_from_the_question_leads_to_the_answer(hops: int, chai
     assert (told, steps) == (sample.answers[0], hops)
     assert len(sample.reference.distractors) == chains - 1
     assert 90 <= int(sample.metadata["evidence_distance_tokens"]) <= 210  # a tenth of the text, at sentence starts
-
-
-def test_a_block_of_tracing_has_each_distance_equally_often() -> None:
-    blocks = shipped("tracing", lengths=[2_000], distances=[0.02, 0.3], depths=[0.0, 0.2, 0.4]).blocks(materials())
-    for index in range(3):
-        samples = blocks.block(2_000, index).samples
-        far = Counter(int(sample.metadata["evidence_distance_tokens"]) > 300 for sample in samples)
-        assert far == {False: 3, True: 3}
-
-
-@pytest.mark.parametrize("mode", ["count", "most_frequent"])
-def test_what_is_counted_is_what_stands_in_the_text(mode: str) -> None:
-    for sample in built(shipped("aggregation", lengths=[900], trials=20, mode=mode)).samples:
-        announced = [part.split(".")[0] for part in prompt(sample).user.split("The watchword of this hour is ")[1:]]
-        counts = Counter(announced)
-        if mode == "count":
-            asked = next(word for word in counts if word in sample.question)
-            assert sample.answers == (str(counts[asked]),)
-        else:
-            ranked = sorted(counts.values())
-            assert counts[sample.answers[0]] == ranked[-1] >= ranked[-2] + 2

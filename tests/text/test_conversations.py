@@ -31,17 +31,6 @@ prompts = st.builds(
 )
 
 
-def test_messages_alternate_and_the_last_is_the_users() -> None:
-    assert messages(BIRDS) == [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": "Name a bird."},
-        {"role": "assistant", "content": "Wren."},
-        {"role": "user", "content": "Another one."},
-        {"role": "assistant", "content": "Owl."},
-        {"role": "user", "content": "Which was first?"},
-    ]
-
-
 def test_a_conversation_for_a_base_model_names_the_speakers_and_a_single_message_is_itself() -> None:
     assert plain_text(BIRDS) == PLAIN
     assert plain_text(Prompt(user="Name a bird.")) == "Name a bird."

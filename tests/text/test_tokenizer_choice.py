@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import tiktoken
 
@@ -73,11 +71,6 @@ def test_huggingface_without_a_repository_asks_for_one() -> None:
         HuggingFaceTokenizer().choose(sources())
 
 
-def test_a_folder_without_a_tokenizer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=f"tokenizer.name={tmp_path}: can't be loaded"):
-        HuggingFaceTokenizer(name=str(tmp_path)).choose(sources())
-
-
 def test_the_hub_tokenizer_counts_its_chat_template_where_there_is_one(folder: str) -> None:
     prompt = Prompt(user="Where?", system="Be brief.")
     tokenizer = HuggingFaceTokenizer(name=folder)
@@ -87,14 +80,6 @@ def test_the_hub_tokenizer_counts_its_chat_template_where_there_is_one(folder: s
     assert thinking == plain + 1
     base = TokenizerSources(own=None, hub=folder, template_arguments={}, plain=True)
     assert AutoTokenizer().choose(base).count_prompt(prompt) == len("Be brief.\n\nWhere?")
-
-
-def test_offsets_are_characters(folder: str) -> None:
-    text = "Tea at 5, née 茶."
-    starts = list(HuggingFaceTokenizer(name=folder).choose(sources()).starts(text))
-    assert starts[0] == 0
-    assert starts == sorted(starts)
-    assert set(starts) == set(range(len(text)))
 
 
 @pytest.mark.usefixtures("byte_encoding")

@@ -60,9 +60,8 @@ class Course:
 def course(facts: Facts, person: str, thing: str, places: Sequence[str], rng: random.Random) -> Course:
     """What the asked-for person does, so that the question takes so many supporting facts.
 
-    1: where the person is: two or three moves, and the last one tells. 2: where the thing is: with the person,
-    who took it and moved on, or where the person put it down and left it. 3: where the thing was before a place
-    that it was carried to.
+    1: the person's last move. 2: who took the thing and moved on, or where it was put down and left. 3: where the thing
+    was before a place that it was carried to.
     """
 
     def moves(count: int) -> list[Event]:

@@ -14,13 +14,11 @@ from operator import itemgetter
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Recipe, Words, render
-from contextcliff.tasks.fit import too_short
-from contextcliff.tasks.grid import filled
+from contextcliff.tasks.grid import filled, too_short
 from contextcliff.text.sentences import ENDS, nearest_start, sentence_starts
 from contextcliff.text.tokens import Seams, TokenisedText, Tokenizer, is_wide, seams_of, token_counts, tokenise
 
-_PROBED_CHARACTERS = 100_000
-_MARGIN = 1.1
+_PROBED_CHARACTERS, _MARGIN = 100_000, 1.1
 SEAM_TOKENS = 3
 """Where text meets frame, tokens may split anew: so much is kept free that a prompt never exceeds its budget."""
 _ROUGHLY_TOKENS = 8
@@ -97,10 +95,9 @@ class Haystack:
     ) -> Hidden:
         """Put each fact between two sentences nearest to its depth, in the text from `start` that fills the length.
 
-        The budget covers chat template, `before`, text, facts and `after`. Facts that fall between the same two
-        sentences stand there in the order given. The text is cut so that the longest of `cut_for` fits in the place of
-        `after`: prompts that differ in their question alone then share their text. Raises `ConfigError` where the
-        frame and the facts leave no room for text, and where the text is too short.
+        The budget covers chat template, `before`, text, facts and `after`, or the longest of `cut_for` in its place:
+        prompts that differ in their question alone then share their text. Raises `ConfigError` where there is no room
+        for text, and where the text is too short.
         """
         pieces = [each.text if is_wide(each.text[-1]) else f"{each.text} " for each in facts]
         added, behind = self.seams.count(between=pieces, behind=(after, *cut_for))
@@ -126,7 +123,7 @@ class Haystack:
         end = max([self.text.end_for(start, budget), *places])
         built = context_tokens - SEAM_TOKENS - budget + self.text.tokens_between(start, end)
         if start and not self.is_exact:
-            end, built = self._recounted(end, budget, context_tokens, inserted, start, before=before, after=longest)
+            end, built = self._recounted(end, budget, context_tokens, inserted, start, before, longest)
         held = self.text.tokens_between(start, end)
         token_places = [self.text.tokens_between(start, place) for place in places]
         off = (abs(at / held - each.depth) for each, at in zip(facts, token_places, strict=True) if held)
@@ -143,15 +140,7 @@ class Haystack:
         return self.text.tokens_between(0, min(len(self.text.text), len(self.document.text)))
 
     def _recounted(
-        self,
-        end: int,
-        budget: int,
-        context_tokens: int,
-        inserted: dict[int, str],
-        start: int,
-        *,
-        before: str,
-        after: str,
+        self, end: int, budget: int, context_tokens: int, inserted: dict[int, str], start: int, before: str, after: str
     ) -> tuple[int, int]:
         """Where the text from `start` on ends by a count of the whole prompt, and that count.
 
@@ -222,8 +211,7 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
 
 def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystack:
     """Tokenise as much of a document as `tokens` tokens take, once, and find its sentences."""
-    longest = document.longest_word
-    text = document.text[: _characters_for(tokens, document.text, tokenizer)]
+    text, longest = document.text[: _characters_for(tokens, document.text, tokenizer)], document.longest_word
     tokenised = tokenise(text, tokenizer, longest_word=longest)
     if tokenised.tokens < tokens and len(text) < len(document.text):
         tokenised = tokenise(document.text, tokenizer, longest_word=longest)

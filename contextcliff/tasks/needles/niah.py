@@ -26,10 +26,8 @@ from contextcliff.text.value_forms import FORMS
 class Needle:
     """What is hidden and what is asked.
 
-    A dynamic text names `{city}` and `{number}`, its question `{city}`; `key` is what stands for the city, and `value`
-    what stands for the number. A static one is hidden as it is; it is found where `answer` stands in what the model
-    says (`match=answer`), or every one of `keywords` does (`match=keywords`). They stand in its text, or with
-    `inferred` have to be worked out of it.
+    A dynamic text names `{city}` and `{number}`, its question `{city}`. A static one is hidden as it is; it is found
+    where `answer` (`match=answer`) or every one of `keywords` (`match=keywords`) stands in what the model says.
     """
 
     kind: Literal["dynamic", "static"] = "dynamic"

@@ -32,9 +32,8 @@ _NAMES = {"word": WORD, "letters": LETTERS}
 class Tracing(Depths, PlantingTask):
     """A grid of lengths and depths; the chain's first sentence stands at the depth, the rest after it.
 
-    `distances` are shares of the text between neighbouring links; the trials of a cell go through them in turn. A
-    chain that would run over the end starts as much earlier. Without any the links stand anywhere, in their `order`,
-    and there is no depth.
+    `distances` are shares of the text between neighbouring links, taken in turn by the trials of a cell; a chain that
+    would run over the end starts earlier. Without any the links stand anywhere.
     """
 
     name = "tracing"

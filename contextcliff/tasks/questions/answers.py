@@ -47,7 +47,9 @@ def parse_answer(reply: str, *, format: Format, whole: bool = False) -> str | No
     """
     text = reply.strip("\ufeff \t\r\n")
     if format == "plain":
-        return (_whole_text if whole else _line)(text[:MAX_REPLY_CHARACTERS])
+        lines = text[:MAX_REPLY_CHARACTERS].splitlines()
+        said = (line.strip() for line in lines if not _EMPTY_LINE.fullmatch(line))
+        return _bare("\n".join(said)) if whole else _line(lines)
     if len(text) > MAX_REPLY_CHARACTERS:
         return None
     if _TYPOGRAPHIC_OBJECT.search(text) and not _OBJECT.search(text):
@@ -68,14 +70,8 @@ def _each_key_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return by_key
 
 
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
-
-
-# Numbers stay as they were written: 1.50 is not 1.5, and a thousand digits are no work.
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_each_key_once, parse_int=str, parse_float=str, parse_constant=_no_constant
-)
+# Numbers stay as they were written: 1.50 is not 1.5, and a thousand digits are no work. `int` refuses NaN.
+_DECODER = json.JSONDecoder(object_pairs_hook=_each_key_once, parse_int=str, parse_float=str, parse_constant=int)
 # What begins like an object was meant as one: the search ends at the first that fails, so that it is linear.
 _OBJECT = re.compile(r'\{\s*["}]')
 _STRAIGHT_QUOTES = str.maketrans("“”„‟＂", '"""""')
@@ -119,20 +115,15 @@ _LAYERS = 8
 """So many layers of dress are taken off a line."""
 
 
-def _line(text: str) -> str:
+def _line(lines: Sequence[str]) -> str:
     """The first line that says something; one that only announces ("The answer is:") gives way to what follows."""
     announced = ""
-    for line in text.splitlines():
+    for line in lines:
         bare = "" if _EMPTY_LINE.fullmatch(line) else _bare(line)
         if bare and not bare.endswith((":", "：")):
             return bare
         announced = announced or bare
     return announced
-
-
-def _whole_text(text: str) -> str:
-    kept = "\n".join(line.strip() for line in text.splitlines() if not _EMPTY_LINE.fullmatch(line))
-    return _bare(kept)
 
 
 def _bare(text: str) -> str:
@@ -357,15 +348,11 @@ def _stands(clause: str, wanted: str, asked: str) -> bool:
         start, end = found.span()
         first, behind_from = (start, end) if unspaced else (start + 1, end - 1)
         ahead, behind = clause[max(0, first - _AROUND) : first], clause[behind_from : behind_from + _AROUND]
-        is_whole = may_be_inside or _has_edges(clause, start, end)
+        edges = (clause[start - 1 : start + 1] if start else "", clause[end - 1 : end + 1])
+        is_whole = may_be_inside or not any(script.fullmatch(edge) for edge in edges for script in _SCRIPTS)
         if is_whole and (negated or not (_TAKEN_BACK_AHEAD.search(ahead) or _TAKEN_BACK_BEHIND.match(behind))):
             return True
     return False
-
-
-def _has_edges(said: str, start: int, end: int) -> bool:
-    edges = (said[start - 1 : start + 1] if start else "", said[end - 1 : end + 1])
-    return not any(script.fullmatch(edge) for edge in edges for script in _SCRIPTS)
 
 
 def _told(said: str) -> list[str]:

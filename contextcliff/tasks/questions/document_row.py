@@ -11,11 +11,11 @@ from itertools import accumulate, chain, count, islice
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 from contextcliff.records.sample import Passage, Recipe, Words, render
-from contextcliff.tasks.fit import too_short
+from contextcliff.tasks.grid import too_short
 from contextcliff.tasks.values import plain, stands_in
 from contextcliff.text.tokens import TokenisedText, Tokenizer, tokenise
 
-_BREAK = re.compile(r"\n\s*\n")
+_PARAGRAPH = re.compile(r"\S(?:(?!\n\s*\n).)*(?<!\s)", re.DOTALL)
 _IN_NO_TEXT = frozenset({"yes", "no"})
 """Answers that no text gives by holding them."""
 
@@ -71,28 +71,24 @@ def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
     paragraphs: dict[str, list[tuple[Span, int]]] = {}
     titled: dict[str, list[str]] = {}
     for document in corpus.documents:
-        titled.setdefault(document.title, []).append(document.document_id)
-        spans = paragraph_spans(document.text)
-        texts = [document.text[span.start : span.end] for span in spans]
-        if spans and all(text in by_paragraph for text in texts):
-            known = [by_paragraph[text] for text in texts]
+        name, text = document.document_id, document.text
+        titled.setdefault(document.title, []).append(name)
+        spans = paragraph_spans(text)
+        if spans and all(text[span.start : span.end] in by_paragraph for span in spans):
+            known = [by_paragraph[text[span.start : span.end]] for span in spans]
         else:
             known = []
             for group in _joined(spans, characters):
                 start, end = group[0].start, group[-1].end
-                piece = by_text.setdefault(document.text[start:end], len(pieces))
+                piece = by_text.setdefault(text[start:end], len(pieces))
                 if piece == len(pieces):
-                    pieces.append(Passage(document_id=document.document_id, start=start, end=end))
+                    pieces.append(Passage(document_id=name, start=start, end=end))
                 known += [piece] * len(group)
-        for text, piece in zip(texts, known, strict=True):
-            by_paragraph.setdefault(text, piece)
-        paragraphs[document.document_id] = list(zip(spans, known, strict=True))
-    return DocumentPool(
-        pieces=tuple(pieces),
-        texts={document.document_id: document for document in corpus.documents},
-        paragraphs=paragraphs,
-        titled=titled,
-    )
+        for span, piece in zip(spans, known, strict=True):
+            by_paragraph.setdefault(text[span.start : span.end], piece)
+        paragraphs[name] = list(zip(spans, known, strict=True))
+    texts = {document.document_id: document for document in corpus.documents}
+    return DocumentPool(pieces=tuple(pieces), texts=texts, paragraphs=paragraphs, titled=titled)
 
 
 def holds_answer(text: str, answers: Sequence[str]) -> bool:
@@ -102,15 +98,7 @@ def holds_answer(text: str, answers: Sequence[str]) -> bool:
 
 def paragraph_spans(text: str) -> tuple[Span, ...]:
     """The paragraphs of a text, which blank lines separate, without the blanks around them."""
-    spans: list[Span] = []
-    start = 0
-    for end, following in [*((gap.start(), gap.end()) for gap in _BREAK.finditer(text)), (len(text), len(text))]:
-        bare = text[start:end]
-        if bare.strip():
-            first = start + len(bare) - len(bare.lstrip())
-            spans.append(Span(start=first, end=first + len(bare.strip())))
-        start = following
-    return tuple(spans)
+    return tuple(Span(start=found.start(), end=found.end()) for found in _PARAGRAPH.finditer(text))
 
 
 def _joined(spans: Sequence[Span], characters: int) -> Iterator[list[Span]]:

@@ -301,9 +301,8 @@ def draw(
 ) -> tuple[Bins, list[str]]:
     """Put documents into bins by their length in tokens, and draw up to `per_bin` questions of each; with notes on it.
 
-    `quantile` bins hold about as many documents each, equal lengths never in two; `fixed` ones are equally wide.
-    A bin with fewer than `min_samples` questions is merged with the smaller of its neighbours, and that is noted.
-    Questions are drawn round the documents of a bin, so that as many documents as can be have a part.
+    A bin with fewer than `min_samples` questions is merged with the smaller of its neighbours. Questions are drawn
+    round the documents of a bin, so that as many as can be have a part.
     """
     by_document: defaultdict[str, list[Question]] = defaultdict(list)
     for question in questions:

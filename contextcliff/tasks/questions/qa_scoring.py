@@ -143,9 +143,8 @@ def scored(
 ) -> Score:
     """The score of the answer to a sample, the best of all references; its measures are details, 0-1 and up is better.
 
-    `answer` is what was parsed from the reply. `em` and `f1` of a choice are whether it is right. `contains_reference`
-    is 1 where a reference stands in the answer, alone or among further words; a summary has none. The prediction is the
-    answer, the text of the choice taken, or the reply itself where nothing could be parsed.
+    `answer` is what was parsed from the reply. The prediction is the answer, the text of the choice taken, or the reply
+    itself where nothing could be parsed.
     """
     references, kind, choices = sample.answers, sample.reference.kind, sample.reference.choices
     wrong = partial(failure_of, sample, generation, format=format, context_words=context_words)
