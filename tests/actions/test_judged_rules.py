@@ -12,7 +12,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.analyse import rule_of_invocation
 from contextcliff.composing import conf_dir
 from contextcliff.execution.store import StoredRun
-from contextcliff.records.report import DrawnBins, RunFacts
+from contextcliff.records.report import RunFacts
 from tests import compositions
 from tests.commands import SIMULATED, comparison, folders, refused, run
 
@@ -26,7 +26,7 @@ def invocation_of(*overrides: str) -> Invocation:
     return compositions.built("engine=simulated", *overrides)
 
 
-def rule(*overrides: str, drawn: DrawnBins | None = None) -> dict[str, str]:
+def rule(*overrides: str, drawn: tuple[int, str] | None = None) -> dict[str, str]:
     facts = RunFacts(model="m", engine="e", context_window=8192, tokenizer="words", dataset="text", drawn=drawn)
     run = StoredRun(run_id="run", fingerprint="f", label="", facts=facts)
     return dict(rule_of_invocation(invocation_of(*overrides), run))
@@ -89,7 +89,7 @@ def test_a_key_of_the_analysis_is_in_the_rule_by_itself() -> None:
 
 
 def test_drawn_bins_are_those_of_the_run_whatever_the_analysis_asks() -> None:
-    drawn = DrawnBins(bins=5, binning="fixed")
+    drawn = (5, "fixed")
     assert rule("task=qa", "analysis.bins=10", drawn=drawn)["analysis.bins"] == "5"
 
 
