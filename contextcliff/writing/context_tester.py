@@ -45,8 +45,7 @@ _PARAMETERS = {
 }
 """Its settings, and this project's keys for them."""
 _EMBEDDED = tuple(measure.name for measure in MEASURES if measure.embeds)
-_LONGEST_NAME, _LONGEST_SHOWN, _LONGEST_READ = 80, 40, 400
-"""Characters: of a name, of a value in a message, and of a value before its blanks are removed."""
+_LONGEST_NAME, _LONGEST_SHOWN = 80, 40
 _MAX_TOKENS = 1 << 31
 
 Row = Mapping[str, object]
@@ -246,11 +245,10 @@ def _one_line(value: object, *, longest: int = _LONGEST_NAME) -> str:
 def _shown(value: object) -> str:
     if value is None or value == "":
         return "missing"
-    return repr(_one_line(str(value)[:_LONGEST_READ], longest=_LONGEST_SHOWN))
+    return repr(_one_line(str(value)[:400], longest=_LONGEST_SHOWN))
 
 
 def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
-    """The findings of a run. Equal rounds of a length (temperature 0) count as one."""
     absent = _stored_as_zero(run)
     original = {ORIGINAL + name: value for name, value in run.original.items() if name not in absent}
     tiers = tuple(
@@ -293,7 +291,7 @@ def _of_embeddings(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _stored_as_zero(run: ImportedRun) -> Set[str]:
-    """The measures of embeddings that are 0 in every row: the tool writes 0 for what it did not measure."""
+    """Measures of embeddings that are 0 in every row: the tool writes 0 for what it did not measure."""
     stored = {name: [one.values[name] for one in run.rounds if name in one.values] for name in _EMBEDDED}
     return {name for name, values in stored.items() if values and not any(values)}
 
