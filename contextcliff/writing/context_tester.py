@@ -17,7 +17,7 @@ from pathlib import Path
 
 from contextcliff.analysis.lengths import Item
 from contextcliff.datasets.local_files import checked_file, refuse_large
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.note import Note
 from contextcliff.writing.levels import DrawnTier, measured_names, writing_tier
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, MEASURES, ORIGINAL
@@ -236,16 +236,13 @@ def _context_tokens(row: Row, *, place: str) -> int:
     return int(tokens)
 
 
-def _one_line(value: object, *, longest: int = _LONGEST_NAME) -> str:
+def _one_line(value: object) -> str:
     """A value of a file on one line; empty for a list or object."""
-    flat = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
-    return flat if len(flat) <= longest else f"{flat[: longest - 3]}..."
+    return one_line(str(value), longest=_LONGEST_NAME) if isinstance(value, str | int | float) else ""
 
 
 def _shown(value: object) -> str:
-    if value is None or value == "":
-        return "missing"
-    return repr(_one_line(str(value)[:400], longest=_LONGEST_SHOWN))
+    return "missing" if value is None or value == "" else repr(one_line(str(value), longest=_LONGEST_SHOWN))
 
 
 def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
