@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from math import isfinite
 from pathlib import Path
 from threading import RLock
-from typing import Self, TypeVar
+from typing import Self
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
@@ -45,7 +45,6 @@ from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of
 
 STORE_NAME = "state.db"
-_T = TypeVar("_T")
 _Change = Callable[[sqlite3.Connection], None]
 
 
