@@ -16,7 +16,7 @@ from contextcliff.records.analysis import cap_in_short
 from contextcliff.records.sample import same_length
 from contextcliff.records.sweep import CurvePoint, SweepRow
 from contextcliff.statistics.descriptive import leading_above
-from contextcliff.statistics.intervals import Estimate, mean_of_parts
+from contextcliff.statistics.intervals import mean_of_parts
 
 RULER_THRESHOLD = 0.856
 """What Llama2-7B scores at 4K on RULER's 13 tasks (section 4 of the paper)."""
@@ -125,8 +125,8 @@ def _columns(by_task: Mapping[str, SweepRow]) -> dict[int, dict[str, CurvePoint]
 
 
 def _point(tokens: int, column: Mapping[str, CurvePoint]) -> MeanPoint:
-    found = mean_of_parts([Estimate(point.mean, point.low, point.high) for point in column.values()])
-    return MeanPoint(asked_tokens=tokens, mean=found.mean, low=found.low, high=found.high)
+    mean, low, high = mean_of_parts([(point.mean, point.low, point.high) for point in column.values()])
+    return MeanPoint(asked_tokens=tokens, mean=mean, low=low, high=high)
 
 
 def _last(points: Sequence[MeanPoint], above: int) -> int | None:

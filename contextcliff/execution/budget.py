@@ -38,16 +38,15 @@ class Budget:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a limit of what is paid, which time is not."""
+        """Whether there is a limit of what is paid."""
         return isinstance(self.usd, float) or self.tokens is not None
 
     @property
     def most_usd(self) -> float | None:
-        """Dollars that are spent at most on a model with a price; None if there is no limit."""
         return DEFAULT_USD if self.usd == "auto" else self.usd if isinstance(self.usd, float) else None
 
     def for_lengths(self, *, given: bool) -> Budget:
-        """The same without a limit by default where the lengths were `given`."""
+        """The same without the default limit where the lengths were `given`."""
         return replace(self, usd=None) if self.usd == "none" or (self.usd == "auto" and given) else self
 
 
@@ -59,7 +58,7 @@ class Cost:
     usd: float | None
 
     def __add__(self, other: Cost) -> Cost:
-        """Both together; dollars that are not known of one are left out."""
+        # Dollars that are not known of one are left out.
         known = [usd for usd in (self.usd, other.usd) if usd is not None]
         return Cost(tokens=self.tokens + other.tokens, usd=sum(known) if known else None)
 
@@ -133,7 +132,6 @@ class Meter:
         return Budget(usd=usd, tokens=tokens, minutes=minutes)
 
     def worst(self, planned: Iterable[PlannedSample]) -> Cost:
-        """Most that samples can cost."""
         each = [(item.sample.built_tokens, answer_tokens([item.sample], self._sampling)) for item in planned]
         usd = [self._price.of(prompt_tokens=prompt, completion_tokens=answer) or 0.0 for prompt, answer in each]
         return Cost(tokens=sum(map(sum, each)), usd=fsum(usd) if self._price.is_known else None)
@@ -153,27 +151,22 @@ class Meter:
             )
 
     def reserve(self, item: PlannedSample) -> bool:
-        """Set aside what a sample takes at its worst; False where that is too much.
-
-        The limit has run out for good where nothing under way can give some of it back, or where the time is over.
-        """
+        """Set aside what a sample takes at its worst; False where that is too much, or the time is over."""
         worst = self.worst([item])
         tokens, usd = self._spent_tokens + worst.tokens, self._spent_usd + (worst.usd or 0.0)
+        limits = ((tokens, self._budget.tokens), (usd, self.limit_usd))
         is_late = self._is_late(after_s=0.0)
-        is_too_much = (self._budget.tokens is not None and tokens > self._budget.tokens) or (
-            self.limit_usd is not None and usd > self.limit_usd
-        )
-        if is_late or is_too_much:
-            self.ran_out = is_late or self._under_way == 0
+        if is_late or any(limit is not None and taken > limit for taken, limit in limits):
+            self.ran_out = is_late or self._under_way == 0  # else what is under way can give some of it back
             return False
         self._under_way += 1
         self._spent_tokens, self._spent_usd = tokens, usd
         return True
 
     def may_repeat(self, *, after_s: float) -> bool:
-        """Whether a request that failed may go out again after so many seconds; `ran_out` where that is too late."""
+        """Whether a request that failed may go out again after so many seconds."""
         is_late = self._is_late(after_s=after_s)
-        self.ran_out = self.ran_out or is_late
+        self.ran_out |= is_late
         return not is_late
 
     def _is_late(self, *, after_s: float) -> bool:

@@ -93,12 +93,11 @@ def _damaged(file: Path, cause: str) -> RunError:
 
 
 def sha256_of(*values: object) -> str:
-    """The digest of a row: of the JSON array of its values, bytes in hex."""
     return hashlib.sha256(json.dumps(values, default=bytes.hex).encode()).hexdigest()
 
 
 def rows(connection: sqlite3.Connection, table: str, where: str = "true", *values: object) -> Iterator[Row]:
-    """Rows of a table by column. Raises `sqlite3.DatabaseError` for one that is not as it was written."""
+    """Rows of a table. Raises `sqlite3.DatabaseError` for one that is not as it was written."""
     query = f"SELECT {', '.join(COLUMNS[table])}, row_sha256 FROM main.{table} WHERE {where}"  # noqa: S608
     for *row, row_sha256 in connection.execute(query, values):
         if sha256_of(*row) != row_sha256:
@@ -124,7 +123,7 @@ def with_samples(run: Row, samples: Iterable[Row]) -> Row:
 
 
 def samples_of(connection: sqlite3.Connection, run: Row) -> list[Row]:
-    """A run's samples in order. Raises `sqlite3.DatabaseError` where these are not all of them."""
+    """A run's samples in order. Raises `sqlite3.DatabaseError` unless these are all of them."""
     found = list(rows(connection, "run_samples", _IN_ORDER, run["run_id"]))
     if with_samples({**run, **NO_SAMPLES}, found) != run:
         raise sqlite3.DatabaseError(f"the {run['samples']:,} samples of a run are not as they were written")
@@ -211,7 +210,7 @@ def migrate(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _earlier_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
-    """The rows of a table as they are written today; what can't be read of one stays as it is."""
+    """Rows as they are written today; what can't be read of one stays as it is."""
     prompts = dict(connection.execute("SELECT key, prompt_sha256 FROM run_samples")) if table == "generations" else {}
     found = connection.execute(f"SELECT * FROM earlier_{table}")  # noqa: S608 - our own names
     names = [name for name, *_ in found.description]

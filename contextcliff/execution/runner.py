@@ -92,14 +92,13 @@ class Runner:
                 await asyncio.wait(self._under_way, timeout=_LAST_LOOK_S)
             for task in self._under_way:
                 task.cancel()
-            # Those that ended beside a failed one are heard too, or asyncio complains of them at exit.
-            await asyncio.gather(*self._under_way, return_exceptions=True)
+                await asyncio.gather(*self._under_way, return_exceptions=True)
             for task in tuple(self._under_way):
                 if not task.cancelled() and task.exception() is None:
                     self._take(task)
 
     def _has_room(self, item: PlannedSample) -> bool:
-        """Whether the tokens of a sample fit beside those under way; alone it always goes."""
+        # Alone it always goes.
         most, under_way = self.engine.tokens_in_flight, self._under_way.values()
         return most is None or not under_way or sum(map(self._tokens, (*under_way, item))) <= most
 
@@ -107,7 +106,6 @@ class Runner:
         return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
 
     def _take(self, task: asyncio.Task[Outcome]) -> Outcome:
-        """The outcome of a task that has ended, which the meter and the source have heard of."""
         outcome, item = task.result(), self._under_way.pop(task)
         self.meter.settle(item, outcome.generation, refused=outcome.unscored == OVERFLOW)
         if outcome.unscored is not None and outcome.generation is None:
@@ -131,7 +129,6 @@ class Runner:
         return outcome_of(item, generation, None, own=self._own_tokenizer)
 
     def _gives_up(self, state: RetryCallState) -> bool:
-        """Whether a failed attempt was the last: none is left, or the next one would go out too late."""
         is_last = state.attempt_number > self.engine.max_retries
         return is_last or not self.meter.may_repeat(after_s=state.upcoming_sleep)
 
@@ -160,7 +157,6 @@ _exponential: Callable[[RetryCallState], float] = wait_random_exponential(multip
 
 
 def _wait(state: RetryCallState) -> float:
-    """Back off exponentially with jitter, or as long as the server asks."""
     fault = state.outcome.exception() if state.outcome is not None else None
     if isinstance(fault, EngineFault) and fault.retry_after_s is not None:
         return min(_LONGEST_ASKED_WAIT_S, fault.retry_after_s)
@@ -194,7 +190,6 @@ _REMEDIES: Mapping[str, str] = {
 
 
 def way_out(kind: str) -> str:
-    """What a user can do about a fault of this kind."""
     return _REMEDIES.get(kind, "look at the server's log")
 
 
@@ -209,8 +204,8 @@ REFUSALS = ("bad_request", CONTENT_FILTER)
 class Health:
     """Adapts the number of requests in flight and opens the breaker.
 
-    Additive increase, multiplicative decrease (V. Jacobson, SIGCOMM 1988): a 429 halves the limit, once for
-    all requests that were in flight together, and each answer raises it by a share, up to what is allowed.
+    Additive increase, multiplicative decrease (V. Jacobson, SIGCOMM 1988): a 429 halves the limit once for all requests
+    that were in flight together, and each answer raises it by a share.
     """
 
     def __init__(self, *, most: int) -> None:

@@ -37,10 +37,7 @@ def _place(sample: Sample) -> tuple[int, str, tuple[tuple[int, str, int, int], .
 
 
 def shared_tokens(samples: Sequence[Sample]) -> list[int]:
-    """Tokens of each prompt that a cache of the last one can save when samples are sent in this order (an estimate).
-
-    Counted on the recipes: equal leading pieces, and the common beginning of the first that differs.
-    """
+    """Tokens of each prompt that a cache of the last one can save when samples are sent in this order (an estimate)."""
     return [0, *(_shared(earlier, later) for earlier, later in pairwise(map(_Outline, samples)))][: len(samples)]
 
 
@@ -134,7 +131,7 @@ class PrefixGate:
         self._waiting: defaultdict[str, list[PlannedSample]] = defaultdict(list)
 
     def next(self) -> PlannedSample | None:
-        """A sample that can go now; None where all that are left wait for another one, or none is left."""
+        """A sample that can go now; None if all that are left wait for another one."""
         while (item := self._ready.popleft() if self._ready else self._source.next()) is not None:
             outline = _Outline(item.sample)
             leader = self._leader_of(item, outline)
@@ -166,13 +163,13 @@ class PrefixGate:
                 self._waiting[name] = again
 
     def failed(self, item: PlannedSample) -> None:
-        """A request for a sample has failed, and may be sent again after a while: none waits for it."""
+        """A request has failed, and may be sent again after a while: none waits for it."""
         self._forget(item)
         self.changed.set()
         self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
 
     def ended(self, item: PlannedSample, outcome: Outcome) -> None:
-        """A sample has ended, whether with an answer or without: those that waited for it may go."""
+        """A sample has ended: those that waited for it may go."""
         if outcome.generation is not None:  # an engine that does not stream tells of no first token
             self._computed(item)
         self.failed(item)

@@ -51,7 +51,6 @@ class Scorer:
         self._scored: dict[str, tuple[Generation, Score]] = {}
 
     def score(self, outcome: Outcome) -> ScoredSample:
-        """The outcome's score; None as its score where the sample has no answer of the model's to score."""
         sample, generation = outcome.sample, outcome.generation
         answered = generation is not None and outcome.unscored is None
         score = self._score(sample, generation) if generation is not None and answered else None
@@ -102,7 +101,6 @@ def _read(sample: Sample, generation: Generation) -> Generation:
 
 
 def _window(outcome: Outcome) -> int | None:
-    """The context window that the server named as it refused a prompt, or to which it cut one."""
     if outcome.unscored == TRUNCATED and outcome.generation is not None:
         return outcome.generation.prompt_tokens
     return named_window(outcome.detail) if outcome.unscored == OVERFLOW else None
@@ -113,7 +111,6 @@ _LEAST_SHARE, _TEMPLATE_TOKENS = 0.95, 16
 
 
 def recall(store: Store, run_id: str, planned: Sequence[PlannedSample]) -> tuple[Outcome, ...]:
-    """The outcome of every planned sample."""
     faults = store.faults(run_id)
     last, attempts = dict(faults), Counter(sample_id for sample_id, _ in faults)
     own = has_own_tokenizer(store, run_id)
@@ -140,7 +137,7 @@ def _without_silence(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
 
 
 def has_own_tokenizer(store: Store, run_id: str) -> bool:
-    """Whether the model's own tokenizer counted the prompts of a run; False for one that has not begun."""
+    """Whether the model's own tokenizer counted the prompts of a run."""
     run = store.run(run_id)
     return run is not None and run.facts.own_tokenizer
 
@@ -148,8 +145,7 @@ def has_own_tokenizer(store: Store, run_id: str) -> bool:
 def outcome_of(item: PlannedSample, generation: Generation | None, fault: EngineFault | None, *, own: bool) -> Outcome:
     """A sample's outcome. An answer to a cut prompt, one that a filter stopped, or tool calls alone have no score.
 
-    `own`: whether the model's own tokenizer counted the prompt. Where another one did, the lengths of the run are
-    compared by the server's counts alone (`analysis/server_counts.py`).
+    `own`: the model's own tokenizer counted the prompt; else the server's counts alone tell (`analysis/server_counts`).
     """
     unscored, detail, built = None, "", item.sample.built_tokens
     if generation is None:

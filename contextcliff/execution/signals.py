@@ -1,8 +1,7 @@
 """Ctrl-C and SIGTERM: the first lets a run end in order, with its report; a second one ends it at once.
 
-Slurm, Kubernetes and `timeout` end processes by SIGTERM. The signal cancels the requests that are being sent; any other
-work is ended by a `KeyboardInterrupt`. A process that sweeps passes the signal on to its jobs in other processes, and
-no further job starts.
+The signal cancels the requests that are being sent; any other work is ended by a `KeyboardInterrupt`. A process that
+sweeps passes the signal on to its jobs in other processes, and no further job starts.
 """
 
 from __future__ import annotations
@@ -48,10 +47,9 @@ _state = _State()
 
 
 def handle_signals(*, sweeps: bool = False) -> None:
-    """Handle both signals from now on; a signal that the process was started to ignore stays ignored.
+    """Handle both signals from now on, unless the process was started to ignore them; in the main thread alone.
 
-    `sweeps`: this process may have jobs in other processes. Does nothing outside the main thread, where Python can't
-    set handlers.
+    `sweeps`: this process may have jobs in other processes.
     """
     if threading.current_thread() is not threading.main_thread():
         return
@@ -62,21 +60,19 @@ def handle_signals(*, sweeps: bool = False) -> None:
 
 
 def stop_code() -> ExitCode | None:
-    """The exit code for the signal that this process or the one that sweeps received; None before one came."""
+    """The exit code for the signal that this process or the one that sweeps received."""
     return posted_stop_code() if _state.received is None else _CODES[_state.received]
 
 
 def posted_stop_code() -> ExitCode | None:
     """The same for signals to the process that sweeps."""
-    jobs = jobs_folder()
-    if jobs is None:
-        return None
-    return next((code for number, code in _CODES.items() if (jobs / f"{_POSTED}{number}").exists()), None)
+    posted = [] if (jobs := jobs_folder()) is None else [file.name for file in jobs.glob(f"{_POSTED}*")]
+    return next((code for number, code in _CODES.items() if f"{_POSTED}{number}" in posted), None)
 
 
 @contextmanager
 def job_in_progress() -> Iterator[None]:
-    """Mark a job as in progress: a signal ends it, and one to the process that sweeps is passed on to this one."""
+    """A signal ends this job, and one to the process that sweeps is passed on to it."""
     handle_signals()
     jobs = jobs_folder()
     _state.job_in_progress = True
@@ -91,7 +87,7 @@ def job_in_progress() -> Iterator[None]:
 
 
 class Stoppable:
-    """An `async with` block that a signal ends in order: `stop` is that signal's then, and None if none came."""
+    """An `async with` block that a signal ends in order; `stop` says which."""
 
     stop: Stop | None = None
 
@@ -162,7 +158,7 @@ def _end_at_once(code: ExitCode) -> None:
 
 
 def jobs_folder() -> Path | None:
-    """The folder of `JOBS_FOLDER`; None without the variable, and on a machine that does not have the folder."""
+    """The folder of `JOBS_FOLDER`; None outside a sweep, and on another machine than the sweep's."""
     named = os.environ.get(JOBS_FOLDER)
     return Path(named) if named and Path(named).is_dir() else None
 
@@ -179,5 +175,4 @@ ENDINGS: Mapping[Stop, tuple[ExitCode, str]] = {
 
 
 def signalled() -> Stop:
-    """The stop by Ctrl-C or SIGTERM, whichever it was."""
     return "terminated" if stop_code() is ExitCode.TERMINATED else "interrupted"

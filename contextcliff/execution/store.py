@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from math import isfinite
 from pathlib import Path
 from threading import RLock
-from typing import Self, TypeVar
+from typing import Self
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
@@ -45,7 +45,6 @@ from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of
 
 STORE_NAME = "state.db"
-_T = TypeVar("_T")
 _Change = Callable[[sqlite3.Connection], None]
 
 
@@ -71,8 +70,6 @@ class Respondent:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredRun:
-    """A run as the store knows it."""
-
     run_id: str
     fingerprint: str
     label: str
@@ -112,12 +109,12 @@ class Store:
             self._open = None
 
     def verify(self) -> None:
-        """Raise `RunError` where what the store holds is not what was written, or not all of it."""
+        """Raise `RunError` unless the store holds what was written, and all of it."""
         with self._reading() as connection:
             verify(connection)
 
     def generation(self, key: str, *, prompt_sha256: str | None = None) -> Generation | None:
-        """The answer under this key; None if there is none. Raises `RunError` for one to another prompt than this."""
+        """The answer under this key. Raises `RunError` for one to another prompt."""
         with self._reading() as connection:
             for row in rows(connection, "generations", "key = ?", key):
                 if None not in (prompt_sha256, row["prompt_sha256"]) and prompt_sha256 != row["prompt_sha256"]:
@@ -126,7 +123,7 @@ class Store:
         return None
 
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
-        """Those of a schedule that have no generation yet, in its order; of equal keys the first."""
+        """Those without a generation, in their order; of equal keys the first."""
         first: dict[str, PlannedSample] = {}
         for item in planned:
             first.setdefault(item.key, item)
@@ -135,7 +132,7 @@ class Store:
             return [each for key, each in first.items() if connection.execute(query, (key,)).fetchone() is None]
 
     def keep(self, item: PlannedSample, generation: Generation) -> None:
-        """Make a generation durable; an earlier one under the same key, from another process, is kept instead."""
+        """Make a generation durable, unless another process has kept one under its key."""
         text = generation_to_json(generation)
         row = {"key": item.key, "prompt_sha256": item.prompt_sha256, "generation": text}
         self._write(lambda connection: insert(connection, "generations", [row], otherwise="IGNORE"), creates=True)
@@ -160,7 +157,7 @@ class Store:
         self.extend(run_id, planned)
 
     def extend(self, run_id: str, planned: Sequence[PlannedSample]) -> None:
-        """Add samples to the end of the schedule of a run that was begun, however long another process has made it."""
+        """Add samples to the end of a run's schedule, however long another process has made it."""
         added = [
             {"key": item.key, "prompt_sha256": item.prompt_sha256, "sample": sample_to_json(item.sample)}
             for item in planned
@@ -176,7 +173,6 @@ class Store:
         self._change_run(run_id, change)
 
     def change_facts(self, run_id: str, change: Callable[[RunFacts], RunFacts]) -> None:
-        """Record what has become known of a run."""
 
         def changed(_: sqlite3.Connection, run: Row) -> Row:
             return {"facts": json.dumps(facts_to_strings(change(facts_from_json(run["facts"]))))}
@@ -184,7 +180,7 @@ class Store:
         self._change_run(run_id, changed)
 
     def add_wall_time(self, run_id: str, wall_s: float) -> None:
-        """Add the seconds of an invocation that has ended to the run's, and note what there is of it by now."""
+        """Add the seconds of an invocation to the run's, and note how much there is of it by now."""
 
         def changed(connection: sqlite3.Connection, run: Row) -> Row:
             return {"wall_s": run["wall_s"] + wall_s, "at_least": json.dumps(kept_rows(connection, run_id))}
@@ -192,13 +188,12 @@ class Store:
         self._change_run(run_id, changed)
 
     def vectors(self, keys: Iterable[str]) -> Mapping[str, tuple[float, ...]]:
-        """The embeddings that are kept under these keys."""
         with self._reading() as connection:
             found = (row for key in keys for row in rows(connection, "embeddings", "key = ?", key))
             return {row["key"]: vector_of(row["vector"]) for row in found}
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Keep embeddings, in single precision. Raises `RunError` for numbers that are not finite."""
+        """Keep embeddings in single precision. Raises `RunError` for a number that is not finite."""
         packed = {key: array("f", vector).tobytes() for key, vector in vectors.items()}
         try:
             for data in packed.values():
@@ -230,7 +225,6 @@ class Store:
         return tuple(sorted({run.facts.model for run in self._runs("true")} - {""}))
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
-        """What a run planned, in order, each sample once."""
         # A search that is under way while another store is merged may add what that one brought.
         once: dict[tuple[str, str], PlannedSample] = {}
         with self._reading() as connection:
@@ -242,7 +236,6 @@ class Store:
         return tuple(once.values())
 
     def documents(self, run_id: str) -> Mapping[str, Document]:
-        """The documents that were kept with a run, by their id."""
         found = {}
         with self._reading() as connection:
             for row in rows(connection, "run_documents", "run_id = ?", run_id):
@@ -266,12 +259,11 @@ class Store:
         return computed / prefill_ms * 1000, completed / decode_ms * 1000
 
     def record_fault(self, run_id: str, sample_id: str, fault: EngineFault) -> None:
-        """Keep a failed attempt at a sample."""
         row = {"run_id": run_id, "sample_id": sample_id, "kind": fault.kind, "detail": fault.detail}
         self._write(lambda connection: insert(connection, "faults", [row]))
 
     def faults(self, run_id: str) -> list[tuple[str, EngineFault]]:
-        """The failed attempts of a run, retried ones included, each with the id of its sample: the last one last."""
+        """The failed attempts of a run in their order, retried ones included, each with the id of its sample."""
         with self._reading() as connection:
             found = rows(connection, "faults", "run_id = ? ORDER BY created_at, rowid", run_id)
             return [(row["sample_id"], EngineFault(row["kind"], row["detail"])) for row in found]
@@ -314,7 +306,6 @@ class Store:
             del self._waiting[: len(waiting)]
 
     def _change_run(self, run_id: str, changed: Callable[[sqlite3.Connection, Row], Row]) -> None:
-        """Give columns of a run other values, if it was begun."""
 
         def change(connection: sqlite3.Connection) -> None:
             for run in list(rows(connection, "runs", "run_id = ?", run_id)):
@@ -365,7 +356,6 @@ def facts_from_json(text: str) -> RunFacts:
 
 
 def sample_to_json(sample: Sample) -> str:
-    """The JSON object of a sample, without what is at its default."""
     values = _sample.dump_python(sample, mode="json", exclude_defaults=True)
     return _json({**values.pop("reference", {}), **values})
 
@@ -378,7 +368,6 @@ def sample_from_json(text: str) -> Sample:
 
 
 def generation_to_json(generation: Generation) -> str:
-    """The JSON object of a generation, without what is at its default."""
     return _json(_generation.dump_python(generation, mode="json", exclude_defaults=True))
 
 

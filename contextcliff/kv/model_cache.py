@@ -43,31 +43,35 @@ class Layer:
     """Tokens that a sliding window keeps; None: all."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Architecture:
-    """The layers of a transformer that have a KV cache."""
+Architecture = tuple[Layer, ...]
+"""The layers of a transformer that have a KV cache."""
 
-    layers: tuple[Layer, ...]
 
-    def cached(self, policy: KVPolicy, *, window_batch: int | None = None) -> tuple[CachedLayers, ...]:
-        """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps.
+def cached_layers(
+    layers: Architecture, policy: KVPolicy, *, window_batch: int | None = None
+) -> tuple[CachedLayers, ...]:
+    """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps.
 
-        With `window_batch`, sliding windows have llama.cpp's cells: those of the window and of a batch, rounded up
-        (`llama_kv_cache_iswa` in its `src/llama-kv-cache-iswa.cpp`).
-        """
-        key_bits, value_bits = policy.bits
-        return tuple(
-            CachedLayers(
-                n_layers=len(list(alike)),
-                bytes_per_token=(layer.key_values * key_bits + layer.value_values * value_bits)
-                / _BITS_A_BYTE
-                * policy.budget,
-                window=layer.window
-                if layer.window is None or window_batch is None
-                else -(-(layer.window + window_batch) // _CELLS_STEP) * _CELLS_STEP,
-            )
-            for layer, alike in groupby(self.layers)
+    With `window_batch`, sliding windows have llama.cpp's cells: those of the window and of a batch, rounded up
+    (`llama_kv_cache_iswa` in its `src/llama-kv-cache-iswa.cpp`).
+    """
+    key_bits, value_bits = policy.bits
+
+    def kept(layer: Layer) -> int | None:
+        if layer.window is None or window_batch is None:
+            return layer.window
+        return -(-(layer.window + window_batch) // _CELLS_STEP) * _CELLS_STEP
+
+    return tuple(
+        CachedLayers(
+            n_layers=len(list(alike)),
+            bytes_per_token=(layer.key_values * key_bits + layer.value_values * value_bits)
+            / _BITS_A_BYTE
+            * policy.budget,
+            window=kept(layer),
         )
+        for layer, alike in groupby(layers)
+    )
 
 
 def cache_facts(
@@ -96,7 +100,7 @@ def cache_facts(
         budget=policy.budget,
         sees_question=policy.sees_question,
         declared=policy.declared,
-        layers=() if architecture is None else architecture.cached(policy, window_batch=window_batch),
+        layers=() if architecture is None else cached_layers(architecture, policy, window_batch=window_batch),
         weights_gib=None if weights is None else weights.stat().st_size / GIB,
         device=given or device,
     )
@@ -128,12 +132,10 @@ def read_architecture(weights: Path) -> Architecture | None:
     if "attention.key_length_mla" in own:
         value = 0  # latent attention (DeepSeek-V2, arXiv 2405.04434): values are read from the keys' latent
     kv_heads, window = _kv_heads(own, layers=layers, heads=heads), _window(own, name)
-    return Architecture(
-        layers=tuple(
-            Layer(key_values=count * key, value_values=count * value, window=window(place))
-            for place, count in enumerate(kv_heads)
-            if count > 0  # a recurrent layer has no cache of keys
-        )
+    return tuple(
+        Layer(key_values=count * key, value_values=count * value, window=window(place))
+        for place, count in enumerate(kv_heads)
+        if count > 0  # a recurrent layer has no cache of keys
     )
 
 
@@ -195,10 +197,8 @@ def of_config(config: Mapping[str, object]) -> Architecture | None:
     window = count_of(text.get("sliding_window")) if text.get("use_sliding_window", True) else None
     given = text.get("layer_types")
     types = given if isinstance(given, list) else ["sliding_attention" if window else "full_attention"] * layers
-    return Architecture(
-        layers=tuple(
-            Layer(key_values=key, value_values=value, window=window if kind in _SLIDING else None)
-            for kind in types
-            if kind not in _WITHOUT_KEYS
-        )
+    return tuple(
+        Layer(key_values=key, value_values=value, window=window if kind in _SLIDING else None)
+        for kind in types
+        if kind not in _WITHOUT_KEYS
     )

@@ -46,7 +46,7 @@ class Price:
         return self.input is not None and self.output is not None
 
     def at(self, prompt_tokens: float) -> Price:
-        """The prices of a request with a prompt of so many tokens, without tiers."""
+        """The prices of a request with so long a prompt, without tiers."""
         if not self.tiers:
             return self
         reached = sorted((tier for tier in self.tiers if prompt_tokens > tier.above), key=lambda tier: tier.above)
@@ -122,7 +122,7 @@ class Rope:
 
     @property
     def words(self) -> str:
-        """The setting as a report shows it, such as `yarn x2`; empty where the weights' own holds."""
+        """As a report shows it: `yarn x2`."""
         scale = "" if self.factor is None else f"x{self.factor:g}"
         base = "" if self.base is None else f"base {self.base:g}"
         return " ".join(part for part in (self.type or "", scale, base) if part)

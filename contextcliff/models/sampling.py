@@ -30,11 +30,9 @@ class Sampling:
 
     @property
     def generated_tokens(self) -> int:
-        """Most tokens that a request generates, thinking included."""
         return self.max_tokens + self.thinking_tokens
 
     def for_answer(self, tokens: int | None) -> Sampling:
-        """The same samplers with `max_tokens=tokens`; unchanged where `tokens` is None."""
         return self if tokens is None else replace(self, max_tokens=tokens)
 
     def beside_temperature(self, seed: int) -> dict[str, float | int]:

@@ -18,7 +18,7 @@ _ORIGINAL = "original_max_position_embeddings"
 
 
 def positions_of(rope: Rope, told: Positions | None) -> Positions | None:
-    """What is known, `model.rope` before what the engine told; None: nothing."""
+    """What is known, `model.rope` before what the engine told."""
     known = told or Positions()
     if rope.trained_tokens is not None:
         known = replace(known, trained_tokens=rope.trained_tokens, source="given")
@@ -28,7 +28,7 @@ def positions_of(rope: Rope, told: Positions | None) -> Positions | None:
 
 
 def of_gguf(weights: Path) -> Positions | None:
-    """By the header of a GGUF file; None where it is broken or tells nothing."""
+    """By the header of a GGUF file."""
     try:
         header = read_header(weights)
     except ValueError:  # llama.cpp says what is wrong with the file
@@ -45,7 +45,7 @@ def of_gguf(weights: Path) -> Positions | None:
 
 
 def of_config(config: Mapping[str, object]) -> Positions | None:
-    """By a configuration of transformers, of any version; None where it tells nothing."""
+    """By a configuration of transformers, of any version."""
     nested = config.get("text_config")
     text = nested if isinstance(nested, Mapping) else config
     scaled = next(_scaled(text), {})
@@ -76,8 +76,9 @@ def _positions(
 ) -> Positions | None:
     by = float(factor) if isinstance(factor, int | float) and factor > 1.0 else None
     way = scaling if isinstance(scaling, str) and scaling not in _UNSCALED else ""
-    if not way or (way == "linear" and by is None):
-        way, by = "", None
+    if way == "linear" and by is None:
+        way = ""
+    by = by if way else None
     trained = count_of(original) or (None if way else count_of(window))
     if trained is None and not way:
         return None

@@ -1,7 +1,4 @@
-"""A sentence as an English template and its figures; a catalogue has the template's translation.
-
-The template is the key, as in gettext. It is a literal of the source, so that a test can hold the catalogue to it.
-"""
+"""A sentence as an English template and its figures; the template is the key of its translation, as in gettext."""
 
 from __future__ import annotations
 

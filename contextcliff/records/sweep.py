@@ -16,14 +16,14 @@ JobState = Literal["running", "done", "partial", "failed"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CurvePoint:
-    """The score of one length, with its interval. `tokens` is the measured median."""
+    """The score of one length, with its interval; `tokens` is the measured median."""
 
     tokens: int
     mean: float
     low: float
     high: float
     asked_tokens: int = 0
-    """The length that was asked for; 0 for documents, whose lengths nobody asked for, and in earlier versions."""
+    """0 for documents, whose lengths nobody asked for, and in earlier versions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,12 +41,11 @@ class SweepRow:
     """Why it failed, in one line."""
     run_id: str = ""
     folder: str = ""
-    """Name of the folder of its report."""
     cap_tokens: int | None = None
     outcome: Outcome | None = None
     limited_by: LimitName | None = None
     censored: bool = False
-    """Whether nothing was found that limits prompts to the cap: it is "at least" so many."""
+    """Whether the cap is "at least" so many."""
     verdict: str = ""
     shape: str = ""
     evidence: str = ""
@@ -56,7 +55,6 @@ class SweepRow:
     threshold_score: float | None = None
     """As a score; None where it is no threshold of scores."""
     confidence: float | None = None
-    """Of the intervals."""
     crossing_low: int | None = None
     crossing_high: int | None = None
     longest_tokens: int | None = None

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, overload
+from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -336,12 +336,8 @@ def _accelerated(columns: _Array, confidence: float, rng: np.random.Generator, r
 # the interval in up to 11% of runs over thirteen tasks.) `tests/statistics/test_mean_of_parts.py` has what it covers.
 
 
-class Estimate(NamedTuple):
-    """A mean of scores from 0 to 1, with its interval."""
-
-    mean: float
-    low: float
-    high: float
+Estimate = tuple[float, float, float]
+"""A mean of scores from 0 to 1, and the ends of its interval."""
 
 
 def mean_of_parts(parts: Sequence[Estimate]) -> Estimate:
@@ -352,6 +348,6 @@ def mean_of_parts(parts: Sequence[Estimate]) -> Estimate:
     if len(parts) == 1:
         return parts[0]
     count = len(parts)
-    mean = math.fsum(part.mean for part in parts) / count
-    half = math.sqrt(math.fsum((0.5 * (part.high - part.low)) ** 2 for part in parts)) / count
-    return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half))
+    mean = math.fsum(mean for mean, _, _ in parts) / count
+    half = math.sqrt(math.fsum((0.5 * (high - low)) ** 2 for _, low, high in parts)) / count
+    return mean, max(0.0, mean - half), min(1.0, mean + half)

@@ -44,7 +44,7 @@ class Norm(NamedTuple):
 
 
 Norms = Mapping[str, Norm]
-"""The author's norms for texts of one length, by measure; measures taken in fewer than four windows are absent."""
+"""By measure, of those that were taken in four windows or more."""
 
 
 def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Spans:
@@ -71,7 +71,6 @@ def disjoint_windows(text: str, *, characters: int, starts: Sequence[int], most:
 
 
 def author_windows(text: str, *, language: str, characters: int, most: int = MOST_WINDOWS) -> tuple[str, ...]:
-    """The texts of the windows, whose sentences can then be embedded."""
     spans = windows(text, characters=max(characters, SHORTEST), starts=_starts(text, language), most=most)
     return tuple(text[start:end] for start, end in spans)
 
@@ -89,7 +88,7 @@ def norms_for(text: str, language: str, word_list: WordList, characters: int) ->
 
 
 def step_of(characters: int) -> float:
-    """The place of a length (at least 200 characters) among those at which windows are measured: 2 log2 of it."""
+    """The place of a length among those at which windows are measured: 2 log2 of it."""
     return 2.0 * math.log2(max(characters, SHORTEST))
 
 
@@ -114,7 +113,7 @@ def scaled(name: str, value: float) -> float:
 
 
 def z_scores(values: Mapping[str, float], norms: Norms) -> dict[str, float]:
-    """Distance of each measure from the author's mean in the author's standard deviations, each at least its floor."""
+    """Distances from the author's mean in standard deviations, each at least its floor."""
     return {
         name: (scaled(name, value) - norm.scaled_mean) / max(norm.scaled_std, BY_NAME[name].floor)
         for name, value in values.items()
@@ -144,7 +143,6 @@ def _norms_at(text: str, language: str, word_list: WordList, step: int) -> Norms
 
 @lru_cache(maxsize=64)
 def measures_at(text: str, language: str, word_list: WordList, step: int) -> tuple[Mapping[str, float], ...]:
-    """The measures of each of the author's windows of 2^(`step` / 2) characters."""
     spans = windows(text, characters=round(2.0 ** (step / 2)), starts=_starts(text, language))
     return tuple(_measured_windows(text, language, word_list, spans))
 
@@ -158,7 +156,7 @@ def _measured_windows(text: str, language: str, word_list: WordList, spans: Span
 
 
 def _between(shorter: Norms, longer: Norms, *, share: float) -> Norms:
-    """Norms interpolated at `share` of the way. A measure that only one of them has is taken from that one."""
+    """Interpolated; a measure that only one of them has is taken from that one."""
     norms: dict[str, Norm] = {}
     for name in BY_NAME:
         low, high = shorter.get(name, longer.get(name)), longer.get(name, shorter.get(name))

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import LINES, SMALL, lengths_on_x, or_nan
+from contextcliff.findings.drawing import LINES, SMALL, lengths_on_x
 from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
@@ -16,6 +16,7 @@ from contextcliff.writing.panels import (
     PANEL_WIDTH,
     core_measures,
     dress,
+    each_of,
     grid,
     nothing_here,
     panel_title,
@@ -68,9 +69,6 @@ def _subtitle(runs: Sequence[WritingSide]) -> str:
 
 
 def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: float, small: bool = False) -> None:
-    import matplotlib as mpl
-
-    palette = mpl.colormaps["tab10"]
     tiers = [tier for run in runs for tier in run.writing.tiers]
     lengths_on_x(
         axes,
@@ -88,7 +86,7 @@ def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: flo
     quiet_axes(axes)
     _originals(axes, runs, measure)
     for place, run in enumerate(runs):
-        _line(axes, run, measure, colour=palette(place % palette.N), style=LINES[place % len(LINES)])
+        _line(axes, run, measure, colour=f"C{place % 10}", style=LINES[place % len(LINES)])
     mean = next((mean for tier in tiers if (mean := level_of(tier, measure).mean) is not None), None)
     if mean is None:
         nothing_here(axes)
@@ -103,11 +101,10 @@ def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: flo
 def _line(axes: Axes, run: WritingSide, measure: str, *, colour: object, style: str) -> None:
     tokens = [tier.context_tokens for tier in run.writing.tiers]
     levels = [level_of(tier, measure) for tier in run.writing.tiers]
-    means = [or_nan(level.mean) for level in levels]
-    lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
+    lows, highs = each_of(levels, "ci_low"), each_of(levels, "ci_high")
     # A label that begins with an underscore would be left out of the legend.
     label = f" {run.name}" if run.name.startswith("_") else run.name
-    axes.plot(tokens, means, style, color=colour, markersize=4, linewidth=1.5, label=label)
+    axes.plot(tokens, each_of(levels, "mean"), style, color=colour, markersize=4, linewidth=1.5, label=label)
     axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
     # A band of one length, or between two gaps, has no width.
     axes.vlines(tokens, lows, highs, color=colour, linewidth=1.2, alpha=0.45)
@@ -115,9 +112,6 @@ def _line(axes: Axes, run: WritingSide, measure: str, *, colour: object, style: 
 
 def _originals(axes: Axes, runs: Sequence[WritingSide], measure: str) -> None:
     """The author's own next words: one line where all runs go on from one place, else one a run while they are few."""
-    import matplotlib as mpl
-
-    palette = mpl.colormaps["tab10"]
     each = [_original(run.writing, measure) for run in runs]
     if _one_place(runs):
         lengths = sorted({tokens for own in each for tokens in own})
@@ -126,7 +120,7 @@ def _originals(axes: Axes, runs: Sequence[WritingSide], measure: str) -> None:
         axes.plot(lengths, means, "--", color=GREEN, linewidth=1.3, label=label)
     elif len(runs) <= _MOST_DOTTED:
         for place, own in enumerate(each):
-            axes.plot(list(own), list(own.values()), ":", linewidth=1.1, color=palette(place), alpha=0.8, label=None)
+            axes.plot(list(own), list(own.values()), ":", linewidth=1.1, color=f"C{place}", alpha=0.8, label=None)
 
 
 def _one_place(runs: Sequence[WritingSide]) -> bool:

@@ -1,11 +1,8 @@
 """Several continuation runs side by side, a measure at a time: each one's range, and which of them is the best.
 
-A run's mean is taken over the lengths that all runs have. Where all have z-scores they are compared by these, since a
-raw value depends on how much was written: a model that stops early is more diverse. Ranges are raw. Figures that were
-measured by different rules have no winner.
-
-The difference of the best to the next best has Welch's interval: the lengths are independent, and so are the rounds.
-That these two were picked as the extremes of several runs, and that many measures were looked at, is not in it.
+A run's mean is taken over the lengths that all runs have, of z-scores where all have them: a model that stops early is
+more diverse. Figures that were measured by different rules have no winner. The difference of the best to the next best
+has Welch's interval; that these two were picked as extremes, and that many measures were looked at, is not in it.
 """
 
 from __future__ import annotations
@@ -49,7 +46,7 @@ class WritingSide:
 
 
 def different_rules(measure: str, sides: Sequence[WritingSide]) -> Note | None:
-    """In which rules for a measure the sides differ; None where they don't."""
+    """In which rules for a measure the sides differ."""
     if len({side.rules for side in sides}) > 1:
         rules: list[tuple[str, ...]] = [(side.rules,) for side in sides]
     else:
@@ -64,7 +61,7 @@ def different_rules(measure: str, sides: Sequence[WritingSide]) -> Note | None:
 
 
 def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
-    """Why raw figures of answers of different lengths don't compare; None where they do, or no length is stored."""
+    """Why raw figures of answers of different lengths don't compare."""
     if measure not in _BY_LENGTH:
         return None
     lengths = {side.name: length for side in sides if (length := _length(side.writing, common)) is not None}
@@ -112,7 +109,7 @@ def _lacking(parts: Sequence[str], every: Sequence[str]) -> str:
 
 
 def _length(writing: Writing, common: Sequence[int]) -> float | None:
-    """Mean characters of an answer over the common lengths; None where one of them has none."""
+    """Mean characters of an answer over the common lengths."""
     means = [level_of(tier, LENGTH).mean for tier in writing.tiers if tier.context_tokens in common]
     known = [mean for mean in means if mean is not None]
     return mean_of(known) if known and len(known) == len(means) else None
@@ -158,7 +155,7 @@ _Points = Mapping[int, tuple[float, float | None, int]]
 
 
 def compare_writing(sides: Sequence[WritingSide], *, confidence: float) -> tuple[WritingContest, ...]:
-    """Both composites and every measure that some run has, in the order of tables."""
+    """Both composites and every measure that some run has."""
     contests = (_contest(measure, sides, confidence) for measure in WORSE_UP)
     return tuple(contest for contest in contests if contest.ranges)
 
@@ -225,7 +222,7 @@ def _obstacle(measure: str, having: Sequence[WritingSide], common: Sequence[int]
 
 
 def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> WritingContest:
-    """The best against the next best; runs with equal means stay in their order."""
+    """The best against the next best."""
     common = contest.common_tokens
     means = {run: _mean(of, common) for run, of in points.items()}
     best, second = sorted(means, key=lambda run: contest.worse * means[run])[:2]
@@ -257,7 +254,6 @@ def _half_width(points: Iterable[tuple[float, float | None, int]], lengths: int,
 
 
 def contest_sentence(contest: WritingContest) -> str:
-    """Each run's range, and who wins by how much, or why nobody does."""
     digits = digits_of(max(abs(end) for span in contest.ranges for end in (span.low, span.high)))
     shown = ", ".join(f"{span.run} {_from_to(span.low, span.high, digits)}" for span in contest.ranges)
     lacking = f"; not measured: {', '.join(contest.missing)}" if contest.missing else ""

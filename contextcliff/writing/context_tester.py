@@ -17,7 +17,7 @@ from pathlib import Path
 
 from contextcliff.analysis.lengths import Item
 from contextcliff.datasets.local_files import checked_file, refuse_large
-from contextcliff.errors import ConfigError
+from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.note import Note
 from contextcliff.writing.levels import DrawnTier, measured_names, writing_tier
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, MEASURES, ORIGINAL
@@ -45,8 +45,7 @@ _PARAMETERS = {
 }
 """Its settings, and this project's keys for them."""
 _EMBEDDED = tuple(measure.name for measure in MEASURES if measure.embeds)
-_LONGEST_NAME, _LONGEST_SHOWN, _LONGEST_READ = 80, 40, 400
-"""Characters: of a name, of a value in a message, and of a value before its blanks are removed."""
+_LONGEST_NAME, _LONGEST_SHOWN = 80, 40
 _MAX_TOKENS = 1 << 31
 
 Row = Mapping[str, object]
@@ -237,20 +236,16 @@ def _context_tokens(row: Row, *, place: str) -> int:
     return int(tokens)
 
 
-def _one_line(value: object, *, longest: int = _LONGEST_NAME) -> str:
+def _one_line(value: object) -> str:
     """A value of a file on one line; empty for a list or object."""
-    flat = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
-    return flat if len(flat) <= longest else f"{flat[: longest - 3]}..."
+    return one_line(str(value), longest=_LONGEST_NAME) if isinstance(value, str | int | float) else ""
 
 
 def _shown(value: object) -> str:
-    if value is None or value == "":
-        return "missing"
-    return repr(_one_line(str(value)[:_LONGEST_READ], longest=_LONGEST_SHOWN))
+    return "missing" if value is None or value == "" else repr(one_line(str(value), longest=_LONGEST_SHOWN))
 
 
 def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
-    """The findings of a run. Equal rounds of a length (temperature 0) count as one."""
     absent = _stored_as_zero(run)
     original = {ORIGINAL + name: value for name, value in run.original.items() if name not in absent}
     tiers = tuple(
@@ -293,7 +288,7 @@ def _of_embeddings(values: Mapping[str, float]) -> dict[str, float]:
 
 
 def _stored_as_zero(run: ImportedRun) -> Set[str]:
-    """The measures of embeddings that are 0 in every row: the tool writes 0 for what it did not measure."""
+    """Measures of embeddings that are 0 in every row: the tool writes 0 for what it did not measure."""
     stored = {name: [one.values[name] for one in run.rounds if name in one.values] for name in _EMBEDDED}
     return {name for name, values in stored.items() if values and not any(values)}
 

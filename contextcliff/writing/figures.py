@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import (
     BLUE,
@@ -24,7 +26,6 @@ from contextcliff.findings.drawing import (
     legend_below,
     lengths_on_x,
     line_across,
-    or_nan,
     scores_on_y,
     width_of,
 )
@@ -38,6 +39,7 @@ from contextcliff.writing.panels import (
     PANEL_WIDTH,
     core_measures,
     dress,
+    each_of,
     grid,
     nothing_here,
     panel_title,
@@ -73,13 +75,12 @@ def _measure_panel(axes: Axes, writing: Writing, measure: str) -> None:
     levels = [level_of(tier, measure) for tier in writing.tiers]
     # From edge to edge: with a single length, line and band would have no width.
     places = [axis.low, *_tokens(writing), axis.high]
-    means, spreads = [or_nan(level.author_mean) for level in levels], [or_nan(level.author_std) for level in levels]
-    lows = [mean - spread for mean, spread in zip(means, spreads, strict=True)]
-    highs = [mean + spread for mean, spread in zip(means, spreads, strict=True)]
-    axes.fill_between(
-        places, _widened(lows), _widened(highs), color=GREEN, alpha=0.12, linewidth=0, label="author's mean ± sd"
+    means, spreads, originals = (
+        np.pad(each_of(levels, name), 1, mode="edge") for name in ("author_mean", "author_std", "original")
     )
-    originals = _widened([or_nan(level.original) for level in levels])
+    axes.fill_between(
+        places, means - spreads, means + spreads, color=GREEN, alpha=0.12, linewidth=0, label="author's mean ± sd"
+    )
     axes.plot(places, originals, color=GREEN, linestyle="--", linewidth=1.4, label="the original's next words")
     if all(level.mean is None for level in levels):
         nothing_here(axes)
@@ -97,10 +98,6 @@ def _about(report: Report, writing: Writing) -> str:
     )
 
 
-def _widened(values: Sequence[float]) -> list[float]:
-    return [values[0], *values, values[-1]] if values else [math.nan, math.nan]
-
-
 def _interval_lines(
     axes: Axes,
     writing: Writing,
@@ -110,10 +107,9 @@ def _interval_lines(
     label: str,
     style: str = "o-",
 ) -> None:
-    tokens, means = _tokens(writing), [or_nan(level.mean) for level in levels]
-    lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
-    axes.vlines(tokens, lows, highs, color=colour, linewidth=5, alpha=0.3)
-    axes.plot(tokens, means, style, color=colour, markersize=5, linewidth=1.7, label=label)
+    tokens = _tokens(writing)
+    axes.vlines(tokens, each_of(levels, "ci_low"), each_of(levels, "ci_high"), color=colour, linewidth=5, alpha=0.3)
+    axes.plot(tokens, each_of(levels, "mean"), style, color=colour, markersize=5, linewidth=1.7, label=label)
 
 
 def _tokens(writing: Writing) -> list[int]:
@@ -183,11 +179,10 @@ def _variation(axes: Axes, writing: Writing) -> None:
     axis = _panel(axes, writing, "Spread between rounds: sd / mean")
     highest = _CV_LIMIT
     for measure, style in zip(core_measures(writing), LINES, strict=True):
-        values = [level_of(tier, measure).cv for tier in writing.tiers]
-        known = [value for value in values if value is not None]
-        if known:
-            highest, tokens = max(highest, *known), _tokens(writing)
-            axes.plot(tokens, list(map(or_nan, values)), style, markersize=4, linewidth=1.4, label=title(measure))
+        values = each_of([level_of(tier, measure) for tier in writing.tiers], "cv")
+        if not np.isnan(values).all():
+            highest = max(highest, np.nanmax(values))
+            axes.plot(_tokens(writing), values, style, markersize=4, linewidth=1.4, label=title(measure))
     if not axes.lines:
         nothing_here(axes, "fewer than two rounds, or not measured")
         return
@@ -258,7 +253,7 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
 
 
 def _make_room(axes: Axes, inches: float) -> float:
-    """Take so many inches of the panel's left for the names of its rows; returns the width that it keeps."""
+    """Take so many inches of the panel's left; returns the width that it keeps."""
     box = axes.get_position()
     kept = PANEL_WIDTH - inches
     axes.set_position((box.x1 - box.width * kept / PANEL_WIDTH, box.y0, box.width * kept / PANEL_WIDTH, box.height))
@@ -306,23 +301,20 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     """Draw a finding that has health: shares with Wilson's interval and the bound that is tested."""
     writing = as_shown(writing)
     health = writing.health
-    if health is None:
-        raise ValueError("nobody judged whether these rounds are healthy")
+    assert health is not None
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     levels = health.levels
     tokens = [level.context_tokens for level in levels]
     axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=_AXIS[shown_as(writing)])
     scores_on_y(axes)
     axes.set_ylabel("share of healthy rounds")
-    lows, highs = [or_nan(level.ci_low) for level in levels], [or_nan(level.ci_high) for level in levels]
-    confidence = phrases.percent(writing.confidence)
+    lows, highs, confidence = each_of(levels, "ci_low"), each_of(levels, "ci_high"), phrases.percent(writing.confidence)
     axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=3, label=f"{confidence} interval")
-    axes.plot(tokens, [or_nan(level.share) for level in levels], "o-", color=BLUE, label="healthy rounds", zorder=4)
+    axes.plot(tokens, each_of(levels, "share"), "o-", color=BLUE, label="healthy rounds", zorder=4)
     axes.plot(
-        tokens, [or_nan(level.tested_low) for level in levels], linestyle="none", marker="_", markersize=11,
-        markeredgewidth=2, color="black", label=f"tested bound (one-sided, {confidence})", zorder=5,
+        tokens, each_of(levels, "tested_low"), linestyle="none", marker="_", markersize=11, markeredgewidth=2,
+        color="black", label=f"tested bound (one-sided, {confidence})", zorder=5,
     )  # fmt: skip
-    # With `relative` the threshold is a part of the shortest length's share.
     whole = levels[0].share if health.relative else 1.0
     if whole is not None:
         threshold = health.threshold * whole

@@ -90,7 +90,7 @@ _NOTHING = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
 
 
 def level_of(tier: WritingTier, name: str) -> MeasureLevel:
-    """The level of a measure or composite, which has no original and author; without figures if not measured."""
+    """The level of a measure or composite; without figures if not measured."""
     measured = next((level for level in tier.measures if level.name == name), None)
     if measured is not None:
         return measured
@@ -106,14 +106,13 @@ Values = tuple[float, ...]
 
 
 def worsening(measure: Measure, tiers: Sequence[DrawnTier]) -> tuple[Values, ...]:
-    """The measure's values at each of `tiers`, on one scale, signed so that up is worse if any direction is."""
+    """The measure's values at each of `tiers`, on one scale, signed so that up is worse."""
     key = Z + measure.name if scale_of(measure, tiers) == "z" else measure.name
     sign = measure.worse or 1
     return tuple(tuple(sign * value for value in tier.values(key)) for tier in tiers)
 
 
 def scale_of(measure: Measure, tiers: Sequence[DrawnTier]) -> Scale:
-    """The scale that `tiers` are compared on."""
     return "z" if all(has_every_z(measure, tier) for tier in tiers) else "raw"
 
 
@@ -295,7 +294,7 @@ def shown_lengths(writing: Writing) -> Mapping[int, int]:
 
 
 def as_shown(writing: Writing) -> Writing:
-    """The same by the shown lengths, for sentences, tables and figures. What is shown already stays as it is."""
+    """The same by the shown lengths, for sentences, tables and figures."""
     lengths, health = shown_lengths(writing), writing.health
 
     def told(some: Iterable[_AtLength]) -> tuple[_AtLength, ...]:

@@ -1,9 +1,8 @@
 """Does a candidate write worse than the baseline? Every measure over the rounds that both were asked, pair by pair.
 
-The verdict rests on whether rounds are healthy; this says in what they differ. A pair's difference is the candidate's
-figure minus the baseline's, as a z-score against the author at equal length where both rounds have one, since a raw
-figure depends on how much was written. It is tested by the exact test of signs over all lengths, as the verdict is, and
-Holm corrects for all measures of all candidates at once.
+The verdict rests on whether rounds are healthy; this says in what they differ. Differences are of z-scores where both
+rounds have one, tested by the exact test of signs over all lengths, as the verdict is, and Holm corrects for all
+measures of all candidates at once.
 """
 
 from __future__ import annotations
@@ -189,7 +188,6 @@ def differences_notes(known: Differences, *, confidence: float) -> tuple[str, ..
 
 
 def difference_blocks(known: Differences, *, baseline: str) -> tuple[Block, ...]:
-    """A table a candidate: a row a measure, and why some were not tested."""
     return tuple(block for name, rows in known.items() if rows for block in _of_candidate(name, rows, baseline))
 
 
@@ -218,7 +216,7 @@ def _of_candidate(name: str, rows: Sequence[MeasureDifference], baseline: str) -
 
 
 def difference_data(known: Differences) -> list[dict[str, object]]:
-    """The rows in `comparison.json`, every figure in full precision."""
+    """The rows in `comparison.json`."""
     return [
         {"candidate": name, **asdict(one), "reason": str(one.reason or "")}
         for name, rows in known.items()

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contextcliff.findings.drawing import SMALL, blank, drawable, heading, width_of
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
@@ -98,6 +101,11 @@ def _short(name: str) -> str:
     half = (_LONGEST_NAME - 3) // 2
     # Two dollar signs would enclose a formula.
     return (name if len(name) <= _LONGEST_NAME else f"{name[:half]}...{name[-half:]}").replace("$", r"\$")
+
+
+def each_of(levels: Iterable[object], figure: str) -> NDArray[np.float64]:
+    """A figure of each level; not a number where it is unknown."""
+    return np.array([getattr(level, figure) for level in levels], dtype=float)
 
 
 def panel_title(axes: Axes, text: str) -> None:

@@ -121,7 +121,7 @@ def calibrated(z: Mapping[str, float]) -> float | None:
 
 
 def parts_of(z: Mapping[str, float]) -> dict[Family, float]:
-    """Each family's part of the composite, 0-1, of the families that are measured."""
+    """The part of each measured family in the composite, 0-1."""
     shares: dict[Family, list[float]] = {family: [] for family in get_args(Family)}
     for name, score in z.items():
         measure = BY_NAME[name]
@@ -131,7 +131,6 @@ def parts_of(z: Mapping[str, float]) -> dict[Family, float]:
 
 
 def composed(parts: Sequence[float]) -> float:
-    """The composite of at least one family's part."""
     return 100.0 * math.sqrt(sum(part**2 for part in parts) / len(parts))
 
 
@@ -151,10 +150,8 @@ def classic(values: Mapping[str, float]) -> float | None:
 
 
 def author_distance(z: Mapping[str, float]) -> float | None:
-    """Root mean square of all z-scores, each at most 10: about 1 for the author. None where there are none."""
-    if not z:
-        return None
-    return math.sqrt(sum(min(abs(score), _MOST) ** 2 for score in z.values()) / len(z))
+    """Root mean square of all z-scores, each at most 10: about 1 for the author."""
+    return math.sqrt(sum(min(abs(score), _MOST) ** 2 for score in z.values()) / len(z)) if z else None
 
 
 def _clip(share: float) -> float:

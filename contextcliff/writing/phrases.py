@@ -22,7 +22,7 @@ def in_sentence(measure: str) -> str:
 
 
 def value(number: float | None, *, signed: bool = False) -> str:
-    """A figure of any measure with about three digits that tell something."""
+    """A figure with about three digits that tell something."""
     if number is None:
         return phrases.MISSING
     size = abs(number)
@@ -57,7 +57,6 @@ def way(measure: str) -> str:
 
 
 def better(worse: int) -> str:
-    """Which way is better."""
     return {1: "lower is better", -1: "higher is better"}.get(worse, "neither way is better")
 
 

@@ -77,7 +77,6 @@ def _list(heading: str, lines: Iterable[str]) -> Iterator[Block]:
 
 
 def _tier_table(writing: Writing) -> Table:
-
     def mean(measure: str, digits: int) -> Callable[[WritingTier], str]:
         return lambda tier: _decimals(level_of(tier, measure).mean, digits)
 
@@ -99,7 +98,7 @@ def _tier_table(writing: Writing) -> Table:
             ("composite", lambda tier: _decimals(tier.composite.mean, 1)),
             ("interval", lambda tier: _interval(tier.composite)),
             ("classic composite", lambda tier: _decimals(tier.composite_classic.mean, 1)),
-            ("rounds", lambda tier: f"{tier.n_rounds:,}{_of_planned(tier)}"),
+            ("rounds", _rounds),
             ("draws", lambda tier: phrases.whole(tier.n_distinct)),
             ("outcomes", lambda tier: phrases.tally(dict(tier.outcomes)) or phrases.MISSING),
             words=("outcomes",),
@@ -107,14 +106,13 @@ def _tier_table(writing: Writing) -> Table:
     )
 
 
-def _of_planned(tier: WritingTier) -> str:
-    return f" of {tier.n_rounds + tier.n_unscored:,}" if tier.n_unscored else ""
+def _rounds(tier: WritingTier) -> str:
+    return f"{tier.n_rounds:,} of {tier.n_rounds + tier.n_unscored:,}" if tier.n_unscored else f"{tier.n_rounds:,}"
 
 
 def _interval(level: CompositeLevel) -> str:
-    if level.ci_low is None or level.ci_high is None:
-        return phrases.MISSING
-    return f"{level.ci_low:.1f}-{level.ci_high:.1f}"
+    known = level.ci_low is not None and level.ci_high is not None
+    return f"{level.ci_low:.1f}-{level.ci_high:.1f}" if known else phrases.MISSING
 
 
 def _decimals(number: float | None, digits: int) -> str:

@@ -65,9 +65,3 @@ def test_chance_prompts_that_are_too_long_and_those_refused_before_open_nothing(
     for _ in range(3 * REFUSALS_IN_A_ROW):
         health.failed(EngineFault("overflow", "400"))
         health.failed(REFUSED, before=True)
-
-
-def test_a_refusal_shows_that_the_server_is_there() -> None:
-    health = Health(most=4)
-    for fault in ([*[DOWN] * (FAILURES_IN_A_ROW - 1), REFUSED]) * 3:
-        health.failed(fault)

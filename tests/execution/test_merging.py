@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.errors import ConfigError, EngineFault, RunError
+from contextcliff.errors import EngineFault, RunError
 from contextcliff.execution import merging
 from contextcliff.execution.database import COLUMNS
 from contextcliff.execution.merging import Merged, merge_store
@@ -92,17 +92,6 @@ def test_a_search_that_is_under_way_goes_on_behind_what_a_merge_brought(tmp_path
         merged(tmp_path / "here", tmp_path / "there")
         running.extend("run", PLANNED[2:4])
         assert running.schedule("run") == PLANNED
-
-
-def test_one_label_of_two_configurations_stays_the_label_of_both(tmp_path: Path) -> None:
-    kept(tmp_path / "here", 0, run=replace(RUN, label="v2"))
-    kept(tmp_path / "there", 0, run=replace(RUN, run_id="other", fingerprint="g", label="v2"))
-    merged(tmp_path / "here", tmp_path / "there")
-    with Store(tmp_path / "here") as store:
-        for fingerprint in ("f", "g"):
-            store.refuse_taken_label("v2", fingerprint=fingerprint)
-        with pytest.raises(ConfigError):
-            store.refuse_taken_label("v2", fingerprint="h")
 
 
 def test_a_store_in_a_folder_that_may_not_be_written_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -167,13 +167,6 @@ def test_tokens_in_flight_are_never_exceeded_except_by_one_request_alone(tmp_pat
     assert alone.most_under_way == 1
 
 
-def test_a_budget_waits_for_what_is_under_way_to_take_less_than_its_worst(tmp_path: Path) -> None:
-    worst = sum(item.sample.built_tokens + Sampling().generated_tokens for item in PLANNED)
-    meter = Meter(Budget(tokens=worst - 2 * Sampling().generated_tokens), Price(), sampling=Sampling())
-    assert len(execute(Scripted(right), tmp_path, concurrency=len(PLANNED), meter=meter)) == len(PLANNED)
-    assert not meter.ran_out
-
-
 def test_transport_faults_are_retried_and_counted(tmp_path: Path) -> None:
     outcomes = execute(failing("server_error", at=lambda _, attempt: attempt == 1, retryable=True), tmp_path)
     assert all(outcome.generation is not None for outcome in outcomes)

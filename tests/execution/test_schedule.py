@@ -91,18 +91,6 @@ def test_a_prefix_is_waited_for_where_that_halves_what_is_left_to_compute() -> N
     assert handed_out(leading) == "deeper"
 
 
-def test_another_leads_where_the_first_fails_and_is_tried_again() -> None:
-    items = sharing("x", "y", "z")
-    leading = gate(*items)
-    assert handed_out(leading) == "x"
-    leading.failed(items[0])
-    assert handed_out(leading) == "y"
-    leading.answering(items[1])
-    assert handed_out(leading) == "z"
-    leading.ended(items[0], lost(items[0]))
-    assert handed_out(leading) == ""
-
-
 PROMPTS = st.lists(st.text(alphabet="ab", min_size=1, max_size=6), max_size=12)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
 import signal
@@ -144,31 +143,6 @@ def test_a_store_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     assert not (tmp_path / "state.db").exists()
     with Store(kept(tmp_path, 0)) as store:
         store.verify()
-
-
-def test_a_row_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "MOST_BYTES", 10_000)
-    with Store(tmp_path) as store, pytest.raises(RunError, match="too big; give shorter texts"):
-        store.keep(PLANNED[0], said("9" * 10_000))
-
-
-def _keep_many(folder: Path, first: int) -> None:
-    with Store(folder) as store:
-        for number in range(first, first + 50):
-            store.keep(replace(PLANNED[0], key=f"k{number}"), said(str(number)))
-
-
-@pytest.mark.slow
-def test_several_processes_write_to_one_fresh_store_at_once(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_keep_many, args=(tmp_path, 25 * number)) for number in range(4)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(timeout=60)
-    assert [writer.exitcode for writer in writers] == [0, 0, 0, 0]
-    with sqlite3.connect(tmp_path / "state.db") as connection:
-        assert connection.execute("SELECT count(*), count(DISTINCT key) FROM generations").fetchone() == (125, 125)
 
 
 PLAIN = Respondent(identity={"engine": "e", "weights": "w", "kv": "none"}, sampling=Sampling(), label="")

@@ -20,7 +20,6 @@ from contextcliff.execution.store import Store
 from tests.execution.test_store import PLANNED, RUN, TEXT, edited
 from tests.tasks.needles import said
 
-NOBODY = 65534
 Damage = Callable[[Path], object]
 
 
@@ -145,32 +144,6 @@ def test_the_ways_out_that_are_told_work(file: Path) -> None:
         found = [store.generation(f"k{number:03}") for number in range(200)]
         store.verify()
     assert 150 <= sum(generation is not None for generation in found) < 200
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become somebody who may not write")
-def test_a_database_that_may_not_be_written_says_to_allow_it(file: Path) -> None:
-    told = file.with_name("told")
-    for folder in (file.parent, *file.parents[1:3]):
-        folder.chmod(0o755)
-    with told.open("w") as stream:
-        child = os.fork()
-        if child == 0:
-            try:
-                os.setuid(NOBODY)
-                with Store(file.parent) as store:
-                    store.keep(PLANNED[0], said("8"))
-            except RunError as error:
-                stream.write(str(error))
-                stream.flush()
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
-    line = told.read_text(encoding="utf-8")
-    assert line.startswith(f"{file}: ")
-    assert line.endswith(
-        "; allow writing to it and to its folder, or give another output_dir, and run the same command again; what was "
-        "answered is kept"
-    )
 
 
 @pytest.mark.parametrize(

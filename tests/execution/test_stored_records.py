@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, replace
 
 import pytest
@@ -17,11 +18,10 @@ from contextcliff.execution.store import (
     sample_to_json,
 )
 from contextcliff.records.corpus import AuditBin, LengthAudit, Span
-from contextcliff.records.generation import Generation
 from contextcliff.records.positions import Positions
 from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Reference
-from tests.tasks.needles import build, niah
+from tests.tasks.needles import build, niah, said
 
 SAMPLE = build(niah(lengths=[300], depths=[0.5], trials=1))[0]
 REFERENCE = Reference(
@@ -48,42 +48,33 @@ FACTS = replace(
     embedder="nomic",
     positions=Positions(trained_tokens=8_192, source="gguf", scaling="yarn", factor=2.0),
 )
-ANSWER = Generation(
-    text="47, été",
-    finish_reason="stop",
-    prompt_tokens=300,
-    completion_tokens=3,
-    cached_tokens=0,
-    ttft_ms=12.5,
-    latency_ms=30.0,
-    reasoning="hm",
-    attention_entropy=(0.5, 1.0),
+ANSWER = replace(said("47, été"), cached_tokens=0, reasoning="hm", attention_entropy=(0.5, 1.0))
+
+
+def facts_to_json(facts: RunFacts) -> str:
+    return json.dumps(facts_to_strings(facts))
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "record"),
+    [
+        (sample_to_json, sample_from_json, SAMPLE),
+        (sample_to_json, sample_from_json, replace(SAMPLE, reference=REFERENCE)),
+        (generation_to_json, generation_from_json, ANSWER),
+        (generation_to_json, generation_from_json, replace(ANSWER, cached_tokens=None, attention_entropy=())),
+        (facts_to_json, facts_from_json, PLAIN),
+        (facts_to_json, facts_from_json, FACTS),
+    ],
 )
+def test_a_record_comes_back_as_it_was(
+    written: Callable[[object], str], read: Callable[[str], object], record: object
+) -> None:
+    assert read(written(record)) == record
 
 
-@pytest.mark.parametrize("reference", [Reference(), REFERENCE])
-def test_a_sample_comes_back_as_it_was_and_without_what_is_at_its_default(reference: Reference) -> None:
-    sample = replace(SAMPLE, reference=reference)
-    text = sample_to_json(sample)
-    assert sample_from_json(text) == sample
-    whole = TypeAdapter(type(sample)).dump_python(sample, mode="json")
-    earlier = {**whole.pop("reference"), **whole}  # as earlier versions wrote it
-    assert sample_from_json(json.dumps(earlier)) == sample
-    assert earlier.keys() - json.loads(text).keys() >= {"pilot", "bin", "repeat", "item"}
-
-
-@pytest.mark.parametrize("answer", [ANSWER, replace(ANSWER, cached_tokens=None, reasoning="", attention_entropy=())])
-def test_an_answer_comes_back_as_it_was(answer: Generation) -> None:
-    assert generation_from_json(generation_to_json(answer)) == answer
-    assert generation_from_json(json.dumps(asdict(answer))) == answer  # as earlier versions wrote it
-    assert len(generation_to_json(answer)) < len(json.dumps(asdict(answer)))
-
-
-@pytest.mark.parametrize("facts", [PLAIN, FACTS])
-def test_facts_come_back_as_they_were(facts: RunFacts) -> None:
-    assert facts_from_json(json.dumps(facts_to_strings(facts))) == facts
-
-
-def test_facts_of_an_early_version_are_read() -> None:
+def test_those_of_earlier_versions_are_read() -> None:
+    whole = TypeAdapter(type(SAMPLE)).dump_python(SAMPLE, mode="json")
+    assert sample_from_json(json.dumps({**whole.pop("reference"), **whole})) == SAMPLE
+    assert generation_from_json(json.dumps(asdict(ANSWER))) == ANSWER
     early = {"model": "qwen", "engine": "openai", "window": "32768", "tokenizer": "words", "notes": ""}
     assert facts_from_json(json.dumps(early)) == replace(PLAIN, dataset="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextcliff.kv.model_cache import Architecture
+from contextcliff.kv.model_cache import Architecture, cached_layers
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.records.kv_cache import GIB, CacheFacts
 from tests.make import known
@@ -11,7 +11,10 @@ from tests.make import known
 def computed_bytes(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
     """Bytes of the cache of so many tokens."""
     facts = CacheFacts(
-        policy=policy.shown, key_type=policy.key_type, value_type=policy.value_type, layers=architecture.cached(policy)
+        policy=policy.shown,
+        key_type=policy.key_type,
+        value_type=policy.value_type,
+        layers=cached_layers(architecture, policy),
     )
     size = known(facts.gib(tokens))
     return size * GIB

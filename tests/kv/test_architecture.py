@@ -19,7 +19,7 @@ LAYERS = {"block_count": 2, "embedding_length": 64}
 
 
 def uniform(values: int, *, layers: int = 1, window: int | None = None) -> Architecture:
-    return Architecture(layers=(Layer(key_values=values, value_values=values, window=window),) * layers)
+    return (Layer(key_values=values, value_values=values, window=window),) * layers
 
 
 def gib(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
@@ -38,7 +38,7 @@ def test_the_cache_of_a_policy_is_its_bits() -> None:
 def test_an_eviction_keeps_its_budget_and_a_sliding_window_its_tokens() -> None:
     half = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5)
     assert gib(uniform(512, layers=2), half, 2**20) == 2.0
-    sliding = Architecture(layers=(*uniform(512).layers, *uniform(512, window=1024).layers))
+    sliding = (*uniform(512), *uniform(512, window=1024))
     assert gib(sliding, KVPolicy(name="none"), 4096) * GIB == 4 * 512 * (4096 + 1024)
     assert gib(sliding, KVPolicy(name="none"), 512) * GIB == 4 * 512 * (512 + 512)
 
@@ -53,13 +53,13 @@ def test_kv_heads_are_counted_over_all_layers(kv_heads: int | list[int] | None, 
     architecture = known(
         read_architecture(gguf_file(tmp_path / "a.gguf", **LAYERS, head_count=4, head_count_kv=kv_heads))
     )
-    assert sum(layer.key_values for layer in architecture.layers) == values
-    assert sum(layer.value_values for layer in architecture.layers) == values
+    assert sum(layer.key_values for layer in architecture) == values
+    assert sum(layer.value_values for layer in architecture) == values
 
 
 def test_keys_and_values_have_the_length_that_the_file_gives(tmp_path: Path) -> None:
     file = gguf_file(tmp_path / "a.gguf", **LAYERS, head_count=4, key_length=24, value_length=8)
-    assert read_architecture(file) == Architecture(layers=(Layer(key_values=4 * 24, value_values=4 * 8),) * 2)
+    assert read_architecture(file) == (Layer(key_values=4 * 24, value_values=4 * 8),) * 2
 
 
 def test_without_attention_heads_or_with_a_broken_header_nothing_is_known(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ PATTERN = "anything.attention.sliding_window_pattern"
 
 def windows(file: Path) -> list[int | None]:
     architecture = known(read_architecture(file))
-    return [layer.window for layer in architecture.layers]
+    return [layer.window for layer in architecture]
 
 
 @pytest.mark.parametrize(
@@ -105,11 +105,11 @@ CONFIG = {"num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads
         ({"sliding_window": 128, "use_sliding_window": False}, uniform(2 * 32, layers=4)),
         (
             {"sliding_window": 128, "layer_types": ["sliding_attention", "full_attention", "linear_attention"]},
-            Architecture(layers=(*uniform(64, window=128).layers, *uniform(64).layers)),
+            (*uniform(64, window=128), *uniform(64)),
         ),
         (
             {"kv_lora_rank": 512, "qk_rope_head_dim": 64},
-            Architecture(layers=(Layer(key_values=576, value_values=0),) * 4),
+            (Layer(key_values=576, value_values=0),) * 4,
         ),
     ],
 )

@@ -16,7 +16,7 @@ from contextcliff.text.sentences import sentence_starts
 from contextcliff.writing.author_norms import disjoint_windows, windows
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, Z
 from contextcliff.writing.measures.readability import dale_chall
-from contextcliff.writing.passage import author_distance, calibrated, classic, judge_prose, with_coherence
+from contextcliff.writing.passage import calibrated, classic, judge_prose, with_coherence
 from contextcliff.writing.task.continuation_scoring import author_limit, author_parts, limit_of
 from tests.make import known
 
@@ -28,13 +28,6 @@ def test_a_family_is_the_mean_of_its_measures_and_families_are_squared() -> None
     z = {"bigram_repetition_rate": 9.0, "trigram_repetition_rate": 3.5, "cloze_score": -8.0}
     z["sentence_length_variance"] = -3.0
     assert calibrated(z) == pytest.approx(100 * math.sqrt((0.75**2 + 0 + 0.4**2) / 3))
-
-
-def test_a_standard_deviation_costs_nothing_and_six_cost_all() -> None:
-    assert calibrated({"cloze_score": 1.0}) == 0.0
-    assert calibrated({"cloze_score": 6.0}) == 100.0
-    assert calibrated({"word_entropy": -6.0}) == 100.0
-    assert calibrated({"word_entropy": 6.0}) == 0.0
 
 
 @given(ANY_Z, st.floats(0, 100))
@@ -55,12 +48,6 @@ def test_context_testers_composite() -> None:
     }
     assert classic(values) == pytest.approx(25 * (0.5 + 0.2 + 0.25 + 0.2))
     assert classic({**values, "mtld": 1.0}) == classic(values)
-
-
-def test_the_distance_goes_both_ways_and_each_measure_counts_ten_at_most() -> None:
-    assert author_distance({"cloze_score": -3.0, "comma_density": 4.0}) == pytest.approx(math.sqrt(12.5))
-    assert author_distance({"cloze_score": -500.0, "mtld": 0.0}) == pytest.approx(math.sqrt(50))
-    assert author_distance({}) is None
 
 
 SENTENCE = "The clerk read it. "

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.datasets import local_files
 from contextcliff.errors import ConfigError
 from contextcliff.writing.context_tester import (
     ImportedRound,
@@ -19,7 +18,7 @@ from contextcliff.writing.context_tester import (
 from contextcliff.writing.measures.measured import measure_prose
 from contextcliff.writing.measures.readability import word_list_of
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
-from tests.writing.made_context_tester import drawn_rounds, figures, made_round, result_folder, table, table_row
+from tests.writing.made_context_tester import figures, made_round, result_folder, table, table_row
 
 
 def read(path: Path) -> ImportedRun:
@@ -131,12 +130,6 @@ def test_json_that_is_not_its_own_is_refused(tmp_path: Path, content: str, told:
     found = refusal(tmp_path)
     assert told in found
     assert str(tmp_path / "context_1024_results.json") in found
-
-
-def test_a_file_of_more_than_two_gibibytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_files, "MAX_BYTES", 100)
-    assert "files of up to 2 GiB are read" in refusal(result_folder(tmp_path / "a", drawn_rounds([1024])))
-    assert "files of up to 2 GiB are read" in refusal(table(tmp_path / "a.csv", [table_row(1024)]))
 
 
 WORDS = word_list_of("the\ncat\nsat\n", "few")

@@ -9,13 +9,11 @@ from importlib.resources import files
 
 import numpy as np
 import pytest
-import textstat
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from scipy import stats
 
-from contextcliff.errors import ConfigError
 from contextcliff.writing.measures.drift import language_drift
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.measures.measured import coherence, measure_prose, reference_similarity
@@ -261,15 +259,6 @@ def test_the_default_list_is_dale_and_challs_as_textstat_publishes_it_with_its_l
     assert licence.startswith("MIT License")
 
 
-def test_a_list_of_ones_own_has_one_word_a_line_and_is_told_by_its_words() -> None:
-    words = word_list_of("# mine\nTide\n\nclerk’s  # of the harbour\n good-bye\n", "mine")
-    assert words.words == {"tide", "clerk's", "good-bye"}
-    assert (is_familiar("tides", words.words), is_familiar("house", words.words)) == (True, False)
-    assert word_list_of("a\nb", "x").digest == word_list_of("b\na\na", "x").digest != word_list_of("a", "x").digest
-    with pytest.raises(ConfigError, match="word list mine: no word in it"):
-        word_list_of("# nothing\n\n", "mine")
-
-
 @given(WORDS, st.integers(1, 20))
 def test_the_window_slides_over_every_word(words: list[str], window: int) -> None:
     ratios = [len(set(words[start : start + window])) / window for start in range(len(words) - window + 1)]
@@ -344,14 +333,3 @@ def test_every_measure_of_any_text_is_finite(text: str, other: str, language: st
     found = measured(text, language, prompt=other, reference=other)
     assert set(found) <= WITHOUT_EMBEDDINGS
     assert all(math.isfinite(value) for value in found.values())
-
-
-def test_words_letters_and_sentences_are_as_textstat_has_them(story: str) -> None:
-    """Apart from dashes, which it takes for parts of words; its sentences end at every full stop, `Mr.` included."""
-    plain = story.replace("--", " ").replace("—", " ").replace("–", " ")
-    assert len(prose_of(plain).words) == pytest.approx(textstat.lexicon_count(plain), rel=0.002)
-    page = plain[3_000:13_000]
-    ours, words = measured(page), textstat.lexicon_count(page)
-    assert ours["avg_word_length"] == pytest.approx(textstat.avg_letter_per_word(page))
-    assert ours["long_word_ratio"] == pytest.approx(textstat.long_word_count(page) / words)
-    assert ours["avg_sentence_length"] == pytest.approx(textstat.words_per_sentence(page), rel=0.1)

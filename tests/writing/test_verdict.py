@@ -9,9 +9,7 @@ import pytest
 from scipy import stats
 
 from contextcliff.records.generation import ScoredSample
-from contextcliff.writing.measures.measure import BY_NAME, MEASURES
-from contextcliff.writing.measures.readability import dale_chall
-from contextcliff.writing.passage import judge_prose
+from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.prose_findings import MeasureLevel, Writing, WritingTier
 from contextcliff.writing.tests import against_author, against_shortest, writing_trends
 from tests.make import known
@@ -76,18 +74,6 @@ def test_the_fences_are_one_and_a_half_interquartile_ranges_out() -> None:
     assert len(only_tier(rounds_of(512, cloze_score=[1.0, 2.0, 3.0, 4.0, 7.01])).outliers) == 1
     # Three rounds have no quartiles.
     assert only_tier(rounds_of(512, cloze_score=[30.0, 30.0, 90.0])).outliers == ()
-
-
-def test_the_order_of_the_samples_does_not_matter() -> None:
-    rng = random.Random(4)
-    prefixes = ("", "original.", "author_mean.", "z.")
-    scored = [
-        written(length, {f"{p}{m.name}": rng.gauss(0.0, 1.0) for m in MEASURES for p in prefixes}, trial=trial)
-        for length in (1_024, 2_048, 4_096)
-        for trial in range(5)
-    ]
-    assert writing(scored) == writing(rng.sample(scored, len(scored)))
-    assert str(writing([]).verdict) == "no round was answered: nothing can be said of the writing"
 
 
 LOW = [0.40, 0.41, 0.42, 0.43, 0.44, 0.45]
@@ -209,28 +195,6 @@ def test_a_degradation_is_named_with_its_measures_and_lengths() -> None:
         "after Holm, effect 1.00), vocabulary diversity (p = 4.9e-05 after Holm, effect 1.00), MTLD (p = 4.9e-05 after "
         "Holm, effect 1.00); also at 8,192 tokens"
     )
-
-
-def unwritten(length: int, rounds: int) -> list[ScoredSample]:
-    """Empty answers, judged as they are: there is no text, and all of it is missing."""
-    details = judge_prose(
-        "", prompt="It was late.", reference="", document="It was late. " * 40, language="en", word_list=dale_chall(),
-        shortfall=1.0,
-    )  # fmt: skip
-    assert details["shortfall"] == 1.0
-    return [written(length, details, trial=trial, score=0.0, failure="empty") for trial in range(rounds)]
-
-
-def test_where_every_round_says_how_much_is_missing_empty_ones_are_a_degradation_too() -> None:
-    whole = [written(1_024, {"mtld": 70.0 + k, "shortfall": 0.0, "z.shortfall": 0.0}, trial=k) for k in range(5)]
-    found = writing([*whole, *unwritten(2_048, 5)])
-    assert str(found.verdict) == (
-        "by rank tests the writing is worse at 2,048 tokens than at the shortest length: missing text (p = 0.004 after "
-        "Holm, effect 1.00); at 2,048 tokens 5 of 5 rounds gave no text to measure"
-    )
-    (test,) = found.tests
-    assert test.scale == "z"
-    assert test.shift == pytest.approx(10.0)
 
 
 def test_three_rounds_against_three_can_show_nothing_and_it_is_said() -> None:

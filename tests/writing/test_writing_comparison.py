@@ -119,17 +119,6 @@ def test_z_scores_are_compared_where_every_round_of_the_pairs_has_one() -> None:
     assert (one.scale, one.n_pairs) == ("raw", 20)
 
 
-def test_raw_figures_that_depend_on_the_length_are_not_tested_between_answers_of_other_lengths() -> None:
-    short = [replace(each, details={**each.details, "continuation_length": 100.0}) for each in make_rounds()]
-    side = replace(SIDE, name="q4", writing=make_writing(short))
-    pairs = joined(shifted("compression_ratio", by=1.0), shifted("mtld", by=-5.0))
-    rows = differences(pairs, side=side)
-    assert "not as long" in str(rows["compression_ratio"].reason)
-    assert rows["mtld"].shown == "worse"
-    z = joined(pairs, shifted("z.compression_ratio", by=1.0))
-    assert differences(z, side=side)["compression_ratio"].shown == "worse"
-
-
 def test_the_sentence_names_what_is_shown_and_counts_the_rest() -> None:
     pairs = joined(
         [pair(n, {"composite": 20.0, "z.mtld": 0.0, "mtld": 80.0}, {"composite": 25.0, "z.mtld": 1.5, "mtld": 99.0})

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from contextcliff.records.note import Note
 from contextcliff.writing.contest import WritingContest, WritingSide, compare_writing, contest_sentence
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTier
-from tests.make import known
 
 Figures = Mapping[int, tuple[float, float | None, int]]
 """Length to mean, standard deviation and rounds."""
@@ -198,18 +195,3 @@ def test_composites_of_different_parts_have_no_winner() -> None:
     )
     alike = [side(name, z=both, composite=figures[name], mtld=A, language_drift=A) for name in figures]
     assert contest(*alike, measure="composite").winner == "A"
-
-
-levels = st.tuples(st.floats(-50, 50), st.floats(0.01, 20), st.integers(2, 12))
-runs = st.lists(st.dictionaries(st.sampled_from([1024, 2048, 4096]), levels, min_size=1), min_size=2, max_size=4)
-
-
-@given(runs)
-def test_a_winner_has_the_best_mean_and_an_interval_above_zero(drawn: list[Figures]) -> None:
-    found = contest(*(side(f"run {place}", cloze_score=figures) for place, figures in enumerate(drawn)))
-    if found.winner is None:
-        assert found.reason
-        return
-    means = {found_range.run: found_range.common_mean for found_range in found.ranges}
-    assert means[found.winner] == min(mean for mean in means.values() if mean is not None)
-    assert known(found.ci_low) > 0

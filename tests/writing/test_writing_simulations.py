@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from contextcliff.analysis.lengths import Item
 from contextcliff.writing.levels import DrawnTier
-from contextcliff.writing.measures.measure import BY_NAME, MEASURES, ORIGINAL_Z, Z
+from contextcliff.writing.measures.measure import MEASURES, ORIGINAL_Z, Z
 from contextcliff.writing.tests import against_author, against_shortest
 from tests.statistics.simulated_walks import allowed
 
@@ -86,13 +86,8 @@ def test_where_nothing_changes_a_degradation_is_called_in_at_most_one_run_of_twe
     assert 0.02 < np.mean(single) < 0.055
 
 
-def imitated(
-    rng: np.random.Generator, between: float
-) -> tuple[list[DrawnTier], list[DrawnTier], dict[str, list[float]]]:
-    """A perfect imitator goes on from one place; `between` is the share of variance that is between passages.
-
-    The lengths with the author's own next words, the same without them, and the windows, each of another passage.
-    """
+def imitated(rng: np.random.Generator, between: float) -> tuple[list[DrawnTier], dict[str, list[float]]]:
+    """A perfect imitator goes on from one place, and the windows; `between` passages is that share of the variance."""
     passages, rounds = np.sqrt(between), np.sqrt(1.0 - between)
     windows = shaped(passages * hidden(rng, 24) + rounds * hidden(rng, 24))
     here = passages * hidden(rng, 1)
@@ -100,7 +95,6 @@ def imitated(
     drawn = [(length, shaped(here + rounds * hidden(rng, 10))) for length in LENGTHS]
     return (
         [tier(length, columns, z=True, original=next_words) for length, columns in drawn],
-        [tier(length, columns, z=True) for length, columns in drawn],
         {name: column.tolist() for name, column in windows.items()},
     )
 
@@ -111,24 +105,6 @@ def test_an_imitator_at_any_place_is_called_in_at_most_one_run_of_twenty(between
     rng, runs = np.random.default_rng(20_262), 300
     alarms = 0
     for _ in range(runs):
-        tiers, _without, windows = imitated(rng, between)
+        tiers, windows = imitated(rng, between)
         alarms += any(test.degraded for test in against_author(tiers, windows, confidence=CONFIDENCE))
     assert alarms <= allowed(1.0 - CONFIDENCE, runs)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["cloze_score", "vocabulary_diversity", "bigram_repetition_rate"])
-def test_a_collapse_by_three_standard_deviations_is_nearly_always_found(name: str) -> None:
-    rng, runs = np.random.default_rng(20_264), 200
-    found, elsewhere = 0, 0
-    for _ in range(runs):
-        measures = [prose(rng, 10) for _ in LENGTHS]
-        for column in measures:
-            column[name] = rng.normal(size=10)
-        measures[-1][name] = measures[-1][name] + 3.0 * BY_NAME[name].worse
-        tiers = [tier(length, columns) for length, columns in zip(LENGTHS, measures, strict=True)]
-        degraded = {(t.context_tokens, t.measure) for t in against_shortest(tiers, confidence=CONFIDENCE) if t.degraded}
-        found += (LENGTHS[-1], name) in degraded
-        elsewhere += bool(degraded - {(LENGTHS[-1], name)})
-    assert found >= 0.95 * runs
-    assert elsewhere <= allowed(0.05, runs)

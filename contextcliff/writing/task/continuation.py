@@ -101,7 +101,7 @@ class Continuation(Task):
         return max(self.tiers(context_budget)) - self._generated(context_budget)
 
     def tiers(self, context_budget: ContextBudget) -> tuple[int, ...]:
-        """Context lengths, answers included, ascending. Raises `ConfigError` where the window holds none."""
+        """Context lengths, answers included. Raises `ConfigError` where the window holds none."""
         longest = context_budget.context_window if self.max_context is None else self.max_context
         if max(longest, *self.lengths, 0) > context_budget.context_window:
             asked = f"task.max_context={longest:,}" if longest > context_budget.context_window else "task.lengths"
@@ -169,7 +169,6 @@ class Continuation(Task):
     def _sample(
         self, trial: int, context_tokens: int, start: int, original: Span, materials: Materials, *, built_tokens: int
     ) -> Sample:
-        """One round: all of a length go on from the same point."""
         answer, point = self.longest_answer(materials.context_budget), original.start
         (document,) = materials.corpus.documents
         text = Passage(document_id=document.document_id, start=start, end=point)
@@ -211,11 +210,9 @@ class Continuation(Task):
         return f"{self.instruction}\n\n"
 
     def _generated(self, context_budget: ContextBudget) -> int:
-        """What is kept free of a tier: the answer, and what a thinking model thinks before it."""
         return self.longest_answer(context_budget) + context_budget.thinking_tokens
 
     def _refuse_unknown_author(self, document: Document, *, characters: int) -> None:
-        """Raise `ConfigError` where the text is too short to tell what its author does."""
         windows = author_windows(document.text, language=document.language, characters=characters)
         if len(windows) < FEWEST_WINDOWS:
             raise ConfigError(
