@@ -180,10 +180,14 @@ def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
     request = Request(
         tokenizer=HubTokenizer(name="made", tokenizer=tokenizer, template_arguments={}),
         tokens=(),
+        context=0,
+        sampling=Sampling(temperature=0.0),
+        seed=1,
         max_tokens=9,
+        device="cpu",
         emit=lambda _: None,
         may_go_on=lambda: True,
         written=[signs.index(each) for each in tokens],
     )
-    generation = request.whole(ended=ended)
-    assert (generation.text, generation.reasoning) == (answer, reasoning)
+    reply = request.reply(ended=ended)
+    assert (reply.answer, reply.reasoning) == (answer, reasoning)
