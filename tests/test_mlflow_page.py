@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 _SHOWN_WITHIN_MS = 40_000
+F16, Q8_0, Q4_0 = NAMES = [f"smollm2 (simulated) · niah · {policy}" for policy in ("f16", "q8_0", "q4_0")]
+SWEEP = "sweep · none, q8_0, q4_0"
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install Debian's package `chromium`"),
@@ -102,62 +104,43 @@ def base(leaderboard: str) -> str:
 
 
 def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> None:
-    names = [f"smollm2 (simulated) · niah · {policy}" for policy in ("f16", "q8_0", "q4_0")]
-    text = shown(page, leaderboard, "Leaderboard", *names, "safe_cap", "kv_policy", "verdict")
+    text = shown(page, leaderboard, "Leaderboard", *NAMES, "safe_cap", "kv_policy", "verdict")
     assert leaderboard.endswith("#/experiments/1/runs?viewStateShareKey=leaderboard")
-    order = [text.index(name) for name in names]
+    order = [text.index(name) for name in NAMES]
     assert order == sorted(order), "the largest cap stands first"
 
 
-def test_a_sweep_and_its_jobs_link_to_each_other(leaderboard: str, page: Page, folder: Path) -> None:
-    parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
-    jobs = ("Child runs", "3 of 3 jobs ended", "smollm2 (simulated) · niah · q8_0")
-    shown(page, f"{base(leaderboard)}/runs/{parent.info.run_id}", *jobs)
-    child = runs(folder)["smollm2 (simulated) · niah · q8_0"]
-    sweep = ("Parent run", "SAFE CAP:", "sweep · none, q8_0, q4_0", "essays")
-    shown(page, f"{base(leaderboard)}/runs/{child.info.run_id}", *sweep)
-
-
-def test_a_run_shows_its_curve_by_context_tokens_in_a_section(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 (simulated) · niah · f16"]
-    address = f"{base(leaderboard)}/runs/{run.info.run_id}/model-metrics"
-    shown(page, address, "by_length (", "safe_cap (", "by_depth (11)")
-    page.locator(".js-plotly-plot").first.wait_for()
-
-
-def test_figures_tables_and_reports_open(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 (simulated) · niah · f16"]
-    files = f"{base(leaderboard)}/runs/{run.info.run_id}/artifacts"
-    shown(page, f"{files}/figures/score_by_length.png", "score_by_length.png")
-    page.locator("img[src^='blob:'], img[src*='score_by_length'], .image-container").first.wait_for(state="attached")
-    text = shown(page, f"{files}/samples_table.json", "question", "prediction", "failure", "sample_id")
-    assert text.index("question") < text.index("sample_id")
-    shown(page, f"{files}/report.md", "Worth a look")
-    shown(page, f"{files}/config.yaml", "cliff_tokens")
-    parent = next(run for name, run in runs(folder).items() if name.startswith("sweep"))
-    table = f"{base(leaderboard)}/runs/{parent.info.run_id}/artifacts/leaderboard.json"
-    shown(page, table, "safe_cap", "q4_0")
+@pytest.mark.parametrize(
+    ("run", "below", "texts"),
+    [
+        (SWEEP, "", ("Child runs", "3 of 3 jobs ended", Q8_0)),
+        (Q8_0, "", ("Parent run", "SAFE CAP:", SWEEP, "essays")),
+        (F16, "/model-metrics", ("by_length (", "safe_cap (", "by_depth (11)")),
+        (F16, "/artifacts/figures/score_by_length.png", ("score_by_length.png",)),
+        (F16, "/artifacts/samples_table.json", ("question", "prediction", "failure", "sample_id")),
+        (F16, "/artifacts/report.md", ("Worth a look",)),
+        (F16, "/artifacts/config.yaml", ("cliff_tokens",)),
+        (SWEEP, "/artifacts/leaderboard.json", ("safe_cap", "q4_0")),
+    ],
+)
+def test_a_run_shows_its_sweep_curves_and_files(
+    leaderboard: str, page: Page, folder: Path, run: str, below: str, texts: tuple[str, ...]
+) -> None:
+    shown(page, f"{base(leaderboard)}/runs/{runs(folder)[run].info.run_id}{below}", *texts)
 
 
 def test_failures_are_read_one_by_one(leaderboard: str, page: Page, folder: Path) -> None:
-    run = runs(folder)["smollm2 (simulated) · niah · q4_0"]
-    shown(page, f"{base(leaderboard)}/runs/{run.info.run_id}/traces", "Request", "What is the special magic", "score")
+    address = f"{base(leaderboard)}/runs/{runs(folder)[Q4_0].info.run_id}/traces"
+    shown(page, address, "Request", "What is the special magic", "score")
     page.get_by_text("What is the special magic").first.click()
     page.get_by_text("Assessments").first.wait_for()
 
 
 def test_two_kv_policies_are_compared(leaderboard: str, page: Page, folder: Path) -> None:
-    ids = [runs(folder)[f"smollm2 (simulated) · niah · {policy}"].info.run_id for policy in ("f16", "q4_0")]
+    ids = [runs(folder)[name].info.run_id for name in (F16, Q4_0)]
     root = leaderboard.partition("#")[0]
     address = f"{root}#/compare-runs?runs={quote(json.dumps(ids))}&experiments={quote(json.dumps(['1']))}"
-    shown(
-        page,
-        address,
-        "Comparing 2 Runs",
-        "kv_policy.name",
-        "smollm2 (simulated) · niah · f16",
-        "smollm2 (simulated) · niah · q4_0",
-    )
+    shown(page, address, "Comparing 2 Runs", "kv_policy.name", F16, Q4_0)
 
 
 @pytest.mark.parametrize(
