@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SLOWLY = (
     *("engine=simulated", "dataset=synthetic", "reporting.progress=false", "reporting.figures=false"),
     *("reporting.console=none", "engine.concurrency=1", "task.lengths=[512,1024]", "task.trials=6"),
-    "engine.delay_ms=120",
+    "engine.delay_ms=300",
 )
 """A run of some seconds: the simulated model takes its time."""
 
