@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field, PlainValidator
@@ -74,11 +75,9 @@ class Judge:
 
     def requests(self, scored: Iterable[ScoredSample], *, served: str | None) -> Mapping[str, PlannedSample]:
         """What the judge is asked, by the sample_id of the answer; equal requests are one."""
-        respondent = self.respondent()
+        asked = partial(_request, self.rubric, self.respondent(), served)
         return {
-            item.sample.sample_id: _request(
-                item.sample, item.generation.text, self.rubric, respondent, served=served, right=item.score == 1.0
-            )
+            item.sample.sample_id: asked(item.sample, item.generation.text, right=item.score == 1.0)
             for item in scored
             if item.score is not None and item.generation is not None
         }
@@ -89,19 +88,16 @@ class Judge:
         """What it is yet to be asked: of stored answers, and of others as long as `sampling` lets them be."""
         ordinary = {item.key: item for item in planned if item.sample.is_ordinary}
         coming = {item.key: item for item in store.missing(ordinary.values())}
-        run, respondent = store.run(run_id), self.respondent()
+        run, asked = store.run(run_id), partial(_request, self.rubric, self.respondent())
         served = None if run is None else run.facts.judge_served
         stored = recall(store, run_id, [item for key, item in ordinary.items() if key not in coming])
         # What an answer scores does not enter the judge's request, and prose takes long to score.
         of_stored = [
-            _request(each.sample, each.generation.text, self.rubric, respondent, served=served)
+            asked(served, each.sample, each.generation.text)
             for each in stored
             if each.unscored is None and each.generation is not None
         ]
-        longest = [
-            _request(each.sample, longest_answer(each.sample, sampling), self.rubric, respondent)
-            for each in coming.values()
-        ]
+        longest = [asked(None, each.sample, longest_answer(each.sample, sampling)) for each in coming.values()]
         return (*store.missing(of_stored), *longest)
 
 
@@ -114,7 +110,7 @@ def longest_answer(sample: Sample, sampling: Sampling) -> str:
 
 
 def _request(
-    asked: Sample, answer: str, rubric: str, respondent: Respondent, *, served: str | None = None, right: bool = False
+    rubric: str, respondent: Respondent, served: str | None, asked: Sample, answer: str, *, right: bool = False
 ) -> PlannedSample:
     said = answer[:_MOST_CHARACTERS]
     reference = "; ".join(asked.answers)

@@ -64,16 +64,17 @@ class LiveRun:
         self._mlflow_id = ""
         self._monitor: Any = None
         self._sent: set[Measurement] = set()
+        self._points: queue.SimpleQueue[Measurement] = queue.SimpleQueue()
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._talk, name="mlflow", daemon=True)
         self._thread.start()
         self._work.put(self._begin)
 
     def send(self, context_tokens: int, *, score: float, n_samples: int) -> None:
-        """Send the mean score of a length whose samples are answered."""
-        named = {"score": score, "n_samples": n_samples}
-        points = [Measurement(key=f"by_length/{name}", value=named[name], step=context_tokens) for name in named]
-        self._work.put(lambda: self._log(points))
+        """Send the mean score of a length whose samples are answered, together with those that wait by then."""
+        for name, value in (("score", score), ("n_samples", n_samples)):
+            self._points.put(Measurement(key=f"by_length/{name}", value=value, step=context_tokens))
+        self._work.put(self._log)
 
     def hand_over(self) -> tuple[str, frozenset[Measurement]]:
         """MLflow's id of the run, and the points that it has, when no more come; empty where MLflow failed."""
@@ -131,10 +132,11 @@ class LiveRun:
                 self._monitor = monitor(self._mlflow_id, tracking_uri=self._tracker.absolute_uri)
                 self._monitor.start()
 
-    def _log(self, points: list[Measurement]) -> None:
-        with self._tracker.client("track") as client:
-            log_metrics(client, self._mlflow_id, points)
-        self._sent.update(points)
+    def _log(self) -> None:
+        if points := [self._points.get() for _ in range(self._points.qsize())]:
+            with self._tracker.client("track") as client:
+                log_metrics(client, self._mlflow_id, points)
+            self._sent.update(points)
 
     def _end(self, why: str, status: str) -> None:
         why = without_paths(why, own_paths(self._parameters))

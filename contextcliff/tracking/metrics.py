@@ -14,9 +14,9 @@ from contextcliff.records.report import Report, shown_model
 from contextcliff.reporting.run_names import with_file_names
 from contextcliff.reporting.schema import flatten
 
-MAX_KEY = 250
-MAX_PARAMETER = 6_000
-MAX_TAG = 8_000
+_MAX_KEY = 250
+_MAX_PARAMETER = 6_000
+_MAX_TAG = 8_000
 RULE = "contextcliff.rule"
 _NOT_SAID = frozenset({"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"})
 """Fields of a report that tell how it was made, and nothing of the run."""
@@ -60,11 +60,11 @@ def tags(report: Report) -> dict[str, str]:
     }
     for section in findings_of(report):
         named |= section.tags(report)
-    return {key: value[:MAX_TAG] for key, value in named.items() if value}
+    return {key: value[:_MAX_TAG] for key, value in named.items() if value}
 
 
 def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
-    """The configuration as MLflow takes it: valid keys, no two alike, values cut at the limit, no path of this machine.
+    """The configuration as MLflow takes it: valid keys, values cut at the limit, no path of this machine.
 
     What names a class (`_target_`) is left out: the option beside it says it in one word. The model of a simulated run
     is marked.
@@ -74,18 +74,14 @@ def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
     for name, value in with_file_names(flattened).items():
         if name.rpartition(".")[2] == "_target_":
             continue
-        key, copies = valid_key(name), 1
-        while key in kept:
-            copies += 1
-            key = f"{valid_key(name)[: MAX_KEY - 8]}_{copies}"
-        kept[key] = (shown_model(value, engine=engine) if name in _MODEL else value)[:MAX_PARAMETER]
+        kept[valid_key(name)] = (shown_model(value, engine=engine) if name in _MODEL else value)[:_MAX_PARAMETER]
     return kept
 
 
 def valid_key(name: str) -> str:
     """A name that MLflow takes on every platform. Slashes stay: MLflow groups by what stands before the last one."""
     parts = (re.sub(r"[^\w.\- ]", "_", part).strip() for part in name.split("/"))
-    return "/".join(part if part.strip(".") else f"_{part}" for part in parts)[:MAX_KEY].rstrip("/ ")
+    return "/".join(part if part.strip(".") else f"_{part}" for part in parts)[:_MAX_KEY].rstrip("/ ")
 
 
 def digest(report: Report) -> str:

@@ -12,8 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pydantic import TypeAdapter, ValidationError
+
 from contextcliff.analysis.judged_by import compact, differing, rule_of
-from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, parsed
+from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile
 from contextcliff.datasets.local_files import opened as opened_file
 from contextcliff.findings.finding import Measurement
 from contextcliff.records.sweep import SweepRow, row_from_json
@@ -48,7 +50,6 @@ from contextcliff.tracking.views import leaderboard_address
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
-    from mlflow.tracking import MlflowClient
 
     from contextcliff.reporting.stored_sweeps import StoredSweep
 
@@ -192,16 +193,27 @@ class MLflowTracker(MLflowStore):
         """The rows of the sweep's jobs that MLflow has, from whatever machine."""
         rows = []
         with self.opened() as opened:
-            for run in opened.client.search_runs(
-                [opened.experiment_id], f"tags.`{SWEEP}` = '{sweep_id}'", max_results=5_000
-            ):
+            for run in uploads(opened, tag=SWEEP, value=sweep_id):
                 with suppress(KeyError, ValueError):  # one that can't be read is left out
                     rows.append(row_from_json(run.data.tags[ROW]))
         return rows
 
     def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:
         with self.client(f"fetch run {mlflow_id}") as client:
-            return _fetched_run(client, mlflow_id, experiment=experiment)
+            run = client.get_run(mlflow_id)
+            own = experiment / str(run.data.tags.get(_FOLDER, run.info.run_name))
+            if own.parent == experiment and (own / REPORT_NAME).is_file():
+                return own
+            folder = experiment / "fetched" / mlflow_id
+            if all((folder / name).is_file() for name in _NEEDED):
+                return folder
+            there = {file.path for file in client.list_artifacts(mlflow_id)}
+            if lacking := ", ".join(name for name in _NEEDED if name not in there):
+                raise TrackingError(f"run {mlflow_id} has no {lacking}: it is none of ContextCliff, or incomplete")
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in reversed(_NEEDED):  # the report last: a folder that has one is complete
+                client.download_artifacts(mlflow_id, name, str(folder))
+            return folder
 
     def leaderboard(self, page: str = _PAGE) -> str:
         """The address of the experiment's leaderboard, on the server or on a `page` that shows the store."""
@@ -276,23 +288,6 @@ def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
     return not differing(compact(rule_of(tracked.report)), compact(known))
 
 
-def _fetched_run(client: MlflowClient, mlflow_id: str, *, experiment: Path) -> Path:
-    run = client.get_run(mlflow_id)
-    own = experiment / str(run.data.tags.get(_FOLDER, run.info.run_name))
-    if own.parent == experiment and (own / REPORT_NAME).is_file():
-        return own
-    folder = experiment / "fetched" / mlflow_id
-    if all((folder / name).is_file() for name in _NEEDED):
-        return folder
-    there = {file.path for file in client.list_artifacts(mlflow_id)}
-    if lacking := [name for name in _NEEDED if name not in there]:
-        raise TrackingError(f"run {mlflow_id} has no {', '.join(lacking)}: it is none of ContextCliff, or incomplete")
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in reversed(_NEEDED):  # the report last: a folder that has one is complete
-        client.download_artifacts(mlflow_id, name, str(folder))
-    return folder
-
-
 def tracked_of(folder: Path) -> Tracked:
     """What a finished run's files say of it. The report has the digest that it had when it was written.
 
@@ -320,15 +315,15 @@ def tracked_of(folder: Path) -> Tracked:
     )
 
 
+_row = TypeAdapter(dict[str, object])
+
+
 def _rows(file: Path) -> list[Mapping[str, object]]:
     """The lines of `samples.jsonl`, each as the table of samples has it."""
     rows: list[Mapping[str, object]] = []
     for number, line in enumerate(sample_lines(file), start=1):
         try:
-            row = parsed(line)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
-            raise TrackingError(f"{file} line {number} is no sample; make it anew with action=analyze")
-        rows.append(row)
+            rows.append(_row.validate_json(line))
+        except ValidationError as error:
+            raise TrackingError(f"{file} line {number} is no sample; make it anew with action=analyze") from error
     return rows

@@ -34,8 +34,10 @@ LOCK_S = 60.0
 BUSY_S = 8.0
 """Longest wait, in seconds, for another process that writes to the database."""
 _LONGEST_CAUSE = 300
-_DATABASES = ("sqlite", "postgresql", "mysql", "mssql")
-_SERVERS = ("http", "https", "databricks")
+_NO_PLACE = (
+    "not a place where MLflow keeps runs; use sqlite:///FOLDER/FILE.db (four slashes for a path from the root), "
+    "http://HOST:PORT or another database's URI"
+)
 _ALWAYS = {
     # Read when mlflow is imported, where it would start a thread, and again at each call.
     "MLFLOW_DISABLE_TELEMETRY": "true",
@@ -69,33 +71,18 @@ class MLflowStore(NoTracker):
     """Where a new experiment keeps its files; None: beside a SQLite database, else where the server says."""
 
     def check(self) -> None:
-        problem = None
-        if self.scheme == "sqlite":
-            if not self.is_sqlite_file:
-                problem = (
-                    "write a SQLite database as sqlite:///FOLDER/FILE.db, with four slashes for a path from the root"
-                )
-            elif file_problem := self._file_problem():
-                problem = f"{file_problem}; name another file"
-        elif self.is_web and not urlsplit(self.uri).hostname:
-            problem = "the address names no host"
-        elif self.scheme not in (*_DATABASES, *_SERVERS):
-            problem = (
-                "not a place where MLflow keeps runs; use sqlite:///FOLDER/FILE.db, http://HOST:PORT or another "
-                "database's URI"
-            )
+        known = self.is_sqlite_file or self.scheme in ("postgresql", "mysql", "mssql", "databricks")
+        problem = None if known or (self.is_web and urlsplit(self.uri).hostname) else _NO_PLACE
+        if self.is_sqlite_file:  # without SQLAlchemy, which takes time to load
+            path = Path(self.uri.partition(":///")[2].partition("?")[0])
+            problem = why_no_path(str(path))
+            if problem is None and path.is_dir():
+                problem = "is a folder"
+            if problem is None and any(parent.is_file() for parent in path.parents):
+                problem = "a folder in it is a file"
+            problem = problem and f"{problem}; name another file"
         if problem is not None:
             raise ValueError(f"tracking.uri: {self.shown_uri!r}: {problem}")
-
-    def _file_problem(self) -> str | None:
-        """Why no database file can be at the URI's path; None if one can. Does not load SQLAlchemy."""
-        path = self.uri.partition(":///")[2].partition("?")[0]
-        problem = why_no_path(path)
-        if problem is None and Path(path).is_dir():
-            return "is a folder"
-        if problem is None and any(parent.is_file() for parent in Path(path).parents):
-            return "a folder in it is a file"
-        return problem
 
     @property
     def scheme(self) -> str:
@@ -125,11 +112,11 @@ class MLflowStore(NoTracker):
     @property
     def absolute_uri(self) -> str:
         """The URI with the path of a SQLite database made absolute, so that a later `chdir` is harmless."""
-        if self.database is None:
+        if (database := self.database) is None:
             return self.uri
         from sqlalchemy import make_url
 
-        return make_url(self.uri).set(database=str(self.database)).render_as_string(hide_password=False)
+        return make_url(self.uri).set(database=str(database)).render_as_string(hide_password=False)
 
     @property
     def shown_uri(self) -> str:
@@ -189,7 +176,7 @@ class MLflowStore(NoTracker):
                 _try_sqlite(database)
                 yield
             return
-        if self.scheme in _DATABASES:
+        if not self.is_web and self.scheme != "databricks":
             from sqlalchemy import create_engine
 
             engine = create_engine(self.uri)

@@ -76,7 +76,8 @@ def log_metrics(client: MlflowClient, run_id: str, points: Iterable[Measurement]
 
 def uploads(opened: Opened, *, tag: str, value: str) -> list[Run]:
     """The runs of an experiment with this tag, the latest first."""
-    return list(opened.client.search_runs([opened.experiment_id], f"tags.`{tag}` = {quoted(value)}"))
+    called = f"tags.`{tag}` = {quoted(value)}"
+    return list(opened.client.search_runs([opened.experiment_id], called, max_results=5_000))
 
 
 def quoted(value: str) -> str:
@@ -218,5 +219,4 @@ def sweep_run(opened: Opened, sweep_id: str, *, name: str, command: str) -> Run:
 
 
 def _sweep_runs(opened: Opened, sweep_id: str) -> list[Run]:
-    found = opened.client.search_runs([opened.experiment_id], f"tags.`{_PARENT}` = '{sweep_id}'")
-    return sorted(found, key=lambda run: (run.info.start_time, run.info.run_id))
+    return sorted(uploads(opened, tag=_PARENT, value=sweep_id), key=lambda run: (run.info.start_time, run.info.run_id))

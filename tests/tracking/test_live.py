@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 SLOWLY = (
     *("engine=simulated", "dataset=synthetic", "reporting.progress=false", "reporting.figures=false"),
     *("reporting.console=none", "engine.concurrency=1", "task.lengths=[512,1024]", "task.trials=6"),
-    "engine.delay_ms=120",
+    "engine.delay_ms=300",
 )
 """A run of some seconds: the simulated model takes its time."""
 
@@ -133,8 +132,13 @@ def sending(folder: Path) -> MLflowTracker:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_run_that_a_signal_stops_is_killed_with_its_partial_report(tmp_path: Path, number: int, code: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "state"),
+    [(signal.SIGINT, 130, "KILLED"), (signal.SIGTERM, 143, "KILLED"), (signal.SIGKILL, -signal.SIGKILL, "RUNNING")],
+)
+def test_a_run_that_is_stopped_is_killed_with_its_partial_report_and_goes_on_as_one_run(
+    tmp_path: Path, number: int, code: int, state: str
+) -> None:
     run = started(tmp_path, *SLOWLY)
     try:
         tracker = sending(tmp_path)
@@ -142,16 +146,7 @@ def test_a_run_that_a_signal_stops_is_killed_with_its_partial_report(tmp_path: P
         assert run.wait(timeout=60) == code
     finally:
         run.kill()
-    assert states_of(tracker) == ["KILLED"]
-
-
-@pytest.mark.slow
-def test_a_run_that_was_killed_goes_on_and_is_there_once(tmp_path: Path) -> None:
-    run = started(tmp_path, *SLOWLY)
-    tracker = sending(tmp_path)
-    os.kill(run.pid, signal.SIGKILL)
-    run.wait(timeout=30)
-    assert states_of(tracker) == ["RUNNING"]
+    assert states_of(tracker) == [state]
     assert started(tmp_path, *SLOWLY).wait(timeout=200) == 0
     (ended,) = runs_of(tracker)
     assert ended.info.status == "FINISHED"

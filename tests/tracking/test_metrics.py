@@ -55,9 +55,8 @@ def test_tags_tell_the_option_that_was_chosen_from_its_kind_and_the_rule_that_ju
     assert json.loads(made["contextcliff.rule"]) == {"analysis.threshold": "0.9", "task.judge.rubric": "08488137"}
 
 
-def test_parameters_are_cut_at_the_limit_and_never_collide() -> None:
-    made = parameters({"a b:c": "1", "a b?c": "2", "long": "x" * 7000})
-    assert made == {"a b_c": "1", "a b_c_2": "2", "long": "x" * 6000}
+def test_parameters_have_valid_keys_and_are_cut_at_the_limit() -> None:
+    assert parameters({"a b:c": "1", "long": "x" * 7000}) == {"a b_c": "1", "long": "x" * 6000}
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "/etc", "a//b", "wrong needle!", "ü/é", "k" * 300])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from contextcliff.tracking.outgoing import outgoing, own_paths, wordless
+from contextcliff.tracking.outgoing import outgoing, own_paths
 from tests.commands import contextcliff
 
 SECRET = "sk-aVerySecretKey0123456789"
@@ -99,10 +99,3 @@ def test_a_path_is_replaced_by_its_last_part_in_every_text_and_nothing_else_is_c
         assert (sent / "b.png").read_bytes() == (folder / "b.png").read_bytes()
     assert not sent.exists()
     assert "/data/alice" in (folder / "a.json").read_text()
-
-
-def test_a_row_without_text_keeps_its_columns() -> None:
-    row = {"sample_id": "a", "question": "who?", "answers": ["me"], "prediction": "you", "output": "you", "score": 0.0}
-    assert wordless(row) == {
-        **{"sample_id": "a", "question": "", "answers": [], "prediction": None, "output": None, "score": 0.0}
-    }

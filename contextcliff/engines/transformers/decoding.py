@@ -116,90 +116,73 @@ def _context_of(sample: Sample, prompt: Prompt) -> str:
     return prompt.user[:place] if is_context else prompt.user
 
 
-def samplers(sampling: Sampling, *, seed: int, device: Any) -> tuple[Any, torch.Generator | None]:
-    """The samplers that are on, in `generate`'s order, and what draws; None: greedy.
+@dataclass(kw_only=True, slots=True)
+class Request:
+    """A prompt on its way, and its answer as it is written; text is given out as far as its characters are whole.
 
     Tokens drawn with the same seed are the same on the same kind of device.
     """
-    processors, generator = LogitsProcessorList(), None
-    if sampling.repetition_penalty != 1.0:
-        processors.append(RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty))
-    if sampling.temperature > 0.0:
-        generator = torch.Generator(device=device)
-        generator.manual_seed(seed % _LARGEST_SEED)
-        if sampling.temperature != 1.0:
-            processors.append(TemperatureLogitsWarper(sampling.temperature))
-        if sampling.top_k > 0:
-            processors.append(TopKLogitsWarper(sampling.top_k))
-        if sampling.top_p < 1.0:
-            processors.append(TopPLogitsWarper(sampling.top_p))
-        if sampling.min_p > 0.0:
-            processors.append(MinPLogitsWarper(sampling.min_p))
-    return processors, generator
-
-
-@dataclass(kw_only=True, slots=True)
-class Request:
-    """A prompt on its way, and its answer as it is written; text is given out as far as its characters are whole."""
 
     tokenizer: HubTokenizer
     tokens: tuple[int, ...]
     """Of the prompt."""
-    context: int = 0
+    context: int
     """How many of them are before the question."""
-    processors: Any = None
-    generator: torch.Generator | None = None
-    """None: greedy."""
+    sampling: Sampling
+    seed: int
     max_tokens: int
     emit: Callable[[str], None]
     may_go_on: Callable[[], bool]
     """Whether the answer is still wanted."""
+    device: Any
     generation: Future[Generation] = field(default_factory=Future)
     written: list[int] = field(default_factory=list)
     """Tokens of the answer."""
+    _processors: Any = field(default_factory=LogitsProcessorList)
+    _generator: torch.Generator | None = None
+    """None: greedy."""
     _shown: str = ""
+
+    def __post_init__(self) -> None:
+        """The samplers that are on, in `generate`'s order."""
+        sampling, add = self.sampling, self._processors.append
+        if sampling.repetition_penalty != 1.0:
+            add(RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty))
+        if sampling.temperature == 0.0:
+            return
+        if sampling.temperature != 1.0:
+            add(TemperatureLogitsWarper(sampling.temperature))
+        if sampling.top_k > 0:
+            add(TopKLogitsWarper(sampling.top_k))
+        if sampling.top_p < 1.0:
+            add(TopPLogitsWarper(sampling.top_p))
+        if sampling.min_p > 0.0:
+            add(MinPLogitsWarper(sampling.min_p))
+        self._generator = torch.Generator(device=self.device)
+        self._generator.manual_seed(self.seed % _LARGEST_SEED)
 
     def draw(self, scores: torch.Tensor) -> None:
         """Write the next token, by scores of the shape [vocabulary]."""
         scores = scores.to(torch.float32)[None]  # in 32 bits, as `generate` compares them
-        if self.processors:
+        if self._processors:
             so_far = torch.tensor([[*self.tokens, *self.written]], device=scores.device)
-            scores = self.processors(so_far, scores)
-        if self.generator is None:
+            scores = self._processors(so_far, scores)
+        if self._generator is None:
             token = scores[0].argmax()
         else:
-            token = torch.multinomial(scores[0].softmax(dim=-1), 1, generator=self.generator)
+            token = torch.multinomial(scores[0].softmax(dim=-1), 1, generator=self._generator)
         self.written.append(int(token))
         text = self._text(self.written)
         if not text.endswith(_HALF_CHARACTER):  # the rest of it may come with the next token
             self._show(text)
 
-    def whole(
-        self,
-        *,
-        ended: bool,
-        ttft_s: float = 0.0,
-        latency_s: float = 0.0,
-        cached_tokens: int = 0,
-        entropy: tuple[float, ...] = (),
-    ) -> Generation:
-        """The answer without its reasoning; `ended` by the model, with its last token."""
+    def reply(self, *, ended: bool) -> tuple[str, str]:
+        """The whole answer, apart from its reasoning; `ended` by the model, with its last token."""
         self._show(self._text(self.written))
         # The marks of reasoning may be special tokens.
         marked = self._text(self.written[:-1] if ended else self.written, skip_special_tokens=False)
         answer, thought = split_reasoning(marked)
-        return Generation(
-            text=self._shown if answer == marked else answer,
-            reasoning="" if answer == marked else thought,
-            finish_reason="stop" if ended else "length",
-            prompt_tokens=len(self.tokens),
-            completion_tokens=len(self.written),
-            cached_tokens=cached_tokens,
-            ttft_ms=ttft_s * _MS_PER_S,
-            latency_ms=latency_s * _MS_PER_S,
-            served_model=self.tokenizer.name,
-            attention_entropy=entropy,
-        )
+        return (answer, thought) if answer != marked else (self._shown, "")
 
     def _show(self, text: str) -> None:
         piece, self._shown = text[len(self._shown) :], text
@@ -222,6 +205,13 @@ class Decoder:
         self.policy, self.prefix_cache = policy, prefix_cache
         self.press = press_for(policy, self.model)
         self.meter = EntropyMeter(self.model, positions=entropy_positions) if entropy_positions else None
+        stored = stores_otherwise(policy, self.model)
+        self._evicts = self.press is not None and policy.budget < 1.0
+        self.splits = not policy.sees_question if self._evicts else stored
+        """Whether the context is compressed or stored before the question is read, which then reads what was stored of
+        it, and not what was computed: so does one of many questions about a context that they share."""
+        self.can_batch = self.press is None and self.meter is None and not stored
+        """Whether several prompts can be computed together."""
         self.cache_in_use: CacheInUse | None = None
         """Of the last prompt that was computed whole, as it stood when its context was read."""
         self._kept: tuple[tuple[int, ...], Any] = ((), None)
@@ -232,26 +222,6 @@ class Decoder:
         self._hooks = [each.register_forward_pre_hook(self._stop_where_not_wanted) for each in layers]
         if self.press is not None:
             self._hooks += fitted_masks(self.model)
-
-    @property
-    def splits(self) -> bool:
-        """Whether the context is compressed or stored before the question is read.
-
-        So is a context that many questions share: the question then reads what was stored of it, and not what was
-        computed.
-        """
-        if self._evicts:
-            return not self.policy.sees_question
-        return stores_otherwise(self.policy, self.model)
-
-    @property
-    def can_batch(self) -> bool:
-        """Whether several prompts can be computed together."""
-        return self.press is None and self.meter is None and not stores_otherwise(self.policy, self.model)
-
-    @property
-    def _evicts(self) -> bool:
-        return self.press is not None and self.policy.budget < 1.0
 
     def forget(self) -> None:
         """Free what is kept."""
@@ -294,16 +264,21 @@ class Decoder:
         self._computed = ()
         if mask is None and self.prefix_cache and can_be_cut(cache) and not self._evicts:
             self._kept = ((*first.tokens, *first.written[:-1]), cache)
-        entropy = () if self.meter is None else self.meter.by_layer
+        replies = [request.reply(ended=self._ended(request)) for request in requests]
         return [
-            request.whole(
-                ended=self._ended(request),
-                ttft_s=first_s,
-                latency_s=latency_s,
+            Generation(
+                text=answer,
+                reasoning=thought,
+                finish_reason="stop" if self._ended(request) else "length",
+                prompt_tokens=len(request.tokens),
+                completion_tokens=len(request.written),
                 cached_tokens=reused,
-                entropy=entropy,
+                ttft_ms=first_s * _MS_PER_S,
+                latency_ms=latency_s * _MS_PER_S,
+                served_model=request.tokenizer.name,
+                attention_entropy=() if self.meter is None else self.meter.by_layer,
             )
-            for request, latency_s in zip(requests, ended_s, strict=True)
+            for request, (answer, thought), latency_s in zip(requests, replies, ended_s, strict=True)
         ]
 
     def _ended(self, request: Request) -> bool:

@@ -282,7 +282,7 @@ class TransformersSession:
         emit: Callable[[str], None],
         may_go_on: Callable[[], bool],
     ) -> Request:
-        from contextcliff.engines.transformers.decoding import Request, prompt_tokens, samplers
+        from contextcliff.engines.transformers.decoding import Request, prompt_tokens
 
         tokens, context = prompt_tokens(self.tokenizer, sample, prompt, splits=self.decoder.splits)
         most, window = sampling.generated_tokens, self.began.window
@@ -290,17 +290,16 @@ class TransformersSession:
             if len(tokens) >= window:
                 raise EngineFault("overflow", f"the prompt has {len(tokens):,} tokens, and the window {window:,}")
             most = min(most, window - len(tokens))
-        seed = sample.seed if sampling.seed is None else sampling.seed
-        processors, generator = samplers(sampling, seed=seed, device=self.decoder.device)
         request = Request(
             tokenizer=self.tokenizer,
             tokens=tokens,
             context=context,
-            processors=processors,
-            generator=generator,
+            sampling=sampling,
+            seed=sample.seed if sampling.seed is None else sampling.seed,
             max_tokens=most,
             emit=emit,
             may_go_on=may_go_on,
+            device=self.decoder.device,
         )
         self._waiting.append(request)
         return request

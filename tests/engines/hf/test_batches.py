@@ -64,7 +64,8 @@ def test_one_prompt_that_is_too_long_takes_no_other_with_it() -> None:
     long = asked("word " * 6_000, "What?")
     ended = together([PROMPTS[0], long, PROMPTS[1]], sampling=SHORT)
     assert [type(each) for each in ended] == [Generation, EngineFault, Generation]
-    assert ended[1].kind == "overflow"
+    assert (ended[1].kind, ended[1].retryable) == ("overflow", False)
+    assert "and the window 4,096" in str(ended[1])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from contextcliff.datasets.essays import Essays
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
-from tests.engines.hf.made_model import SMOLLM2, answers, asked, with_session
+from contextcliff.records.sample import Prompt
+from tests.engines.hf.made_model import NONE, SMOLLM2, answers, asked, with_session
 
 pytestmark = [pytest.mark.llm, pytest.mark.slow]
 
@@ -43,61 +44,50 @@ def test_the_tokenizer_of_the_gguf_file_begins_a_prompt_once() -> None:
     assert own.count_prompt(PROMPTS[0][1]) > 300
 
 
-def test_none_and_budget_one_say_what_generate_and_the_pipeline_say() -> None:
-    from kvpress import KnormPress, KVPressTextGenerationPipeline
+def by_others(session: Any, prompt: Prompt, question: str, press: Any) -> tuple[str, str]:
+    """What `generate` says to a prompt, and kvpress's own pipeline."""
+    from kvpress import KVPressTextGenerationPipeline
+
+    model, tokenizer = session.decoder.model, session.tokenizer.tokenizer
+    framed = tokenizer.apply_chat_template(
+        [{"role": "user", "content": prompt.user}], add_generation_prompt=True, tokenize=False
+    )
+    encoded = tokenizer(framed, add_special_tokens=False, return_tensors="pt")
+    output = model.generate(**encoded, do_sample=False, max_new_tokens=NEW)[0, encoded.input_ids.shape[1] :]
+    context, asked = prompt.user.removesuffix(f"\n\n{question}"), f"\n\n{question}"
+    pipeline = KVPressTextGenerationPipeline(model=model, tokenizer=tokenizer)
+    piped = pipeline(context, question=asked, press=press, max_new_tokens=NEW)["answer"]
+    return tokenizer.decode(output, skip_special_tokens=True), piped
+
+
+@pytest.mark.parametrize(
+    ("policy", "ratio"), [(NONE, 0.0), (KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5), 0.5)]
+)
+def test_answers_are_those_of_the_pipeline_and_without_an_eviction_those_of_generate(
+    policy: KVPolicy, ratio: float
+) -> None:
+    from kvpress import SnapKVPress
 
     async def use(session: Any) -> list[tuple[str, str, str]]:
-        model, tokenizer = session.decoder.model, session.tokenizer.tokenizer
-        pipeline = KVPressTextGenerationPipeline(model=model, tokenizer=tokenizer)
-        told = []
-        for sample, prompt in PROMPTS:
-            generation = await session.generate(sample, prompt, Sampling(max_tokens=NEW))
-            framed = tokenizer.apply_chat_template(
-                [{"role": "user", "content": prompt.user}], add_generation_prompt=True, tokenize=False
-            )
-            encoded = tokenizer(framed, add_special_tokens=False, return_tensors="pt")
-            output = model.generate(**encoded, do_sample=False, max_new_tokens=NEW)[0, encoded.input_ids.shape[1] :]
-            context = prompt.user.removesuffix(f"\n\n{sample.question}")
-            piped = pipeline(context, question=f"\n\n{sample.question}", press=KnormPress(0.0), max_new_tokens=NEW)[
-                "answer"
-            ]
-            told.append((generation.text, tokenizer.decode(output, skip_special_tokens=True), piped))
-        return told
+        said = [(await session.generate(*each, Sampling(max_tokens=NEW))).text for each in PROMPTS]
+        press = SnapKVPress(ratio)
+        others = [by_others(session, prompt, sample.question, press) for sample, prompt in PROMPTS]
+        return [(own, *other) for own, other in zip(said, others, strict=True)]
 
-    told = with_session(use, model=SMOLLM2, prefix_cache=False, threads=None)
-    assert [own for own, _, _ in told] == [plain for _, plain, _ in told]
+    told = with_session(use, model=SMOLLM2, policy=policy, prefix_cache=False, threads=None)
     assert [own for own, _, _ in told] == [piped for _, _, piped in told]
-    kept = answers(
-        PROMPTS,
-        sampling=Sampling(max_tokens=NEW),
-        policy=KVPolicy(name="h2o", press="ObservedAttentionPress"),
-        model=SMOLLM2,
-        threads=None,
+    if ratio == 0.0:
+        assert [own for own, _, _ in told] == [plain for _, plain, _ in told]
+        assert "48213" in told[0][0]
+
+
+def test_a_press_at_budget_one_and_a_kept_prefix_change_no_answer() -> None:
+    kept, plain = (
+        answers(PROMPTS, sampling=Sampling(max_tokens=NEW), model=SMOLLM2, threads=None, **how)
+        for how in (
+            {"policy": KVPolicy(name="h2o", press="ObservedAttentionPress")},
+            {"policy": NONE, "prefix_cache": False},
+        )
     )
-    assert [each.text for each in kept] == [own for own, _, _ in told]
+    assert [each.text for each in kept] == [each.text for each in plain]
     assert any((each.cached_tokens or 0) > 300 for each in kept)
-    assert "48213" in told[0][0]
-
-
-def test_an_evicted_context_gives_the_answers_of_the_pipeline() -> None:
-    import kvpress
-
-    policy = KVPolicy(name="snapkv", press="SnapKVPress", budget=0.5)
-
-    async def use(session: Any) -> list[tuple[str, str]]:
-        model, tokenizer = session.decoder.model, session.tokenizer.tokenizer
-        pipeline = kvpress.KVPressTextGenerationPipeline(model=model, tokenizer=tokenizer)
-        told = []
-        for sample, prompt in PROMPTS:
-            generation = await session.generate(sample, prompt, Sampling(max_tokens=NEW))
-            piped = pipeline(
-                prompt.user.removesuffix(f"\n\n{sample.question}"),
-                question=f"\n\n{sample.question}",
-                press=kvpress.SnapKVPress(0.5),
-                max_new_tokens=NEW,
-            )["answer"]
-            told.append((generation.text, piped))
-        return told
-
-    told = with_session(use, model=SMOLLM2, policy=policy, threads=None)
-    assert [own for own, _ in told] == [piped for _, piped in told]

@@ -69,14 +69,6 @@ def test_text_arrives_piece_by_piece() -> None:
     assert len(pieces) > 1
 
 
-def test_a_prompt_that_is_too_long_is_an_overflow() -> None:
-    with pytest.raises(EngineFault) as raised:
-        answers([asked("word " * 100, "What?")], model=made_model(window=256))
-    fault = raised.value
-    assert (fault.kind, fault.retryable) == ("overflow", False)
-    assert "and the window 256" in str(fault)
-
-
 def test_what_runs_out_of_memory_is_one_fault_and_shorter_prompts_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
     lengths = [len(prompt.user) for _, prompt in PROMPTS]
@@ -180,10 +172,14 @@ def test_marks_of_reasoning_are_seen_where_they_are_special_tokens(
     request = Request(
         tokenizer=HubTokenizer(name="made", tokenizer=tokenizer, template_arguments={}),
         tokens=(),
+        context=0,
+        sampling=Sampling(temperature=0.0),
+        seed=1,
         max_tokens=9,
+        device="cpu",
         emit=lambda _: None,
         may_go_on=lambda: True,
         written=[signs.index(each) for each in tokens],
     )
-    generation = request.whole(ended=ended)
-    assert (generation.text, generation.reasoning) == (answer, reasoning)
+    reply = request.reply(ended=ended)
+    assert reply == (answer, reasoning)
