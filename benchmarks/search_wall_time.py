@@ -28,7 +28,8 @@ from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.prepare import deployment, prepare
 from contextcliff.actions.send import search_of
 from contextcliff.actions.track import LiveTracking
-from contextcliff.analysis.search import BlockKey, blocks_used, complete_blocks, follow
+from contextcliff.analysis.search import Path as SearchPath
+from contextcliff.analysis.search import complete_steps, step_key
 from contextcliff.composing import conf_dir
 from contextcliff.config import build_invocation
 from contextcliff.engines.engine import Session
@@ -140,14 +141,13 @@ def measure(overrides: tuple[str, ...]) -> Measured:
         folder, began = Path(name), time.process_time()
         (run, source), search_s = in_jumps(search(invocation, folder / "search"))
         took = time.process_time() - began
-        asked, plan, rule = source.asked(), source.plan, source.rule
+        asked, plan = source.asked(), source.path.plan
         with Store(folder / "search") as store:
             outcomes = recall(store, run.run_id, asked)
         assert run.scorer is not None
-        followed = follow(plan, rule, complete_blocks([run.scorer.score(each) for each in outcomes], plan))
-        assert not followed.wanted
-        used = blocks_used(followed.search, relative=rule.relative)
-        own = [item for item in asked if _block(item) in used]
+        path = SearchPath(plan, source.path.rule)
+        assert not path.follow(complete_steps([run.scorer.score(each) for each in outcomes], plan))
+        own = [item for item in asked if step_key(item.sample) in path.used]
         began = time.process_time()
         _, at_once_s = in_jumps(send_at_once(run, own, folder / "at once"))
         beside = (time.process_time() - began) * len(outcomes) / len(own)
@@ -161,10 +161,6 @@ def measure(overrides: tuple[str, ...]) -> Measured:
         sent=len(sent),
         processor_s=took - beside,
     )
-
-
-def _block(item: PlannedSample) -> BlockKey:
-    return BlockKey(context_tokens=item.sample.context_tokens, index=item.sample.block or 0)
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -15,13 +16,13 @@ from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, summarise
 from contextcliff.analysis.lengths import Item, LengthResult
-from contextcliff.analysis.search import BlockKey, block_scores, complete_blocks, follow
+from contextcliff.analysis.search import Path, StepScores, step_scores
 from contextcliff.analysis.study import Finder, StudyFacts
 from contextcliff.findings.finding import findings_with
 from contextcliff.records.analysis import Analysis, Bin
 from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.sample import Recipe, Sample
-from contextcliff.records.search_record import SearchPlan
+from contextcliff.records.search_record import Key, SearchPlan
 from contextcliff.statistics.clusters import Cluster
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import is_binary, lower_bound, shown_interval
@@ -212,11 +213,8 @@ ScoreAt = Callable[[int, float], float | None]
 """The score of a sample at a length and a depth; None: it has none."""
 
 
-def plan_of(*lengths: int, depths: Sequence[float] = DEPTHS, most_blocks: int = 14, refine: bool = False) -> SearchPlan:
-    block = len(depths)
-    return SearchPlan(
-        lengths=lengths, block=block, block_evidence=block, most_blocks=most_blocks, depths=block, refine=refine
-    )
+def plan_of(*lengths: int, most_steps: int = 160, refine: bool = False) -> SearchPlan:
+    return SearchPlan(lengths=lengths, most_steps=most_steps, refine=refine)
 
 
 def coin(rate_at: Callable[[int, float], float], seed: int) -> ScoreAt:
@@ -231,20 +229,18 @@ def searched(
     settings: AnalysisSettings,
     *,
     depths: Sequence[float] = DEPTHS,
-    most_asked: int = 1_000,
+    most_asked: int = 10_000,
 ) -> list[ScoredSample]:
-    """The samples that a search asks, up to `most_asked` blocks of them."""
-    rule = settings.search_rule(relative=settings.is_relative(by_default=False))
+    """The samples that a search asks, up to `most_asked` of them, at depths that are drawn."""
+    path = Path(plan, settings.search_rule(relative=settings.is_relative(by_default=False)))
     samples: list[ScoredSample] = []
-    blocks: dict[BlockKey, object] = {}
-    while len(blocks) < most_asked and (wanted := follow(plan, rule, complete_blocks(samples, plan)).wanted):
-        for key in wanted:
-            block = []
-            for depth in depths:
-                made = scored_sample(key.context_tokens, score_at(key.context_tokens, depth), depth=depth)
-                block.append(replace(made, sample=replace(made.sample, block=key.index, trial=key.index)))
-            samples += block
-            blocks[key] = block_scores(block)
+    steps: dict[Key, StepScores] = {}
+    while len(samples) < most_asked and (wanted := path.follow(steps)):
+        for length, number in wanted:
+            depth = random.Random(1_000 * length + number).choice(depths)
+            made = scored_sample(length, score_at(length, depth), depth=depth)
+            samples.append(replace(made, sample=replace(made.sample, step=number, trial=number)))
+            steps[length, number] = step_scores(samples[-1:])
     return samples
 
 

@@ -201,7 +201,7 @@ def _sample(law: Law, length: int, i: int, *, score: float | None) -> ScoredSamp
         failure = "empty" if i % 3 == 0 else "wrong_needle"
     return ScoredSample(
         sample=sample,
-        prompt_sha256="ab" * 32,
+        prompt_sha256="",
         score=score,
         failure=failure,
         prediction="481516" if score else "",

@@ -18,7 +18,7 @@ OWN_NEEDLE = "task.needle.text='The spare key is in Paris.'"
 
 NAMED: tuple[tuple[str, ...], ...] = (
     ("task.neddle=1",), ("task.needle.txt=x",), ("modle=qwen",), ("model=qwne",), ("hydra/sweeper=nowhere",),
-    ("hydra/launcher=slurm",), ("task.max_trials=10",), ("task.trials=100000",), ("budget=1e3",), ("engine=5",),
+    ("hydra/launcher=slurm",), ("task.max_trials=0",), ("task.trials=100000",), ("budget=1e3",), ("engine=5",),
     ("sampling=5",), ("task.needle.text=hello",), ("task.needle.question='Which number?'",),
     ("dataset.story=moby",), ("dataset.path=/nowhere.txt",), ("model.gguf.path=/nowhere.gguf",),
     ("model.gguf.path=/etc/passwd",), ("output_dir=/etc/passwd/out",), ("label='a b'",), ("tracking.experiment=../x",),

@@ -27,7 +27,7 @@ def row(*, job: int) -> SweepRow:
 class Tracker:
     """Counts how often it is asked for rows; it has that of job 1."""
 
-    is_shared: bool
+    is_sqlite_file: bool
     asked: int = 0
 
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
@@ -48,7 +48,7 @@ def watch(folder: Path, tracker: Tracker) -> SweepWatch:
 
 def test_only_a_tracker_that_machines_share_is_asked_for_rows_that_are_not_here(tmp_path: Path) -> None:
     write_row(tmp_path, row(job=0))
-    shared, local = Tracker(is_shared=True), Tracker(is_shared=False)
+    shared, local = Tracker(is_sqlite_file=False), Tracker(is_sqlite_file=True)
     watching = watch(tmp_path, shared)
     for asked, ask in ((1, False), (1, False), (2, True)):
         assert [each.job for each in watching._rows(ask=ask)] == [0, 1]
@@ -68,7 +68,7 @@ def test_a_full_disk_leaves_the_leaderboard_whole_and_is_one_line_at_the_end(
         return {path.name: path.read_bytes() for path in (tmp_path / "leaderboard").iterdir()}
 
     monkeypatch.setattr(sweep, "_LOOK_EVERY_S", 0.01)
-    watching = watch(tmp_path, Tracker(is_shared=False))
+    watching = watch(tmp_path, Tracker(is_sqlite_file=True))
     write_row(tmp_path, row(job=0))
     watching._write([row(job=0)], over=False)
     whole = files()

@@ -6,13 +6,13 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare import Prepared, PreparedSearch, planned_block
-from contextcliff.analysis.search import BlockKey, BlockScores, block_key, block_scores, follow, perfect_path
+from contextcliff.actions.prepare import Prepared, planned_step
+from contextcliff.analysis.search import Path, StepScores, perfect, step_scores
 from contextcliff.errors import tell
 from contextcliff.execution.budget import NOTHING, Cost, Meter, answer_tokens
 from contextcliff.execution.schedule import shared_tokens
@@ -24,6 +24,7 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome
 from contextcliff.records.run_plan import JudgePlan
 from contextcliff.records.sample import Sample
+from contextcliff.records.search_record import Key
 
 if TYPE_CHECKING:
     from contextcliff.analysis.forecast import BestCase
@@ -190,14 +191,16 @@ def best_case_of(invocation: Invocation, prepared: Prepared) -> BestCase:
     """What a perfect model would show with the samples that are planned."""
     from contextcliff.analysis.forecast import best_case
 
-    task, search = invocation.task, prepared.search
+    task, search = invocation.task, None
+    if prepared.search is not None:
+        search = prepared.search.perfect_path().search
     return best_case(
         [item.sample for item in prepared.planned if item.sample.is_ordinary],
         invocation.analysis,
         designed_lengths=task.traits.designed_lengths,
         relative_by_default=task.traits.relative_by_default,
         quantity=task.traits.cap_quantity,
-        search=None if search is None else (search.plan, search.rule),
+        search=search,
     )
 
 
@@ -246,25 +249,25 @@ def _usd(price: Price, prompt: float, cached: float, completion: float) -> float
     return price.of(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion) or 0.0
 
 
-def load_of_blocks(
-    blocks: Mapping[int, float], built: Sequence[PlannedSample], *, block: int, sampling: Sampling, price: Price
+def load_of_steps(
+    steps: Mapping[int, float], built: Sequence[PlannedSample], *, size: int, sampling: Sampling, price: Price
 ) -> Load:
-    """That of so many blocks of `block` samples at each length.
+    """That of so many steps of `size` samples at each length.
 
-    `built` are whole blocks of some lengths. A block of a length between two of them takes what lies between theirs,
-    and all of it costs what the longest prompt of the length does.
+    `built` are whole steps of some lengths. A step of a length between two of them takes what lies between theirs, and
+    all of it costs what the longest prompt of the length does.
     """
     import numpy as np
 
     at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
-    for item, asked in sorted(_with_what_they_go(built), key=lambda each: each[0].sample.block or 0):
+    for item, asked in sorted(_with_what_they_go(built), key=lambda each: each[0].sample.step or 0):
         at_length[asked.context_tokens].append(item)
     lengths = sorted(at_length)
     loads = [load_of(at_length[length], sampling, price) for length in lengths]
-    each = {name: [getattr(load, name) * block / load.samples for load in loads] for name in _COUNTS}
+    each = {name: [getattr(load, name) * size / load.samples for load in loads] for name in _COUNTS}
     longest = [max(item.sample.built_tokens for item in at_length[length]) for length in lengths]
     total = Load(**dict.fromkeys(_FIELDS, 0.0))
-    for length, count in blocks.items():
+    for length, count in steps.items():
         counts = {name: float(np.interp(length, lengths, each[name])) for name in _COUNTS}
         rates = price.at(float(np.interp(length, lengths, longest)))
         _, _, prompt, cached, completion = counts.values()
@@ -286,13 +289,13 @@ SCORE = 0.98
 
 @dataclass(frozen=True, kw_only=True)
 class SearchAhead:
-    """The rest of a search. Loads count what is not stored; half a block that is stored counts as none."""
+    """The rest of a search. Loads count what is not stored; half a step that is stored counts as none."""
 
     invocation: Invocation
     prepared: Prepared
-    search: PreparedSearch
-    known: Mapping[BlockKey, BlockScores]
-    """The blocks that are answered, as far as the search would use them."""
+    path: Path
+    known: Mapping[Key, StepScores]
+    """The steps that are answered, as far as the search would use them."""
     stored: int
     """Samples that are answered, among those that the search wants first."""
     planned: tuple[PlannedSample, ...]
@@ -300,92 +303,90 @@ class SearchAhead:
     least: tuple[PlannedSample, ...]
     """The part of it that is not stored."""
     replayed: Mapping[int, int]
-    """By length, blocks that are not stored whole and are asked anyway, to stay paired with another run."""
+    """By length, steps that are not stored whole and are asked anyway, to stay paired with another run."""
 
-    def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load]:
-        """Samples at each length, and their load, to expect of a model with these true scores."""
-        from contextcliff.analysis.forecast import expected_blocks  # imported late, since it loads numpy
+    def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load, float]:
+        """Samples at each length, their load, and the chance of the whole range, of a model with these true scores."""
+        from contextcliff.analysis.forecast import expected
 
-        blocks = expected_blocks(self.search.plan, self.search.rule, score_at, self.known)
-        beside = self._beside(blocks)
-        both = {length: blocks.get(length, 0.0) + beside.get(length, 0.0) for length in {**blocks, **beside}}
-        return {length: count * self.search.plan.block for length, count in both.items()}, self._load(blocks)
+        forecast = expected(self.path, self.known, score_at)
+        beside = self._beside(forecast.steps)
+        both = {
+            length: forecast.steps.get(length, 0.0) + beside.get(length, 0.0) for length in {**forecast.steps, **beside}
+        }
+        samples = {length: count * self.path.plan.step_samples for length, count in both.items()}
+        return samples, self._load(forecast.steps), forecast.whole_range
 
-    def tokens_left(self, known: Mapping[BlockKey, BlockScores]) -> int:
-        """Prompt tokens to expect beyond these blocks, if the true score is `SCORE` at every length that is open."""
-        _, load = replace(self, known=known).expected(lambda _: SCORE)
-        return round(load.prompt_tokens)
+    def tokens_left(self, known: Mapping[Key, StepScores]) -> int:
+        """Prompt tokens that a search without a further mistake takes beyond these steps."""
+        _, keys = self.path.played(known, lambda _: perfect(self.path.plan))
+        return round(self._load(Counter(length for length, _ in keys)).prompt_tokens)
 
     @property
     def most(self) -> Load:
         """The worst case."""
-        from contextcliff.analysis.forecast import most_blocks
+        from contextcliff.analysis.forecast import most_steps
 
-        return self._load(most_blocks(self.search.plan, self.search.rule, self.known))
+        return self._load(most_steps(self.path, self.known))
 
     def share(self, load: Load) -> float:
         """The samples of a search with this load, and what is stored, as a multiple of those of a perfect model."""
         return (self.stored + load.samples) / sum(item.sample.is_ordinary for item in self.planned)
 
-    def _beside(self, blocks: Mapping[int, float]) -> Mapping[int, float]:
-        """At each length the replayed blocks that these do not cover: both begin with the first of the length."""
-        left = {length: count - blocks.get(length, 0.0) for length, count in self.replayed.items()}
+    def _beside(self, steps: Mapping[int, float]) -> Mapping[int, float]:
+        """At each length the replayed steps that these do not cover: both begin with the first of the length."""
+        left = {length: count - steps.get(length, 0.0) for length, count in self.replayed.items()}
         return {length: count for length, count in left.items() if count > 0.0}
 
-    def _load(self, blocks: Mapping[int, float]) -> Load:
-        """That of the blocks of the search, and of those that are replayed beside them, which go without controls."""
-        built, block, sampling = self.prepared.planned, self.search.plan.block, self.invocation.sampling
+    def _load(self, steps: Mapping[int, float]) -> Load:
+        """That of the steps of the search, and of those that are replayed beside them, which go without controls."""
+        built, size, sampling = self.prepared.planned, self.path.plan.step_samples, self.invocation.sampling
         price = self.invocation.model.price
-        own = load_of_blocks(blocks, built, block=block, sampling=sampling, price=price)
-        beside = self._beside(blocks)
+        own = load_of_steps(steps, built, size=size, sampling=sampling, price=price)
+        beside = self._beside(steps)
         if not beside:
             return own
         ordinary = [item for item in built if item.sample.is_ordinary]
-        return own + load_of_blocks(beside, ordinary, block=block, sampling=sampling, price=price)
+        return own + load_of_steps(beside, ordinary, size=size, sampling=sampling, price=price)
 
 
 def search_ahead(invocation: Invocation, prepared: Prepared, store: Store) -> SearchAhead:
     """Follow the stored answers as far as they go, and build what a perfect model would be asked beyond them."""
-    search, built = prepared.search, defaultdict[BlockKey, list[PlannedSample]](list)
+    search, built = prepared.search, dict[Key, tuple[PlannedSample, ...]]()
     assert search is not None
-    for item, asked in _with_what_they_go(prepared.planned):
-        if (of_block := block_key(asked)) is not None:
-            built[of_block].append(item)
 
-    def samples_of(*keys: BlockKey) -> list[PlannedSample]:
+    def samples_of(*keys: Key) -> list[PlannedSample]:
         for key in keys:
             if key not in built:
-                built[key] = list(planned_block(prepared, key))
+                built[key] = planned_step(prepared, key)
         return list({item.sample.sample_id: item for key in keys for item in built[key]}.values())
 
-    def ordinary(*keys: BlockKey) -> list[PlannedSample]:
+    def ordinary(*keys: Key) -> list[PlannedSample]:
         return [item for item in samples_of(*keys) if item.sample.is_ordinary]
 
     scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
-    known: dict[BlockKey, BlockScores] = {}
-    stored = 0
-    while wanted := follow(search.plan, search.rule, known).wanted:
+    path, known, stored = Path(search.plan, search.rule), dict[Key, StepScores](), 0
+    while wanted := path.follow(known):
         missing = {item.key for item in store.missing(samples_of(*wanted))}
         stored += sum(item.key not in missing for item in ordinary(*wanted))
         if missing:
             break
         for key in wanted:
-            known[key] = block_scores(
-                [scorer.score(each) for each in recall(store, prepared.run.run_id, ordinary(key))]
-            )
-    _, keys = perfect_path(search.plan, search.rule, known)
+            answered = recall(store, prepared.run.run_id, ordinary(key))
+            known[key] = step_scores([scorer.score(each) for each in answered])
+    _, keys = path.played(known, search.perfect)
     beside = [key for key in search.replayed if key not in known and key not in keys]
     planned = (*samples_of(*known, *keys), *ordinary(*beside))
     least = tuple(store.missing(planned))
-    missing = {item.key for item in least}
-    partly = [key for key in search.replayed if not missing.isdisjoint(item.key for item in ordinary(key))]
+    absent = {item.key for item in least}
+    partly = [key for key in search.replayed if not absent.isdisjoint(item.key for item in ordinary(key))]
     return SearchAhead(
         invocation=invocation,
         prepared=prepared,
-        search=search,
+        path=path,
         known=known,
-        stored=stored + sum(item.key not in missing for item in ordinary(*beside)),
+        stored=stored + sum(item.key not in absent for item in ordinary(*beside)),
         planned=planned,
         least=least,
-        replayed=Counter(key.context_tokens for key in partly),
+        replayed=Counter(length for length, _ in partly),
     )

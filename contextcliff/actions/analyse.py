@@ -8,9 +8,9 @@ from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from contextcliff.actions.action import Invocation, RunState
-from contextcliff.actions.like import replayed_blocks
+from contextcliff.actions.like import replayed_steps
 from contextcliff.analysis.judged_by import Rule
-from contextcliff.analysis.search import block_key
+from contextcliff.analysis.search import step_key
 from contextcliff.errors import RunError
 from contextcliff.execution.budget import paid_for
 from contextcliff.execution.runner import way_out
@@ -98,13 +98,13 @@ def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | No
 
 
 def _replayed(run: RunState) -> tuple[ScoredSample, ...]:
-    """The samples of replayed blocks that have an outcome and are not among those that count."""
-    blocks = frozenset(replayed_blocks(run.stored.facts.replay))
+    """The samples of replayed steps that have an outcome and are not among those that count."""
+    steps = frozenset(replayed_steps(run.stored.facts.replay))
     counted = {item.sample.sample_id for item in run.counted}
     return tuple(
         item
         for item in run.scored
-        if block_key(item.sample) in blocks and item.sample.sample_id not in counted and item.failure != NOT_SENT
+        if step_key(item.sample) in steps and item.sample.sample_id not in counted and item.failure != NOT_SENT
     )
 
 

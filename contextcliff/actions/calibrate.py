@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from contextcliff.actions.action import Invocation
-from contextcliff.analysis.calibration.calibrating import Calibrated, CalibrationPlan, DesignName, calibrate_law
+from contextcliff.analysis.calibration.calibrating import CalibrationPlan, DesignName, calibrate_law
 from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, laws_of
 from contextcliff.errors import ConfigError, ExitCode, shown_value
 from contextcliff.settings import Count, Int, PositiveInt, settings
@@ -20,12 +20,12 @@ _FOLDER = "calibration"
 class Calibrate:
     """What is simulated: laws and designs by their names, and the plan of the searches."""
 
-    runs: Count = 2000
+    runs: Count = 200
     lengths: tuple[PositiveInt, ...] = (512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536)
     laws: tuple[str, ...] = ()
     """Names; none: all."""
     designs: Annotated[tuple[DesignName, ...], Field(min_length=1)] = ("walk", "refine", "fixed_40", "fixed_500")
-    block: Annotated[Int, Field(ge=FEWEST_PLACES)] = 11
+    depths: Annotated[Int, Field(ge=FEWEST_PLACES, le=1_000)] = 11
     max_trials: Count = 160
     resolution: PositiveInt | None = None
 
@@ -35,14 +35,10 @@ class Calibrate:
             raise ValueError(f"{shown}: a calibration takes at least {FEWEST_LENGTHS} lengths; give some more")
         if any(longer < shorter + 2 for shorter, longer in pairwise(self.lengths)):
             raise ValueError(f"{shown}: each length is at least two tokens longer than the one before it; sort them")
-        if self.max_trials < self.block:
-            raise ValueError(
-                f"action.max_trials={self.max_trials}: holds no block of action.block={self.block}; give {self.block} "
-                "or more"
-            )
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Simulate, print the table, and write `calibration.json`, `.md` and `.png` into `output_dir`/calibration."""
+        from joblib import Parallel, delayed  # type: ignore[import-untyped]
         from rich.console import Console
         from rich.progress import track
 
@@ -58,7 +54,7 @@ class Calibrate:
             lengths=self.lengths,
             threshold=threshold,
             confidence=invocation.analysis.confidence,
-            block=self.block,
+            depths=self.depths,
             max_trials=self.max_trials,
             resolution=self.resolution,
             runs=self.runs,
@@ -69,9 +65,11 @@ class Calibrate:
             if name not in known:
                 raise ConfigError(f"action.laws: {shown_value(name)} is no law; choose from {', '.join(known)}")
         laws = [law for name, law in known.items() if not self.laws or name in self.laws]
-        results: list[Calibrated] = []
-        for law in track(laws, "laws", console=Console(stderr=True), transient=True, disable=not shown):
-            results += calibrate_law(plan, law, self.designs)
+        done = Parallel(n_jobs=-1, return_as="generator")(
+            delayed(calibrate_law)(plan, law, self.designs) for law in laws
+        )
+        of_laws = track(done, "laws", total=len(laws), console=Console(stderr=True), transient=True, disable=not shown)
+        results = [result for of_law in of_laws for result in of_law]
         folder = invocation.output_dir / _FOLDER
         command = " ".join(("python -m contextcliff", *invocation.overrides))
         write_calibration(plan, results, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)

@@ -231,7 +231,7 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
             candidate=outcome(own),
             cluster=base.cluster,
             item=base.item or own.item,  # rounds that are one draw in either run are no independent pairs
-            block=base.block,
+            step=base.step,
             baseline_figures=base.figures,
             candidate_figures=own.figures,
         )
@@ -255,7 +255,7 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         searched=search is not None,
         lengths=tuple(dict.fromkeys(lengths)),
         n_walk_lengths=0 if search is None else len(search.plan.lengths),
-        block_size=0 if search is None else search.plan.block,
+        step_samples=0 if search is None else search.plan.step_samples,
         quantity=quantity,
     )
 

@@ -1,7 +1,7 @@
 """`task.like`: a run asks what another's decisions rest on as well, so that the two stay paired.
 
 A search stops when its own decisions are made. Two searches over the same prompts therefore share those that both came
-to, and whether there is a pair depends on the answers. A run that replays the other's blocks has a pair for each
+to, and whether there is a pair depends on the answers. A run that replays the other's steps has a pair for each
 sample that counted there.
 """
 
@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
-from contextcliff.actions.prepare import Prepared, planned_block
-from contextcliff.analysis.search import BlockKey
+from contextcliff.actions.prepare import Prepared, planned_step
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.report import RunRecord
-from contextcliff.records.search_record import Replay
+from contextcliff.records.search_record import Key, Replay
 from contextcliff.reporting.data_files import StoredSample, stored_samples
 from contextcliff.text.tokenizers import WordTokenizer
 
@@ -132,10 +131,10 @@ def with_replay(invocation: Invocation, prepared: Prepared, baseline: Baseline |
                 f"{named}: asked {longest:,} tokens, and the longest length here is {most:,}; give the same lengths in "
                 "tokens with task.lengths"
             )
-        blocks = {length: math.ceil(asked[length] / search.plan.block) for length in sorted(asked)}
-        record = Replay(run_id=there.run_id, blocks=blocks, partial=there.partial)
-        search = replace(search, replayed=replayed_blocks(record))
-        built = tuple(item for key in search.replayed for item in planned_block(prepared, key))
+        steps = {length: math.ceil(asked[length] / search.plan.step_samples) for length in sorted(asked)}
+        record = Replay(run_id=there.run_id, steps=steps, partial=there.partial)
+        search = replace(search, replayed=replayed_steps(record))
+        built = tuple(item for key in search.replayed for item in planned_step(prepared, key))
     here = {item.sample.sample_id: item.prompt_sha256 for item in built}
     others = sum(here.get(each.sample_id) != each.prompt_sha256 for each in baseline.asked)
     same_tokenizer = run.facts.tokenizer == there.tokenizer
@@ -149,19 +148,17 @@ def with_replay(invocation: Invocation, prepared: Prepared, baseline: Baseline |
     return replace(prepared, search=search, run=replace(run, facts=replace(run.facts, replay=record)))
 
 
-def replayed_blocks(record: Replay | None) -> tuple[BlockKey, ...]:
-    """The blocks of a replay in their order."""
-    blocks = {} if record is None else record.blocks
-    return tuple(
-        BlockKey(context_tokens=length, index=index) for length, count in blocks.items() for index in range(count)
-    )
+def replayed_steps(record: Replay | None) -> tuple[Key, ...]:
+    """The steps of a replay in their order."""
+    steps = {} if record is None else record.steps
+    return tuple((length, index) for length, count in steps.items() for index in range(count))
 
 
 def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
     """What a plan says of the samples that are asked to stay paired."""
     record = prepared.run.facts.replay
     if record is not None and prepared.search is not None:
-        count = sum(record.blocks.values()) * prepared.search.plan.block
+        count = sum(record.steps.values()) * prepared.search.plan.step_samples
         return (
             f"{KEY}: the decisions of {record.run_id} rest on {count:,} samples; the figures count those of them that "
             "are not stored and that this run would not ask by itself",

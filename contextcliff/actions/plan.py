@@ -6,15 +6,15 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from contextcliff.actions.action import Invocation, settled
-from contextcliff.actions.ahead import SCORE, Ahead, Load, best_case_of, hopeless, load_of
+from contextcliff.actions.ahead import SCORE, Ahead, Load, SearchAhead, best_case_of, hopeless, load_of
 from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.like import read_baseline, replay_notes, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, prepare, search_rule, stored_before
 from contextcliff.actions.report import manifest_of
-from contextcliff.analysis.forecast import chance_to_clear, chance_to_pass
+from contextcliff.analysis.forecast import chance_to_clear
 from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
 from contextcliff.engines.engine import Download, Served
@@ -25,9 +25,8 @@ from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import shown_model
-from contextcliff.records.run_plan import JudgePlan, Plan, PlanBin, RunSize, SearchCourse
+from contextcliff.records.run_plan import Course, JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
-from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import PositiveFloat, settings
 from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
@@ -149,7 +148,7 @@ class _Planner:
 
         ahead, confidence = self.ahead, self.ahead.invocation.analysis.confidence
         run, search = ahead.prepared.run, ahead.search
-        facts, (_, load) = run.facts, self._expected
+        facts, (_, load, _) = run.facts, self._expected
         # Repeats of one question, and samples that one generation answers, are one piece of evidence.
         items = {(sample.document_id, sample.item or sample.sample_id): sample for sample in self._ordinary}
         evidence = Counter(self._length_of[sample.sample_id] for sample in items.values())
@@ -179,7 +178,7 @@ class _Planner:
             most=None if search is None else self._size(search.most),
             memory_gib=memory,
             memory_cap_tokens=None if facts.cache is None or memory is None else memory_cap(facts.cache, memory),
-            search=None if search is None else _course(search.search.plan),
+            search=None if search is None else self._course(search),
         )
 
     @cached_property
@@ -202,12 +201,12 @@ class _Planner:
         return {sample_id: longest[place] for sample_id, place in places.items()}
 
     @cached_property
-    def _expected(self) -> tuple[Mapping[int, float], Load]:
-        """Samples to send at each length, and the load of all."""
+    def _expected(self) -> tuple[Mapping[int, float], Load, float]:
+        """Samples to send at each length, the load of all and, of a search, the chance of the whole range."""
         if self.ahead.search is not None:
             return self.ahead.search.expected(lambda _: SCORE)
         sent = (item.sample for item in self.ahead.missing if item.sample.is_ordinary)
-        return Counter(self._length_of[sample.sample_id] for sample in sent), self._least
+        return Counter(self._length_of[sample.sample_id] for sample in sent), self._least, 0.0
 
     def _bins(self) -> Iterator[PlanBin]:
         samples, lengths = self._expected[0], sorted(set(self._length_of.values()))
@@ -225,11 +224,7 @@ class _Planner:
     def _clears(self, lengths: Sequence[int]) -> Mapping[int, Mapping[str, float] | None]:
         """By length, the chance that it is shown above the threshold, for each of some true scores."""
         traits = self.ahead.invocation.task.traits
-        if self.ahead.search is not None:
-            plan, rule = self.ahead.search.search.plan, self.ahead.search.search.rule
-            clears = _named({rate: chance_to_pass(plan, rule, rate) for rate in _SCORES})
-            return dict.fromkeys(plan.lengths[1:] if rule.relative else plan.lengths, clears)
-        if traits.graded and traits.cap_quantity == "score":
+        if self.ahead.search is not None or (traits.graded and traits.cap_quantity == "score"):
             return {}
         best = best_case_of(self.ahead.invocation, self.ahead.prepared)
         results = zip(lengths, best.sequence.results, strict=True)
@@ -265,6 +260,15 @@ class _Planner:
             usd=None if judge.usd is None else share * judge.usd,
         )
 
+    def _course(self, search: SearchAhead) -> SearchCourse:
+        plan, courses = search.path.plan, []
+        for score in _SCORES:
+            _, load, whole = self._expected if score == SCORE else search.expected(partial(_flat, score))
+            courses.append(Course(score=score, whole_range=whole, size=self._size(load)))
+        return SearchCourse(
+            most_samples=plan.most_steps * plan.step_samples, refine=plan.refine, courses=tuple(courses)
+        )
+
     def _notes(self, load: Load, size: RunSize, remarks: Sequence[str]) -> Iterator[str]:
         invocation, prepared, judge = self.ahead.invocation, self.ahead.prepared, self._judge(load)
         facts = prepared.run.facts
@@ -272,7 +276,7 @@ class _Planner:
         yield from replay_notes(invocation, prepared)
         yield from remarks
         if prepared.search is not None:
-            yield from prepared.search.blocks.maker.notes({item.sample.sample_id for item in prepared.planned})
+            yield from prepared.search.steps.maker.notes({item.sample.sample_id for item in prepared.planned})
         yield from facts.notes
         yield from map(str, beyond_trained(facts.positions, facts.context_window))
         yield from map(str, notes_of_control_tokens(facts.control_tokens, kept=facts.keeps_control_tokens))
@@ -300,9 +304,8 @@ class _Planner:
             yield f"budget.usd={most}: the run would cost about {dollars(size.usd)}{ends_there}"
 
 
-def _course(plan: SearchPlan) -> SearchCourse:
-    most = plan.most_blocks * plan.block
-    return SearchCourse(block=plan.block, most_samples=most, refine=plan.refine, score=SCORE)
+def _flat(score: float, _: int) -> float:
+    return score
 
 
 def _named(chances: Mapping[float, float | None]) -> Mapping[str, float] | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
-from contextcliff.analysis.search import BlockKey, fewest_blocks
+from contextcliff.analysis.search import Path, StepScores, design_of, perfect
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
@@ -17,8 +17,8 @@ from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.corpus import Corpus, Document
 from contextcliff.records.report import RunFacts
 from contextcliff.records.sample import Sample, render
-from contextcliff.records.search_record import SearchPlan, SearchRule
-from contextcliff.tasks.task import Blocks, ContextBudget, Materials, TaskPlan
+from contextcliff.records.search_record import MOST_CANDIDATES, Key, SearchPlan, SearchRule
+from contextcliff.tasks.task import ContextBudget, Materials, Steps, TaskPlan, joined
 from contextcliff.text.control_tokens import ControlTokens
 from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
@@ -52,7 +52,7 @@ class Prepared:
     served: str | None
     """The model's name as a server reports it."""
     search: PreparedSearch | None = None
-    """What a search of the cap asks beyond the first blocks, which are `planned`."""
+    """What a search of the cap asks; `planned` is then what it asks a perfect model. None: `planned` is all."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,9 +61,19 @@ class PreparedSearch:
 
     plan: SearchPlan
     rule: SearchRule
-    blocks: Blocks
-    replayed: tuple[BlockKey, ...] = ()
-    """Blocks that are asked as well, to stay paired with another run."""
+    steps: Steps
+    replayed: tuple[Key, ...] = ()
+    """Steps that are asked as well, to stay paired with another run."""
+
+    def perfect(self, key: Key) -> StepScores:
+        """A step that is answered without a mistake: of a prompt that came before, as it was answered then."""
+        pieces = tuple(sample.item or (sample.recipe, sample.question) for sample in self.steps.step(*key).samples)
+        return replace(perfect(self.plan), pieces=pieces)
+
+    def perfect_path(self) -> Path:
+        """The search of a model that makes no mistake."""
+        path, _ = Path(self.plan, self.rule).played({}, self.perfect)
+        return path
 
 
 def deployment(invocation: Invocation) -> Deployment:
@@ -122,10 +132,10 @@ def prepare(
     if task.traits.is_searched:
         rule = search_rule(invocation)
         plan = replace(task.search_plan(context_budget, refine=invocation.search == "refine"), rule=rule)
-        search = PreparedSearch(plan=plan, rule=rule, blocks=task.blocks(materials))
-        built = search.blocks.first(plan.lengths, fewest_blocks(plan, rule))
+        refuse_fine(plan, rule)
+        search = PreparedSearch(plan=plan, rule=rule, steps=task.steps(materials))
+        built = joined(search.steps.step(*key) for key in sorted(search.perfect_path().used))
     else:
-        invocation.analysis.require_no_search()
         built = task.build(materials)
     facts = RunFacts(
         model=invocation.model.name or served.model or invocation.model_name,
@@ -195,17 +205,27 @@ def _filler(invocation: Invocation, corpus: Corpus, context_budget: ContextBudge
     return Synthetic().corpus(tokens=tokens, seed=invocation.seed, count=traits.texts).documents
 
 
+def refuse_fine(plan: SearchPlan, rule: SearchRule) -> None:
+    """Raise `ConfigError` for a resolution with too many lengths between two neighbours."""
+    finest = design_of(replace(plan, resolution=None), rule).finest
+    if plan.refine and plan.resolution is not None and plan.resolution < finest:
+        raise ConfigError(
+            f"task.resolution={plan.resolution}: leaves more than {MOST_CANDIDATES} lengths between two of task.lengths"
+            f"; give {finest:,} or more"
+        )
+
+
 def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis
     return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.traits.relative_by_default))
 
 
-def planned_block(prepared: Prepared, key: BlockKey) -> tuple[PlannedSample, ...]:
-    """One block of a search with its controls, in the order of sending."""
+def planned_step(prepared: Prepared, key: Key) -> tuple[PlannedSample, ...]:
+    """One step of a search with its controls, in the order of sending."""
     assert prepared.search is not None
-    block = prepared.search.blocks.block(key.context_tokens, key.index)
-    return planned_samples(block, prepared.materials.corpus, prepared.respondent, served=prepared.served)
+    step = prepared.search.steps.step(*key)
+    return planned_samples(step, prepared.materials.corpus, prepared.respondent, served=prepared.served)
 
 
 def planned_samples(

@@ -12,7 +12,8 @@ from statistics import fmean
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import Ahead, SearchAhead
 from contextcliff.actions.like import read_baseline, with_replay
-from contextcliff.actions.prepare import Prepared, deployment, planned_block, prepare, stored_before
+from contextcliff.actions.prepare import Prepared, deployment, planned_step, prepare, stored_before
+from contextcliff.analysis.search import Path
 from contextcliff.annotation.embedder import check_embedder
 from contextcliff.engines.engine import Served
 from contextcliff.execution.budget import Meter
@@ -136,7 +137,7 @@ def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
 
 
 def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource | None:
-    """The search, whose blocks are recorded with the run as they are asked for; None where the samples are listed."""
+    """The search, whose steps are recorded with the run as they are asked for; None where the samples are listed."""
     search, engine = prepared.search, run.invocation.engine
     if search is None:
         return None
@@ -148,13 +149,11 @@ def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource
 
     run.store.begin(prepared.run, ())
     return SearchSource(
-        plan=search.plan,
-        rule=search.rule,
-        build=lambda key: planned_block(prepared, key),
+        path=Path(search.plan, search.rule),
+        build=lambda key: planned_step(prepared, key),
         recall=recorded,
         score=scorer.score,
-        # By default four times what is under way at once: blocks wait for the slowest of their answers.
-        ahead=4 * engine.concurrency if engine.speculation is None else engine.speculation,
+        ahead=engine.concurrency - 1 if engine.speculation is None else engine.speculation,
         replayed=search.replayed,
     )
 
@@ -168,7 +167,7 @@ def _record(
         asked = search.asked()
         run.reused = search.reused
         run.store.begin(prepared.run, asked)
-        made = prepared.search.blocks.maker.notes({item.sample.sample_id for item in asked})
+        made = prepared.search.steps.maker.notes({item.sample.sample_id for item in asked})
         facts = replace(facts, notes=(*facts.notes, *made))
     in_use = served.cache or (known.cache.in_use if known and known.cache else None)
     if facts.cache is not None and in_use is not None:

@@ -29,7 +29,7 @@ from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import CAP_RULES, Analysis, Bin, DepthCell, SafeCap, Zone, ZoneName
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
-from contextcliff.records.search_record import THIRDS, Search
+from contextcliff.records.search_record import Search
 from contextcliff.statistics.descriptive import mean_of
 
 
@@ -66,11 +66,9 @@ def study_of(
     relative = settings.is_relative(by_default=facts.relative_by_default)
     search = None
     if facts.search is None:
-        settings.require_no_search()
         scored = without_cut(scored, designed_lengths=facts.designed_lengths)
     else:
-        usual = AnalysisSettings().search_rule(relative=facts.relative_by_default)
-        search, scored = searched(scored, facts.search, settings.search_rule(relative=relative), usual=usual)
+        search, scored = searched(scored, facts.search, settings.search_rule(relative=relative))
     offset = server_offset(scored, own=facts.own_tokenizer)
     if offset:  # from here on lengths are those of the user's own prompts
         scored = tuple(replace(item, server_offset_tokens=offset) for item in scored)
@@ -131,10 +129,8 @@ def sequence_of(
         quantity=quantity,
     )
     if search is not None:
-        threshold = by_search = SearchThreshold(
-            asked=threshold, search=search, rule=settings.search_rule(relative=relative),
-            every_depth=settings.every_depth and search.plan.depths >= len(THIRDS),
-        )  # fmt: skip
+        rule = settings.search_rule(relative=relative)
+        threshold = by_search = SearchThreshold(asked=threshold, search=search, rule=rule)
         results = tuple(with_sequential_bounds(result, by_search, settings.confidence) for result in results)
     return fixed_sequence_test(results, threshold, is_open=search is not None and search.is_open), threshold
 
@@ -202,7 +198,7 @@ def _safe_cap(
         censored=sequence is not None and tokens is not None and sequence.stop is None and not sequence.is_open,
         fraction_of_max=None, rule="walk_up", threshold=settings.threshold,
         threshold_score=None if threshold is None else threshold.score, relative_to_baseline=relative,
-        every_depth=threshold is not None and threshold.every_depth, quantity=quantity, server_offset_tokens=offset,
+        quantity=quantity, server_offset_tokens=offset,
         confidence=settings.confidence, verdict="insufficient_evidence", reason=Note("there are no samples to analyse"),
     )  # fmt: skip
     return (cap, None) if sequence is None or threshold is None else _with_shape(cap, sequence, threshold)

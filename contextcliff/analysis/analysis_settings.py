@@ -31,8 +31,6 @@ class AnalysisSettings:
     baseline_tokens: PositiveInt | None = None
     """The baseline of a relative threshold is the bins up to here; None: the shortest bin."""
 
-    every_depth: bool = False
-    """A search asks until each third of the depths is decided, and a length passes only where each clears."""
     latency_slo_ms: PositiveFloat | None = None
     """Time in which requests have to be answered in full: the limit of the cap rule `latency`. None: no such rule."""
     entropy_threshold: Fraction | None = None
@@ -46,14 +44,6 @@ class AnalysisSettings:
         """The keys that say how answers are judged: all but what is required of the result."""
         return {key: value for key, value in asdict(self).items() if key != "require_cap"}
 
-    def require_no_search(self) -> None:
-        """Raises `ConfigError` where a key asks for what a fixed number of samples can't give."""
-        if self.every_depth:
-            raise ConfigError(
-                "analysis.every_depth=true: asks until each third of the depths is decided, which a fixed number of "
-                "samples can't; give task.trials=auto, or leave it out (caps.any_depth has what the samples show)"
-            )
-
     def search_rule(self, *, relative: bool) -> SearchRule:
         """What a search has to show of a length. Raises `ConfigError` for a threshold that no search can test."""
         if not 0.0 < self.threshold < 1.0 and not (relative and self.threshold == 1.0):
@@ -61,9 +51,7 @@ class AnalysisSettings:
                 f"analysis.threshold={self.threshold:g}: task.trials=auto tests a threshold above 0 and below 1; give "
                 "such a one, or a fixed number of samples, task.trials=N"
             )
-        return SearchRule(
-            threshold=self.threshold, relative=relative, confidence=self.confidence, every_depth=self.every_depth
-        )
+        return SearchRule(threshold=self.threshold, relative=relative, confidence=self.confidence)
 
     def is_relative(self, *, by_default: bool) -> bool:
         """Whether the threshold is a share of the baseline's score; `by_default` is what the task is made for."""

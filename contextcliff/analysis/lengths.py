@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -79,11 +79,11 @@ def items_of(samples: Iterable[ScoredSample]) -> tuple[Item, ...]:
 
 
 def by_item(samples: Iterable[ScoredSample]) -> tuple[tuple[ScoredSample, ...], ...]:
-    """The samples of each item together, in the order in which the items first occur."""
-    groups: dict[tuple[str, str] | int, list[ScoredSample]] = {}
+    """The samples of each piece of evidence together, in the order in which the pieces first occur."""
+    groups: dict[Hashable, list[ScoredSample]] = {}
     for position, scored in enumerate(samples):
-        sample = scored.sample
-        groups.setdefault((sample.document_id, sample.item) if sample.item else position, []).append(scored)
+        piece = scored.piece
+        groups.setdefault(position if piece is None else piece, []).append(scored)
     return tuple(map(tuple, groups.values()))
 
 

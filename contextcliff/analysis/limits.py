@@ -20,14 +20,15 @@ from dataclasses import dataclass, replace
 from contextcliff.analysis.bins import Group, computed_tokens, fresh_requests, streamed_requests
 from contextcliff.analysis.controls import FEWEST_KNOWN
 from contextcliff.analysis.lengths import LengthResult, planned_at
-from contextcliff.analysis.search import BASELINE_SAMPLES, fewest_blocks
+from contextcliff.analysis.search import fewest_steps
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import LOW_BASELINE, FixedSequenceTest, RelativeThreshold, Threshold
-from contextcliff.records.amounts import QUANTITIES, THIRDS_OF_DEPTH, none_scored
+from contextcliff.records.amounts import QUANTITIES, none_scored
 from contextcliff.records.analysis import Bin, Limit, SafeCap
 from contextcliff.records.generation import NOT_SENT
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
+from contextcliff.records.search_record import BASELINE_SAMPLES
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import clopper_pearson_low
 from contextcliff.statistics.prefill_curve import PrefillCurve, PrefillRate, fitted_curve, predicted, typical
@@ -90,12 +91,6 @@ def _below(sequence: FixedSequenceTest, threshold: Threshold) -> Note | None:
     shortest, baseline, stop = sequence.results[0], threshold.relative, sequence.stop
     result = shortest if baseline is None else baseline.baseline
     said: dict[str, object] = {"what": QUANTITIES[threshold.quantity], "tokens": result.bin.median_tokens}
-    third = threshold.third_below(shortest)
-    if third is not None:
-        return Note(
-            "the {third} of the depths is below at the shortest length already ({tokens:,} tokens)",
-            third=THIRDS_OF_DEPTH[third], **said,
-        )  # fmt: skip
     if baseline is not None and not baseline.is_low and stop is not None and threshold.is_shown_below(stop):
         said |= {"mean": stop.bin.mean, "tokens": stop.bin.median_tokens}
         return Note("the {what} is {mean:.2f} at {tokens:,} tokens, the shortest beyond the baseline", **said)
@@ -147,7 +142,7 @@ def _more(study: Study, sequence: FixedSequenceTest, threshold: Threshold) -> in
         return None
     if study.search is not None:  # the fewest with which it passes, if all are right
         plan, rule = study.search.plan, study.settings.search_rule(relative=study.relative)
-        needed = fewest_blocks(replace(plan, most_blocks=MOST), rule) * plan.block
+        needed = fewest_steps(replace(plan, most_steps=MOST), rule) * plan.step_samples
     elif baseline is not None and len(baseline.baseline.scores) < BASELINE_SAMPLES:
         needed = BASELINE_SAMPLES
     return None if needed is None or needed <= stop.planned else needed - stop.planned

@@ -412,17 +412,14 @@ def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[Note]:
 
 
 def _of_search(threshold: SearchThreshold) -> Iterator[Note]:
-    """That its figures are of stopped data. The test of position exchanges scores within blocks: it holds where a
-    search decided the mean alone."""
+    """That its figures are of stopped data."""
     if threshold.asked_otherwise:
         yield MethodNote(
-            "the rule of this report is tested at each length on the answers there are, {how}; a test for below has a"
-            " smaller share of the error the later its length was asked",
+            "the search is followed by the rule of this report on the answers there are, {how}",
             how=threshold.asked_otherwise,
         )
-    holds = [*map(Note, ("decisions", "tested bounds", "the intervals of the lengths"))]
+    holds = [*map(Note, ("decisions", "tested bounds", "the intervals of the lengths", "the test of position"))]
     estimates = [*map(Note, ("mean scores", "intervals by depth and by facet", "fitted lengths", "area", "half-life"))]
-    (estimates if threshold.every_depth else holds).append(Note("the test of position"))
     yield MethodNote(
         "the search stopped at each length as soon as it was decided: {holds:and} hold all the same; {estimates:and}"
         " are estimates, on average further from the threshold than the truth",

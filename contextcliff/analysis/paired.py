@@ -37,9 +37,9 @@ from contextcliff.statistics.pairs import (
     mean_difference,
     mean_of_parts,
     p_better,
-    p_better_of_blocks,
+    p_better_of_steps,
     p_worse,
-    p_worse_of_blocks,
+    p_worse_of_steps,
     pairs_for_non_inferiority,
     pairs_for_worse,
     sequential_difference,
@@ -228,11 +228,11 @@ def over_lengths(pairs: Sequence[ScoredPair], name: Name, confidence: float) -> 
 
 
 def sequential_tests(matching: Matching, confidence: float) -> PairedTests | None:
-    """The bets on whole blocks of a search; None where both runs have none of them scored."""
+    """The bets on the steps of a search; None where both runs have none of them scored."""
     name = unit_names(matching.pairs)
     blocks = {
         tokens: [block for block in of_length if any(pair.is_scored for pair in block)]
-        for tokens, of_length in whole_blocks(matching).items()
+        for tokens, of_length in whole_steps(matching).items()
     }
 
     def tested(of_blocks: Sequence[Sequence[ScoredPair]]) -> TestedPairs:
@@ -241,8 +241,8 @@ def sequential_tests(matching: Matching, confidence: float) -> PairedTests | Non
             pairs=[pair for block in of_blocks for pair in block if pair.is_scored],
             units=Units.of(unit for each in units for unit in each.units),
             difference=sequential_difference(units, confidence),
-            p_worse=p_worse_of_blocks(units),
-            p_better=p_better_of_blocks(units),
+            p_worse=p_worse_of_steps(units),
+            p_better=p_better_of_steps(units),
         )
 
     everything = [block for of_length in blocks.values() for block in of_length]
@@ -334,16 +334,16 @@ def by_length(pairs: Iterable[ScoredPair]) -> Mapping[int, Sequence[ScoredPair]]
     return {tokens: lengths[tokens] for tokens in sorted(lengths)}
 
 
-def whole_blocks(matching: Matching) -> Mapping[int, Sequence[Sequence[ScoredPair]]]:
-    """Of each length in the order of testing the blocks that both runs have whole, from the first without a gap."""
+def whole_steps(matching: Matching) -> Mapping[int, Sequence[Sequence[ScoredPair]]]:
+    """Of each length in the order of testing the steps that both runs have whole, from the first without a gap."""
     blocks: defaultdict[tuple[int, int], list[ScoredPair]] = defaultdict(list)
     for pair in matching.pairs:
-        if pair.block is not None:
-            blocks[pair.context_tokens, pair.block].append(pair)
+        if pair.step is not None:
+            blocks[pair.context_tokens, pair.step].append(pair)
     whole: dict[int, Sequence[Sequence[ScoredPair]]] = {}
     for tokens in matching.lengths:
         of_length: list[Sequence[ScoredPair]] = []
-        while len(block := blocks.get((tokens, len(of_length)), [])) == matching.block_size > 0:
+        while len(block := blocks.get((tokens, len(of_length)), [])) == matching.step_samples > 0:
             of_length.append(block)
         if of_length:
             whole[tokens] = of_length

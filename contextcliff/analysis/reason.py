@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contextcliff.analysis.lengths import LengthResult, if_perfect, in_as_many_texts, planned_at
-from contextcliff.analysis.search import BASELINE_SAMPLES
 from contextcliff.analysis.shape import Shape
 from contextcliff.analysis.walk import (
     FixedSequenceTest,
@@ -23,7 +22,6 @@ from contextcliff.analysis.walk import (
 )
 from contextcliff.records.amounts import (
     QUANTITIES,
-    THIRDS_OF_DEPTH,
     amount,
     are_unscored,
     none_scored,
@@ -31,6 +29,7 @@ from contextcliff.records.amounts import (
     threshold_figure,
 )
 from contextcliff.records.note import Note, as_it_is
+from contextcliff.records.search_record import BASELINE_SAMPLES
 from contextcliff.statistics import sample_size
 from contextcliff.statistics.descriptive import counted as tallied
 from contextcliff.statistics.descriptive import mean_of
@@ -51,13 +50,12 @@ def cap_reason(
             return Note("the only sample was not scored: nothing can be said of any length"), None
         return Note("none of the {n:,} samples was scored: nothing can be said of any length", n=n), None
     walk = _Walk(sequence=sequence, threshold=threshold, shape=shape, asked=asked, confidence=confidence)
-    stop, baseline = sequence.stop, threshold.relative
+    baseline = threshold.relative
     if baseline is not None and not (sequence.is_open and sequence.cleared == 0):
         without_cap = _without_comparison(sequence, baseline)
         if without_cap is not None:
             return without_cap, None
-    by_third = stop is not None and threshold.third_below(stop) is not None
-    if sequence.cleared == 0 and threshold.is_shown_below(sequence.results[0]) and not by_third:
+    if sequence.cleared == 0 and threshold.is_shown_below(sequence.results[0]):
         return walk.below_from_the_start(), None
     return walk.stopped()
 
@@ -73,7 +71,7 @@ def threshold_name(asked: float, threshold: Threshold, *, in_full: bool = True) 
         name = Note("{value} of the baseline{at}", value=name, at=at)
     if threshold.quantity == "healthy":
         name = Note("a healthy share of {value}", value=name)
-    return Note("{threshold} in each third of the depths", threshold=name) if threshold.every_depth else name
+    return name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -193,9 +191,14 @@ class _Walk:
         if threshold.decision(stop) == "open":
             return Note(", and the run ended with {asked} before it was decided", asked=asked)
         if threshold.is_shown_below(stop):
-            third = threshold.third_below(stop)
-            return Note(", and the {third} of the depths is below", third=THIRDS_OF_DEPTH[third]) if third else ""
-        if threshold.is_given_up(stop):
+            return ""
+        tested = threshold.tested(stop)
+        if tested is not None and tested.ending == "not_worth_it":
+            return Note(
+                ", shown neither to clear it nor to be below it by {asked}; more were not worth their tokens",
+                asked=asked,
+            )
+        if tested is not None and tested.ending == "given_up":
             return Note(
                 ", shown neither to clear it nor to be below it by {asked}; by these scores more of them, up to "
                 "task.max_trials, were not expected to clear it",

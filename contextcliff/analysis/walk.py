@@ -9,27 +9,27 @@ Plann. Inference 99 (2001) 25-40). Between tested lengths it is assumed that the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from contextcliff.analysis.judged_by import Rule, differing, worded
 from contextcliff.analysis.lengths import LengthResult
-from contextcliff.analysis.search import (
-    BASELINE_SAMPLES,
-    BlockScores,
-    block_key,
-    blocks_used,
-    complete_blocks,
-    follow,
-    judged_again,
-)
+from contextcliff.analysis.search import Path, complete_steps, step_key
 from contextcliff.analysis.server_counts import truncated
+from contextcliff.errors import RunError
 from contextcliff.records.amounts import QUANTITIES, Quantity
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.note import Note
-from contextcliff.records.search_record import PASSED, Decision, Search, SearchPlan, SearchRule, ThirdName
+from contextcliff.records.search_record import (
+    BASELINE_SAMPLES,
+    PASSED,
+    Decision,
+    Search,
+    SearchPlan,
+    SearchRule,
+    TestedLength,
+)
 from contextcliff.statistics import sample_size as observed_sample_size
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
@@ -116,13 +116,8 @@ class _OfFixedSize:
     """What thresholds have in common that are tested on a fixed number of samples."""
 
     __slots__ = ()
-    every_depth: ClassVar[bool] = False
-    """Whether each third of the depths has to clear it by itself."""
     is_sequential: ClassVar[bool] = False
     """Whether a search decided the lengths, and not a test of a fixed number of samples."""
-
-    def third_below(self, result: LengthResult) -> ThirdName | None:  # noqa: ARG002
-        return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -260,8 +255,6 @@ class SearchThreshold:
     search: Search
     rule: SearchRule
     """By which it is judged."""
-    every_depth: bool = False
-    """Whether each third of the depths has to clear the threshold by itself."""
     is_sequential: ClassVar[bool] = True
 
     @property
@@ -290,18 +283,12 @@ class SearchThreshold:
 
     def decision(self, result: LengthResult) -> Decision:
         """How a length was decided; `open` where it was not tested."""
-        tested = self.search.of(result.bin.asked_tokens)
+        tested = self.tested(result)
         return "open" if tested is None else tested.decision
 
-    def third_below(self, result: LengthResult) -> ThirdName | None:
-        """The third of the depths by which a length is below; None where its mean is, or where it is not below."""
-        tested = self.search.of(result.bin.asked_tokens)
-        return None if tested is None else tested.third
-
-    def is_given_up(self, result: LengthResult) -> bool:
-        """Whether a length was left unsettled before it had asked all that it may."""
-        tested = self.search.of(result.bin.asked_tokens)
-        return tested is not None and tested.decision == "unsettled" and tested.n_blocks < self.search.plan.most_blocks
+    def tested(self, result: LengthResult) -> TestedLength | None:
+        """How a length was tested; None where it was not."""
+        return self.search.of(result.bin.asked_tokens)
 
     def is_shown_above(self, result: LengthResult) -> bool:
         return self.decision(result) in PASSED
@@ -326,7 +313,6 @@ def _as_typed(rule: SearchRule) -> Rule:
         "analysis.threshold": f"{rule.threshold:g}",
         "analysis.relative_to_baseline": str(rule.relative),
         "analysis.confidence": f"{rule.confidence:g}",
-        "analysis.every_depth": str(rule.every_depth),
     }
 
 
@@ -353,63 +339,44 @@ def make_threshold(
 
 
 def searched(
-    scored: Sequence[ScoredSample], plan: SearchPlan, rule: SearchRule, *, usual: SearchRule
+    scored: Sequence[ScoredSample], plan: SearchPlan, rule: SearchRule
 ) -> tuple[Search, tuple[ScoredSample, ...]]:
-    """How the search went over these samples, and those that count: what was asked ahead and not needed does not.
-
-    Samples that were asked for another rule all count, at every length that their own search tested. Where the plan
-    does not know that rule, it is `usual` if the search for `rule` is open by these samples, and that for `usual` not.
-    """
-    blocks = complete_blocks(scored, plan)
-    asked_for = plan.rule or rule
-    if plan.rule is None and follow(plan, rule, blocks).search.is_open:
-        asked_for = rule if follow(plan, usual, blocks).search.is_open else usual
-    followed = asked = follow(replace(plan, rule=asked_for), asked_for, blocks)
-    used = blocks_used(asked.search, relative=asked_for.relative)
-    if asked_for != rule:
-        followed = judged_again(asked, rule, blocks)
-        used |= blocks_used(followed.search, relative=rule.relative)
-    return followed.search, tuple(
-        truncated(item) if item.sample.context_tokens in followed.cut else item
+    """How the search goes by a rule over these samples, and those that count: what was asked ahead and is not needed
+    does not."""
+    if not plan.most_steps:
+        raise RunError("it was asked by the search of an earlier version: run its command again; its answers are used")
+    path = Path(plan, rule)
+    wanted = path.follow(complete_steps(scored, plan))
+    return path.search, tuple(
+        truncated(item) if item.sample.context_tokens in path.cut else item
         for item in scored
-        if (key := block_key(item.sample)) in used or (key in followed.wanted and item.failure != NOT_SENT)
+        if (key := step_key(item.sample)) in path.used or (key in wanted and item.failure != NOT_SENT)
     )
 
 
 def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, confidence: float) -> LengthResult:
     """The result with the interval and the bound that hold though its length was asked until it was decided.
 
-    The interval is a confidence sequence at `confidence` over the complete blocks. The bound is the highest threshold
-    that the e-process would have passed, and the interval never ends above it; None where the length was compared with
-    a baseline. Where not one block is complete nothing is known of the mean: the interval is 0 to 1.
+    The interval is a confidence sequence at `confidence` over the complete steps. The bound is the highest threshold
+    that bets with fixed stakes show, and no less than the one that the search showed; the interval never ends above
+    it. None where the length was compared with a baseline. Where no step is complete nothing is known of the mean: the
+    interval is 0 to 1.
     """
-    tested = threshold.search.of(result.bin.asked_tokens)
+    tested = threshold.tested(result)
     if tested is None or result.bin.mean is None:
         return replace(result, bin=replace(result.bin, tested_low=None))
-    samples = [sample for item in result.items for sample in item.samples]
-    complete = complete_blocks(samples, threshold.search.plan)
-    if not complete:
+    steps = complete_steps([sample for item in result.items for sample in item.samples], threshold.search.plan)
+    if not steps:
         return replace(result, bin=replace(result.bin, ci_low=0.0, ci_high=1.0, tested_low=None))
-    blocks = [complete[key] for key in sorted(complete)]
-    low = confidence_sequence(_values(blocks, unscored_as=0.0), confidence)[0]
-    high = confidence_sequence(_values(blocks, unscored_as=1.0), confidence)[1]
+    if_wrong, if_right = ([each.if_missing(score) for each in steps.values()] for score in (0.0, 1.0))
+    low, high = confidence_sequence(if_wrong, confidence)[0], confidence_sequence(if_right, confidence)[1]
     bound = None
-    if tested.n_blocks and threshold.relative is None:
-        # A search for another rule may have gone on when this one had decided.
-        looks = (_values(blocks[:n], unscored_as=0.0) for n in {tested.n_blocks, len(blocks)})
-        bound = max(sequential_bounds(look, alpha=tested.alpha)[0] for look in looks)
-    # The mean that is shown leaves unscored samples out, and has those of the block that was not completed.
+    if tested.steps and threshold.relative is None:
+        shown = threshold.rule.threshold if tested.decision == "passed" else 0.0
+        bound = max(shown, sequential_bounds(if_wrong, alpha=tested.alpha)[0])
+    # The mean that is shown leaves unscored samples out, and has those of the step that was not completed.
     ci_low, ci_high = min(low, result.bin.mean, 1.0 if bound is None else bound), max(high, result.bin.mean)
     return replace(result, bin=replace(result.bin, ci_low=ci_low, ci_high=ci_high, tested_low=bound))
-
-
-def _values(blocks: Sequence[BlockScores], *, unscored_as: float) -> tuple[float, ...]:
-    """The mean score of each text, samples without a score counted as this one."""
-    return tuple(
-        math.fsum(unscored_as if score is None else score for score in text) / len(text)
-        for block in blocks
-        for text in block.texts
-    )
 
 
 def low_baseline(mean: float, tokens: int, quantity: Quantity = "score") -> Note:

@@ -86,7 +86,7 @@ class Engine(ABC):
     tokens_in_flight: PositiveInt | None = None
     """Most tokens, prompts and answers together, of all requests in flight: a cache that overflows fails them."""
     speculation: NonNegativeInt | None = None
-    """Samples that a search asks ahead of its decisions; None: four times `concurrency`."""
+    """Samples that a search asks ahead of its decisions; None: one less than `concurrency`."""
     prefix_cache: bool = True
     """Whether a prompt goes on from what is computed of its beginning already; else each is computed whole."""
     max_retries: NonNegativeInt = 0

@@ -55,7 +55,6 @@ class LlamaCpp(Engine):
 
     concurrency: Count = 1
     """Server slots. On few cores one slot is fastest, and it keeps the whole prefix cache together."""
-    speculation: NonNegativeInt | None = 0
     timeout_s: PositiveFloat = 600.0
     """Longest silence in seconds; the prefill of a long prompt is silent."""
     max_retries: NonNegativeInt = 3

@@ -5,77 +5,63 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from contextcliff.analysis.search import (
-    BlockKey,
-    BlockScores,
-    Followed,
-    GuessedBlocks,
-    block_key,
-    block_scores,
-    blocks_used,
-    even_block,
-    follow,
-)
+from contextcliff.analysis.search import Path, StepScores, step_key, step_scores
 from contextcliff.execution.schedule import in_prefix_order
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.search_record import LengthStanding, Search, SearchPlan, SearchRule, TestedLength
+from contextcliff.records.search_record import Key, LengthStanding, Search, TestedLength
 
 
 @dataclass(kw_only=True, slots=True)
 class SearchSource:
     """Hands out the samples of a search.
 
-    Decisions are those of `follow`, which looks at complete blocks in their order: neither the order of answers nor
-    what was asked ahead has any influence on them. What was asked ahead and is not needed any more is not sent.
+    Decisions are those of its path, which takes complete steps in its own order: neither the order of answers nor what
+    was asked ahead has any influence on them. What was asked ahead and is not needed any more is not sent.
     """
 
-    plan: SearchPlan
-    rule: SearchRule
-    build: Callable[[BlockKey], Sequence[PlannedSample]]
-    """Gives the samples of a block, with its controls."""
+    path: Path
+    build: Callable[[Key], Sequence[PlannedSample]]
+    """Gives the samples of a step, with its controls."""
     recall: Callable[[Sequence[PlannedSample]], Iterable[Outcome]]
     """Records samples as part of the run, and gives the outcomes of those that are answered already."""
     score: Callable[[Outcome], ScoredSample]
     ahead: int
-    """Samples that may be asked beyond the blocks that are needed now: so many at most are asked in vain by a decision
-    that was not expected."""
+    """Steps that may be asked beyond the one that is needed now."""
     on_change: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None
-    """Hears how the lengths stand whenever a block is complete."""
-    replayed: tuple[BlockKey, ...] = ()
-    """Blocks that are asked whatever the search needs, so that another run has its pairs; no decision rests on them."""
+    """Hears how the lengths stand whenever a step is complete."""
+    replayed: tuple[Key, ...] = ()
+    """Steps that are asked whatever the search needs, so that another run has its pairs; no decision rests on them."""
+    complete: dict[Key, StepScores] = field(default_factory=dict)
+    """The steps that are answered."""
     _planned: dict[str, PlannedSample] = field(default_factory=dict)
-    """By id, every sample and control of each block that was ever asked."""
-    _answered_before: Counter[BlockKey] = field(default_factory=Counter)
-    """By block, samples that were answered before."""
-    _order: tuple[BlockKey, ...] | None = None
-    """The blocks that are asked now, the most needed first; None if a block was completed since."""
-    _unsent: dict[BlockKey, deque[PlannedSample]] = field(default_factory=dict)
-    """Of each block that was ever asked, what was not handed out, its controls included."""
+    """By id, every sample and control of each step that was ever asked."""
+    _answered_before: Counter[Key] = field(default_factory=Counter)
+    """By step, samples that were answered before."""
+    _order: tuple[Key, ...] | None = None
+    """The steps that are asked now, the most needed first; None if a step was completed since."""
+    _unsent: dict[Key, deque[PlannedSample]] = field(default_factory=dict)
+    """Of each step that was ever asked, what was not handed out, its controls included."""
     _held: dict[str, PlannedSample] = field(default_factory=dict)
-    """By id, the controls of blocks that are only replayed: they are sent when the search needs the block itself."""
-    _open: dict[BlockKey, dict[str, ScoredSample | None]] = field(default_factory=dict)
-    """The samples of each block that was ever asked, by id; None while there is no outcome."""
+    """By id, the controls of steps that are only replayed: they are sent when the search needs the step itself."""
+    _open: dict[Key, dict[str, ScoredSample | None]] = field(default_factory=dict)
+    """The samples of each step that was ever asked, by id; None while there is no outcome."""
     _sent: set[str] = field(default_factory=set)
     """Keys that were handed out: the samples of a key share one generation, and it is paid once."""
     _waiting: defaultdict[str, list[PlannedSample]] = field(default_factory=lambda: defaultdict(list))
     """By key, the samples that have no outcome yet."""
     _failed: dict[str, Outcome] = field(default_factory=dict)
     """By key, outcomes without an answer."""
-    complete: dict[BlockKey, BlockScores] = field(default_factory=dict)
-    """The blocks that are answered."""
-    _followed: Followed | None = None
-    """The search over the complete blocks; None if a block was completed since."""
 
     def next(self) -> PlannedSample | None:
         """The next sample; None while the search waits for answers, and at its end."""
         while (order := self._order) is None:
             self._ask()
-        # A block whose samples were answered before may have controls that were not.
+        # A step whose samples were answered before may have controls that were not.
         for key in (*order, *(key for key in self._unsent if key in self.complete)):
             unsent = self._unsent[key]
             while unsent:
@@ -83,6 +69,8 @@ class SearchSource:
                 if item.key not in self._sent:
                     self._sent.add(item.key)
                     return item
+            if key in self.complete:
+                del self._unsent[key]
         return None
 
     def ended(self, outcome: Outcome) -> None:
@@ -96,12 +84,13 @@ class SearchSource:
     @property
     def search(self) -> Search:
         """How the search stands."""
-        return self._follow().search
+        self.path.follow(self.complete)
+        return self.path.search
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more is needed, by the search or to replay."""
-        return not self._follow().wanted and all(key in self.complete for key in self.replayed)
+        return not self.path.follow(self.complete) and all(key in self.complete for key in self.replayed)
 
     @property
     def reused(self) -> int:
@@ -119,38 +108,29 @@ class SearchSource:
         asked = (item.sample for name, item in self._planned.items() if name not in left_out)
         return tuple(self._planned[sample.sample_id] for sample in in_prefix_order(asked))
 
-    def _follow(self) -> Followed:
-        if self._followed is None:
-            self._followed = follow(self.plan, self.rule, self.complete)
-        return self._followed
-
     def _ask(self) -> None:
-        """Determine the blocks to ask. One that is new may be answered already, which changes what is needed."""
-        needed = self._follow().wanted
-        most = len(needed) + -(-self.ahead // self.plan.block)
-        keys = blocks_ahead(self.plan, self.rule, self.complete, most=most) if needed and self.ahead else needed
+        """Determine the steps to ask. One that is new may be answered already, which changes what is needed."""
+        needed = self.path.follow(self.complete)
+        keys = self.path.ahead(self.complete, most=len(needed) + self.ahead) if needed and self.ahead else needed
         # What is replayed is needed for certain: it comes before what is only likely to be.
         order = dict.fromkeys((*needed, *self.replayed, *keys))
         self._order = tuple(key for key in order if key not in self.complete)
         for key in self._order:
             if key not in self._open:
-                self._open_block(key, with_controls=key in keys)
+                self._open_step(key, with_controls=key in keys)
             if self._order is None:
                 return
         for key in (*keys, *self._needed()) if self._held else ():
             controls = {name for each in self._open[key] for name in self._planned[each].sample.controls}
             for name in controls & self._held.keys():
-                self._unsent[key].append(self._held.pop(name))
+                self._unsent.setdefault(key, deque()).append(self._held.pop(name))
 
-    def _needed(self) -> frozenset[BlockKey]:
-        """The blocks that the decisions so far rest on, and the next one needs."""
-        followed = self._follow()
-        return blocks_used(followed.search, relative=self.rule.relative).union(followed.wanted)
+    def _needed(self) -> frozenset[Key]:
+        """The steps that the decisions so far rest on, and the next one needs."""
+        return self.path.used.union(self.path.follow(self.complete))
 
-    def _open_block(self, key: BlockKey, *, with_controls: bool) -> None:
+    def _open_step(self, key: Key, *, with_controls: bool) -> None:
         planned = [item for item in self.build(key) if item.sample.sample_id not in self._planned]
-        if key.index % 2:  # there and back again: a block begins with the prompt that is most like the last one
-            planned.reverse()
         self._planned |= {item.sample.sample_id: item for item in planned}
         ordinary = [item for item in planned if item.sample.is_ordinary]
         self._open[key] = {item.sample.sample_id: None for item in ordinary}
@@ -169,15 +149,15 @@ class SearchSource:
                 self._held[item.sample.sample_id] = item
 
     def _take(self, item: PlannedSample, outcome: Outcome) -> None:
-        key = block_key(item.sample)
+        key = step_key(item.sample)
         if key is None or not item.sample.is_ordinary:
             return
-        block = self._open[key]
-        block[item.sample.sample_id] = self.score(replace(outcome, sample=item.sample))
-        samples = [scored for scored in block.values() if scored is not None]
-        if len(samples) == len(block):
-            self.complete[key] = block_scores(samples)
-            self._followed = self._order = None
+        step = self._open[key]
+        step[item.sample.sample_id] = self.score(replace(outcome, sample=item.sample))
+        samples = [scored for scored in step.values() if scored is not None]
+        if len(samples) == len(step):
+            self.complete[key] = step_scores(samples)
+            self._order = None
             self.on_change(self.standing())
 
     def standing(self) -> tuple[LengthStanding, ...]:
@@ -185,32 +165,11 @@ class SearchSource:
         return tuple(map(self._standing, self.search.tested))
 
     def _standing(self, tested: TestedLength) -> LengthStanding:
-        keys = (BlockKey(context_tokens=tested.context_tokens, index=index) for index in range(tested.n_blocks))
-        blocks = (self.complete[key] for key in keys if key in self.complete)
-        scores = [score or 0.0 for block in blocks for text in block.texts for score in text]
+        keys = ((tested.context_tokens, index) for index in range(tested.steps))
+        scores = [self.complete[key].score or 0.0 for key in keys if key in self.complete]
         return LengthStanding(
             context_tokens=tested.context_tokens,
             decision=tested.decision,
             score_sum=math.fsum(scores),
             answered=len(scores),
         )
-
-
-def blocks_ahead(
-    plan: SearchPlan, rule: SearchRule, blocks: Mapping[BlockKey, BlockScores], *, most: int
-) -> tuple[BlockKey, ...]:
-    """The blocks, at most `most`, that the search wants now, and those that it is likely to want next.
-
-    Every answer is guessed to be right, but wrong at a length where fewer than the threshold are right so far.
-    Guesses never enter a decision.
-    """
-    scores: defaultdict[int, list[float]] = defaultdict(list)
-    for key, block in blocks.items():
-        scores[key.context_tokens] += [score or 0.0 for score in block.scores]
-    means = {tokens: math.fsum(each) / len(each) for tokens, each in scores.items()}
-    bar = rule.threshold * (means.get(plan.lengths[0], 1.0) if rule.relative else 1.0)
-    guessed = GuessedBlocks(
-        blocks, lambda tokens: even_block(plan, float(means.get(tokens, 1.0) >= bar)), most=len(blocks) + most
-    )
-    follow(plan, rule, guessed)
-    return tuple(guessed)[len(blocks) :]

@@ -132,15 +132,19 @@ def _claim(report: Report) -> str:
             f" at {confidence} confidence, without a correction. Between tested lengths it supposes that the score does"
             " not fall and rise again."
         )
-    then = ". Since the order is fixed beforehand, each length is tested at the whole α"
+    then = ", each at the whole α"
     if search.plan.refine:
-        then = ", and then by bisection below it. After k - 1 failures a length is tested at α / 2^k"
+        then = (
+            ", each at 0.7 α; then lengths between the last that passed and the first that is below, together at 0.3 α:"
+            " a sample there bets on every shorter length too"
+        )
     return (
-        f"Lengths are tested from the shortest up by e-values, in blocks of {search.plan.block:,} samples, until one is"
-        f" not shown to clear {name}{then} (α = {1.0 - cap.confidence:.3g}). The cap is the last length that"
-        " passed. The claim that every tested length up to it clears the threshold holds as a whole at"
-        f" {confidence} confidence, however often one looks; between tested lengths it supposes that the score does not"
-        " fall and rise again."
+        "Samples are asked one by one, at depths that the seed draws, and each makes a bet that is fixed before it is"
+        " scored. Lengths are tested by the e-values of these bets from the shortest up, until one is not shown to"
+        f" clear {name}{then} (α = {1.0 - cap.confidence:.3g}). The cap is the last length that passed. The claim that"
+        f" every tested length up to it clears the threshold holds as a whole at {confidence} confidence, however often"
+        " one looks; between tested lengths it supposes that the score does not fall and rise again, and lengths beyond"
+        " the last of them are open."
     )
 
 
@@ -148,7 +152,10 @@ def _intervals(report: Report) -> str:
     cap = report.analysis.safe_cap
     confidence = phrases.percent(cap.confidence)
     if report.analysis.finding(Search) is not None:
-        bound = f" The {phrases.bound_name(cap)} is the highest threshold that the e-values would have passed."
+        bound = (
+            f" The {phrases.bound_name(cap)} is the threshold where a length passed, or the highest that bets with"
+            " fixed stakes show."
+        )
         bound = "" if cap.relative_to_baseline else bound
         return (
             f"Intervals are confidence sequences at {confidence}: the scores that the e-values do not reject, wherever"

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import LengthResult, items_of
-from contextcliff.analysis.search import BlockKey, complete_blocks, gains_by_third
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Table, Text, columns_of
@@ -18,9 +18,10 @@ from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import CLAIMS, THIRDS, Search, ThirdName, depth_thirds
+from contextcliff.statistics.confidence_sequence import sequential_bounds
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.sequential import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Kind, decision_of
-from contextcliff.statistics.sequential import Block as ScoreBlock
+
+Shown = Literal["above", "below", "open"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +35,7 @@ class ThirdOfLength:
     n_samples: int
     """Scored ones."""
     mean: float | None
-    shown: Kind
+    shown: Shown
     """`above` the threshold, `below` it, or `open`: neither."""
 
 
@@ -64,7 +65,7 @@ def _baseline_lengths(study: Study) -> int:
     return len(study.threshold.relative.members) if study.threshold and study.threshold.relative else 0
 
 
-def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Kind) -> ThirdOfLength:
+def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Shown) -> ThirdOfLength:
     items = items_of(item for item in group.samples if item.sample.depth in depths)
     scores = [item.score for item in items if item.score is not None]
     mean = mean_of(scores) if scores else None
@@ -85,10 +86,8 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
         )  # fmt: skip
     counts = [third.n_samples for third in length.thirds]
     way_out: Note | str = ""
-    if study.search is not None and not study.settings.every_depth:
-        way_out = Note(
-            "; the search stops when the mean is decided (analysis.every_depth=true goes on until each third is)"
-        )
+    if study.search is not None:
+        way_out = Note("; the search stops when the mean is decided (task.trials=N asks each depth as often)")
     return Note(
         "at {tokens:,} tokens {samples} samples of a third of the depths do not show that each clears the threshold"
         "{way_out}",
@@ -96,7 +95,7 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     )  # fmt: skip
 
 
-def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Kind, ...]]:
+def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Shown, ...]]:
     """What each third shows at each length; `open` at a length that has no sample of it."""
     settings, baseline = study.settings, _baseline_lengths(study)
     strict = replace(settings, confidence=1.0 - (1.0 - settings.confidence) / CLAIMS)
@@ -106,7 +105,7 @@ def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tup
         full = [group for group in own if group.samples]
         sequence, threshold = sequence_of(full, settings, relative=study.relative)
         stricter, strict_threshold = sequence_of(full, strict, relative=study.relative)
-        shown: dict[int, Kind] = {}
+        shown: dict[int, Shown] = {}
         for place, (result, by_strict) in enumerate(zip(sequence.results, stricter.results, strict=True)):
             is_above = place < baseline or threshold.is_shown_above(result)
             is_below = strict_threshold.is_shown_below(by_strict)
@@ -115,27 +114,21 @@ def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tup
     return list(zip(*per_third, strict=True))
 
 
-def _by_search(study: Study, search: Search) -> list[tuple[Kind, ...]]:
-    """What the e-process of each third shows, over the blocks that its length was decided by."""
-    rule, blocks = study.settings.search_rule(relative=study.relative), complete_blocks(study.scored, search.plan)
-    above, below = (SHARE_ABOVE, SHARE_BELOW) if study.relative else (ABOVE, BELOW)
-    below_at = CLAIMS / (1.0 - study.confidence)
-    shown: dict[int, tuple[Kind, ...]] = {}
-    for tested in search.tested:
-        if tested.decision == "baseline":
-            shown[tested.context_tokens] = ("above", "above", "above")
-            continue
-        rows: list[tuple[ScoreBlock, ...]] = []
-        for index in range(tested.n_blocks):
-            own = blocks[BlockKey(context_tokens=tested.context_tokens, index=index)]
-            first = BlockKey(context_tokens=search.plan.lengths[0], index=index)
-            rows.append(gains_by_third(own, rule, baseline=blocks[first] if study.relative else None))
-        thirds = [[row[place] for row in rows] for place in range(len(THIRDS))]
-        decided = (
-            decision_of(each, above=above, below=below, alpha=tested.alpha, below_at=below_at) for each in thirds
-        )
-        shown[tested.context_tokens] = tuple(each.kind for each in decided)
-    return [shown.get(group.asked_tokens, ("open", "open", "open")) for group in study.groups]
+def _by_search(study: Study, search: Search, thirds: Sequence[frozenset[float]]) -> list[tuple[Shown, ...]]:
+    """What bets on the samples of each third show; they hold though a length was asked until it was decided."""
+
+    def shown(group: Group, depths: frozenset[float]) -> Shown:
+        tested = search.of(group.asked_tokens)
+        scores = [item.score for item in group.samples if item.sample.depth in depths]
+        if tested is None or not scores:
+            return "open"
+        if_wrong, if_right = ([missing if x is None else x for x in scores] for missing in (0.0, 1.0))
+        threshold, below_at = study.settings.threshold, CLAIMS / (1.0 - study.confidence)
+        if sequential_bounds(if_wrong, alpha=tested.alpha)[0] >= threshold:
+            return "above"
+        return "below" if sequential_bounds(if_right, alpha=tested.alpha, below_at=below_at)[1] < threshold else "open"
+
+    return [tuple(shown(group, depths) for depths in thirds) for group in study.groups]
 
 
 _MEANING = (
@@ -155,12 +148,12 @@ class EveryDepthFinding(Finding[EveryDepth]):
 
     def find(self, study: Study) -> EveryDepth | None:
         sequence = study.sequence
-        if sequence is None or not study.facts.designed_lengths:
+        if sequence is None or not study.facts.designed_lengths or (study.search is not None and study.relative):
             return None
         thirds = depth_thirds(item.sample.depth for item in study.scored)
         if not thirds:
             return None
-        shown = _by_search(study, study.search) if study.search is not None else _by_fixed_test(study, thirds)
+        shown = _by_search(study, study.search, thirds) if study.search is not None else _by_fixed_test(study, thirds)
         found = []
         for group, by_third in zip(study.groups, shown, strict=True):
             own = tuple(_third(group, *each) for each in zip(THIRDS, thirds, by_third, strict=True))

@@ -153,9 +153,7 @@ def headline(report: Report) -> Note:
 
 def threshold_name(cap: SafeCap) -> Note:
     """What a length has to clear: a score, or a share of the shortest length's."""
-    share, each = percent(cap.threshold), Note(" in each third of the depths") if cap.every_depth else ""
-    if cap.metrics:
-        each = Note(" by {metrics:and}{each}", metrics=metric_names(cap), each=each)
+    share, each = percent(cap.threshold), Note(" by {metrics:and}", metrics=metric_names(cap)) if cap.metrics else ""
     if cap.quantity == "healthy":
         if cap.relative_to_baseline:
             return Note("{share} of the shortest length's healthy share", share=share)

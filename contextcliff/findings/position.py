@@ -99,16 +99,14 @@ def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPatt
 
 
 def _placed(groups: Sequence[Group]) -> list[list[tuple[float, float]]]:
-    """Depth and score of the items of each stratum, sorted. A block of a search is a stratum: exchanging scores within
-    it leaves the search as it was (nearly so where samples are compared with a baseline's in pairs, and not where each
-    third of the depths is decided)."""
-    strata: defaultdict[tuple[int, str, int], list[tuple[float, float]]] = defaultdict(list)
+    """Depth and score of the items of each stratum, sorted. A search stops by its scores alone: where depth has no
+    effect they can be exchanged among its depths all the same."""
+    strata: defaultdict[tuple[int, str], list[tuple[float, float]]] = defaultdict(list)
     for group in groups:
         for repeats in by_item(group.samples):
             sample, (item,) = repeats[0].sample, items_of(repeats)
             if sample.depth is not None and item.score is not None:
-                block = -1 if sample.block is None else sample.block
-                strata[group.asked_tokens, item.cluster, block].append((sample.depth, item.score))
+                strata[group.asked_tokens, item.cluster].append((sample.depth, item.score))
     return [sorted(strata[key]) for key in sorted(strata)]
 
 

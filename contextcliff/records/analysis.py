@@ -196,8 +196,6 @@ class SafeCap:
     """The threshold as a score; None where it is relative to a baseline without one."""
     metrics: tuple[str, ...] = ()
     """By what answers were scored, as `contains` and `f1` (`task.metric`); empty where the task has one way."""
-    every_depth: bool = False
-    """Whether each third of the depths had to clear it by itself."""
     quantity: Quantity = "score"
     """What was tested: the `score` of each sample, or whether each round of writing is `healthy`. Of the latter are
     threshold, crossing, verdict and reason; the bins' means are scores all the same."""

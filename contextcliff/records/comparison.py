@@ -24,8 +24,8 @@ class ScoredPair:
     """The text that it shares with other samples."""
     item: str = ""
     """The question that it repeats."""
-    block: int | None = None
-    """Its block of a search, from 0."""
+    step: int | None = None
+    """Its step of a search, from 0."""
     baseline_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
     """What else was measured of the baseline's answer, by name."""
     candidate_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
@@ -51,8 +51,8 @@ class Matching:
     """Of a search the lengths in the baseline's order of testing, the lengths of its walk first."""
     n_walk_lengths: int = 0
     """How many of them the walk could go through; the others came by refining."""
-    block_size: int = 0
-    """Samples of a whole block of the search."""
+    step_samples: int = 0
+    """Samples of a whole step of the search."""
     quantity: Quantity = "score"
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -114,6 +114,17 @@ class ScoredSample:
     """The context window that the server named as it refused the prompt, or to which it cut it; None if unknown."""
     server_offset_tokens: int = 0
     """What the server adds to every prompt."""
+
+    @property
+    def piece(self) -> Hashable:
+        """What names its evidence: its question where that is repeated, else its prompt and answer.
+
+        Equal answers to one prompt are one piece of evidence, whatever the seed: a server may ignore it. None without
+        an answer, or where the prompt is unknown.
+        """
+        if self.sample.item:
+            return self.sample.document_id, self.sample.item
+        return (self.prompt_sha256, self.generation.text) if self.generation and self.prompt_sha256 else None
 
     @property
     def is_read_in_part(self) -> bool:

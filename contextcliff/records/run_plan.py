@@ -29,17 +29,25 @@ class RunSize:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SearchCourse:
-    """How a search goes on, and the model whose expected run is planned."""
+class Course:
+    """What is to be expected of the search of a model whose score is known."""
 
-    block: int
-    """Samples between two looks at a length."""
+    score: float
+    """True score, at every length."""
+    whole_range: float
+    """Chance that the longest length is shown above the threshold."""
+    size: RunSize
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchCourse:
+    """How a search goes on, and what is to be expected of some models; the plan's own figures are for the first."""
+
     most_samples: int
     """At a length."""
     refine: bool
-    """Whether lengths between the last one passed and the first one failed would be tested."""
-    score: float
-    """True score, at every length, of the model whose expected run the plan shows."""
+    """Whether lengths between the last one passed and the first one below would be tested."""
+    courses: tuple[Course, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,7 +62,7 @@ class JudgePlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """`plan.json`: what a run would send beyond what is stored; of a search, what is to be expected (`search.score`).
+    """`plan.json`: what a run would send beyond what is stored; of a search, what is to be expected (`search.courses`).
 
     `cached_prompt_tokens` is what a prefix cache can save in the order of sending; `completion_tokens` is the most that
     answers may take. `usd` is the judge's as well; its tokens stand in `judge` alone.

@@ -154,8 +154,8 @@ class Sample:
     """`sample_id`s of the controls of this sample."""
     pilot: bool = False
     """Whether it only says which other samples are worth sending."""
-    block: int | None = None
-    """Its block of a search, from 0."""
+    step: int | None = None
+    """Its step of a search, from 0."""
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     @property

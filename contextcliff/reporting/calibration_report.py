@@ -123,7 +123,7 @@ def conclusions(plan: CalibrationPlan, results: Sequence[Calibrated]) -> Iterato
 def _summary(plan: CalibrationPlan) -> str:
     return (
         f"{plan.runs:,} simulated runs of each law by each design, threshold {plan.threshold:g} at "
-        f"{plan.confidence:.0%}, lengths {plan.lengths[0]:,} to {plan.lengths[-1]:,}, blocks of {plan.block}, at most "
+        f"{plan.confidence:.0%}, lengths {plan.lengths[0]:,} to {plan.lengths[-1]:,}, {plan.depths} depths, at most "
         f"{plan.max_trials} samples a length, seed {plan.seed}"
     )
 

@@ -189,7 +189,7 @@ class StoredSample:
     cluster: str = ""
     item: str = ""
     """The question that it repeats; empty: none, or a file of an earlier version."""
-    block: int | None = None
+    step: int | None = None
     replayed: bool = False
     """Whether it was asked only to stay paired with another run."""
     figures: Mapping[str, FiniteFloat] = Field(default_factory=dict)

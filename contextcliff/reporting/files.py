@@ -75,7 +75,7 @@ def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSa
 _USUAL: Mapping[str, object] = {
     **{"cluster": "", "evidence_distance_tokens": None, "metadata": {}, "judge_rating": None, "level": None},
     **{"em": None, "f1": None, "contains_reference": None, "false_refusal": None, "output": None},
-    **{"completion_tokens": None, "retries": 0, "item": "", "repeat": 0, "block": None, "replayed": False},
+    **{"completion_tokens": None, "retries": 0, "item": "", "repeat": 0, "step": None, "replayed": False},
     "figures": {},
 }
 """Keys that are left out of all lines where every sample has this value."""
@@ -124,7 +124,7 @@ def _sample_row(scored: ScoredSample) -> dict[str, object]:
         "retries": scored.retries,
         "item": sample.item,  # the question that it repeats
         "repeat": sample.repeat,
-        "block": sample.block,  # of a search, from 0
+        "step": sample.step,  # of a search, from 0
         "replayed": False,  # asked only to stay paired with another run: no figure of the report counts it
         "figures": {name: v for name, v in details.items() if name not in _COLUMNS and math.isfinite(v)},
     }

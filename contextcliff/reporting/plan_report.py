@@ -102,7 +102,8 @@ def _chance(chance: float | None) -> str:
 
 def _courses(plan: Plan, search: SearchCourse) -> Sequence[Column]:
     """What a search takes, by how good the model is; columns without a figure are left out."""
-    expected = RunSize(samples=plan.samples, prompt_tokens=plan.prompt_tokens, usd=plan.usd, wall_s=plan.wall_s)
+    named: list[tuple[str, RunSize | None, float | None]] = [("1 at every length", plan.least, None)]
+    named += [(f"{each.score:.2f} at every length", each.size, each.whole_range) for each in search.courses]
     rows = [
         (
             name,
@@ -110,15 +111,13 @@ def _courses(plan: Plan, search: SearchCourse) -> Sequence[Column]:
             f"{size.prompt_tokens:,}",
             "" if size.usd is None else dollars(size.usd, at_most=True),
             "" if size.wall_s is None else duration(size.wall_s),
+            "" if chance is None else _chance(chance),
         )
-        for name, size in (
-            ("1 at every length", plan.least),
-            (f"{search.score:.2f} at every length", expected),
-            ("at worst", plan.most),
-        )
+        for name, size, chance in (*named, ("at worst", plan.most, None))
         if size is not None
     ]
-    columns = columns_of(("true score", "samples", "prompt tokens", "cost", "time"), rows, words=("true score",))
+    head = ("true score", "samples", "prompt tokens", "cost", "time", "whole range")
+    columns = columns_of(head, rows, words=("true score",))
     return [column for column in columns if any(column.cells)]
 
 
@@ -128,12 +127,11 @@ def _facts(plan: Plan) -> Iterator[tuple[str, str]]:
     yield "Model:", f"{plan.model} on {plan.engine}"
     yield "Tokenizer:", plan.tokenizer
     if search is not None:
-        after = ", then between the last that passed and the first that failed" if search.refine else ""
+        after = ", then between the last that passed and the first that is below" if search.refine else ""
         yield (
             "Search:",
-            f"from the shortest length up{after}; each length in blocks of {search.block:,} samples, at most "
-            f"{search.most_samples:,}. The figures are for a model whose true score is {search.score:.2f} at every "
-            "length",
+            f"from the shortest length up{after}; at most {search.most_samples:,} samples a length. The figures are "
+            f"for a model whose true score is {search.courses[0].score:.2f} at every length",
         )
     yield "Samples:", f"{about}{plan.samples:,} to send, {plan.stored:,} stored already"
     if plan.controls:

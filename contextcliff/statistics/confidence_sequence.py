@@ -2,11 +2,10 @@
 
 Every candidate mean m is tested by the bets of `betting.py`, and those that are not rejected form the interval. Its
 coverage holds at all stopping times at once. The wealth of a bet on "above m" falls as m grows, so that each end is
-one root, and no grid is needed. Values are those of whole blocks whose order was fixed beforehand, or the means of
-texts of equal size; the mean is then that over the places of a block, whatever the profile.
+one root, and no grid is needed. Values are samples whose depth is drawn, or the means of texts of equal size.
 
 Source: Waudby-Smith and Ramdas 2024 (`betting.py`), section 4, with a fixed mixture of stakes in place of the
-predictable ones: those depend on the order of samples inside a block.
+predictable ones: those depend on the order of the samples.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.statistics.betting import Bets
+from contextcliff.statistics.betting import ABOVE, BELOW, BELOW_AT, Bets
 from contextcliff.statistics.intervals import root_of
-from contextcliff.statistics.sequential import ABOVE, BELOW, BELOW_AT
 
 _SMALLEST = 1e-12
 

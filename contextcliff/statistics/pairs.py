@@ -25,8 +25,8 @@ from contextcliff.statistics.intervals import (
 # A search stops after answers that settled it: a baseline that passed a length has just been right more often than it
 # is. Its pairs are then too good on the baseline's side, and a test for a fixed number of pairs finds equal candidates
 # worse. Here bets decide (`betting.py`): each stakes a fraction f on "the candidate scores lower" and multiplies its
-# wealth by 1 − f·d for a difference d in −1 to 1. Pairs come in whole blocks in the order of the search. Whether a
-# block was asked depends on earlier blocks alone, so that while the candidate is not worse on average over the pairs
+# wealth by 1 − f·d for a difference d in −1 to 1. Pairs come in whole steps in the order of the search. Whether a
+# step was asked depends on earlier steps alone, so that while the candidate is not worse on average over the pairs
 # asked so far, the wealth reaches 1/α with a chance of at most α, whenever either run stopped. 1/e is a valid p-value
 # at that place.
 
@@ -34,22 +34,22 @@ BETS = Bets(stakes=(0.1, 0.25, 0.5, 0.85), weights=(0.25, 0.25, 0.25, 0.25))
 """Equal runs that differ in a tenth of their pairs call for low stakes, a cliff that moved for high ones."""
 
 
-def p_worse_of_blocks(blocks: Sequence[Units]) -> float:
+def p_worse_of_steps(steps: Sequence[Units]) -> float:
     """The smallest level at which the bets show that the candidate is worse; 1 where they show nothing."""
-    wealth = Wealth.before_any_block(BETS)
-    for block in blocks:
-        wealth = wealth.after(_gains(block))
+    wealth = Wealth.before_any(BETS)
+    for step in steps:
+        wealth = wealth.after(_gains(step))
     return min(1.0, math.exp(-max(0.0, wealth.log_e_value)))
 
 
-def p_better_of_blocks(blocks: Sequence[Units]) -> float:
+def p_better_of_steps(steps: Sequence[Units]) -> float:
     """The same toward better."""
-    return p_worse_of_blocks([block.mirrored() for block in blocks])
+    return p_worse_of_steps([step.mirrored() for step in steps])
 
 
-def sequential_difference(blocks: Sequence[Units], confidence: float) -> MeanDifference:
-    """The mean difference over at least one block, units alike; each end of its confidence sequence by itself."""
-    differences = [-gain for block in blocks for gain in _gains(block)]
+def sequential_difference(steps: Sequence[Units], confidence: float) -> MeanDifference:
+    """The mean difference over at least one step, units alike; each end of its confidence sequence by itself."""
+    differences = [-gain for step in steps for gain in _gains(step)]
     mean = math.fsum(differences) / len(differences)
     return MeanDifference(
         mean=mean,
@@ -64,10 +64,10 @@ def _low(differences: Sequence[float], confidence: float) -> float:
     return 2.0 * low - 1.0
 
 
-def _gains(block: Units) -> tuple[float, ...]:
-    """What a bet on "worse" wins by each unit, per unit staked: units of a block by the size of its largest."""
-    largest = max(unit.pairs for unit in block.units)
-    return tuple(-unit.total / largest for unit in block.units)
+def _gains(step: Units) -> tuple[float, ...]:
+    """What a bet on "worse" wins by each unit, per unit staked: units of a step by the size of its largest."""
+    largest = max(unit.pairs for unit in step.units)
+    return tuple(-unit.total / largest for unit in step.units)
 
 
 # Differences of paired scores, in the units that are independent of each other.

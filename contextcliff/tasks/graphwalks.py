@@ -23,7 +23,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
-from contextcliff.tasks.grid import BATCH, DesignedLengths, filled, fit, naming, refuse_twice
+from contextcliff.tasks.grid import DesignedLengths, filled, fit, naming, refuse_twice
 from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
@@ -76,8 +76,8 @@ class Graphwalks(DesignedLengths):
         return tuple(product(self.hops if self.question == "bfs" else (1,), self.frontier))
 
     @property
-    def trials_in_block(self) -> int:
-        return len(self.kinds) * math.ceil(BATCH / len(self.kinds))
+    def turns(self) -> int:
+        return len(self.kinds)
 
     @property
     def traits(self) -> Traits:

@@ -17,7 +17,7 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.sample import same_length
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.settings import Count, Float, Fraction, NonNegativeInt, PositiveInt, settings
-from contextcliff.tasks.task import UNJUDGED, Blocks, ContextBudget, Maker, Materials, Task, TaskPlan, Traits
+from contextcliff.tasks.task import UNJUDGED, ContextBudget, Maker, Materials, Steps, Task, TaskPlan, Traits, made
 
 
 @settings
@@ -81,8 +81,6 @@ def _shares(count: int) -> tuple[float, ...]:
 
 MOST_SAMPLES = 1_000_000
 """Of a run: they are built before the first is sent."""
-BATCH = 10
-"""Samples of a block where a task has no depths."""
 NOT_IN_A_SAMPLE = (*UNJUDGED, "inferred")
 """Keys that change no sample: those of every task, and what is checked of a needle."""
 WHICH_SAMPLES = (
@@ -99,7 +97,7 @@ class DesignedLengths(Task):
     """The lengths of a task that builds its prompts to measure.
 
     `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `trials` samples are asked at
-    each place; with `auto` a search asks for blocks of them until a length is decided.
+    each place; with `auto` a search asks for one after the other until a length is decided.
     """
 
     lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | Literal["auto"] = "auto"
@@ -131,10 +129,10 @@ class DesignedLengths(Task):
                 f"task.trials={self.trials}: asks for {most:,} samples, and {MOST_SAMPLES:,} is the most; give fewer "
                 "trials, lengths or depths"
             )
-        if self.trials == "auto" and self.max_trials < self.block_samples:
+        if self.trials == "auto" and self.max_trials < self.step_samples:
             raise ValueError(
-                f"task.max_trials={self.max_trials}: a length is decided by whole blocks of {self.block_samples} "
-                f"samples; give {self.block_samples} or more"
+                f"task.max_trials={self.max_trials}: a step of the search is a text with its {self.step_samples} "
+                f"samples; give {self.step_samples} or more"
             )
 
     @property
@@ -149,24 +147,24 @@ class DesignedLengths(Task):
         return min((right - left for left, right in pairwise(depths)), default=0.2)
 
     @property
-    def trials_in_block(self) -> int:
-        """Trials of a place that make one block: a block has every kind of sample in the same parts."""
-        return BATCH if self.places == (None,) else 1
+    def turns(self) -> int:
+        """Kinds of samples that the trials of a place take in turn."""
+        return 1
 
     @property
-    def block_samples(self) -> int:
-        """Samples in a block of a search."""
-        return self.trials_in_block * len(self.places)
+    def shares_texts(self) -> bool:
+        """Whether samples share one of several texts, so that a text with all its samples is one step of a search."""
+        return False
 
     @property
-    def block_evidence(self) -> int:
-        """Pieces of evidence in a block: fewer than samples where some of them share a text."""
-        return self.block_samples
+    def step_samples(self) -> int:
+        """Samples in a step of a search."""
+        return self.turns * len(self.places) if self.shares_texts else 1
 
     @property
-    def most_blocks(self) -> int:
-        """Most blocks at a length of a search."""
-        return self.max_trials // self.block_samples
+    def most_steps(self) -> int:
+        """Most steps at a length of a search."""
+        return self.max_trials // self.step_samples
 
     @property
     def traits(self) -> Traits:
@@ -185,10 +183,8 @@ class DesignedLengths(Task):
     def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan:
         return SearchPlan(
             lengths=self.lengths_in(context_budget),
-            block=self.block_samples,
-            block_evidence=self.block_evidence,
-            most_blocks=self.most_blocks,
-            depths=len(set(self.places) - {None}),
+            step_samples=self.step_samples,
+            most_steps=self.most_steps,
             refine=refine,
             resolution=self.resolution,
         )
@@ -197,15 +193,23 @@ class DesignedLengths(Task):
     def maker(self, materials: Materials) -> Maker:
         """What makes the samples. Raises `ConfigError` for texts too short."""
 
-    def blocks(self, materials: Materials) -> Blocks:
-        trials = self.trials_in_block if self.trials == "auto" else self.trials
-        return Blocks(maker=self.maker(materials), places=self.places, trials=trials)
+    def steps(self, materials: Materials) -> Steps:
+        return Steps(
+            maker=self.maker(materials),
+            seed=(materials.seed, self.name),
+            places=self.places,
+            turns=self.turns,
+            whole=self.shares_texts,
+        )
 
     def build(self, materials: Materials) -> TaskPlan:
-        plan = self.blocks(materials).first(self.lengths_in(materials.context_budget), 1)
-        if self.trials == "auto":
-            return plan
-        return replace(plan, samples=tuple(replace(sample, block=None) for sample in plan.samples))
+        """The grid; of a search each kind of sample once."""
+        lengths = self.lengths_in(materials.context_budget)
+        trials = range(self.turns if self.trials == "auto" else self.trials)
+        return made(
+            self.maker(materials),
+            ((length, place, trial) for length in lengths for trial in trials for place in self.places),
+        )
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - for those whose answers grow
         """Tokens that an answer at this length may take; None: what the sampling says."""

@@ -40,7 +40,7 @@ _SHARE_OF_ALL = 1.5
 
 @settings
 class Mrcr(Depths):
-    """A grid of lengths and depths of the piece that is asked for; a block of a search asks for each of the needles."""
+    """A grid of lengths and depths of the piece that is asked for; the trials ask for each of the needles in turn."""
 
     name = "mrcr"
 
@@ -58,7 +58,7 @@ class Mrcr(Depths):
         return replace(super().traits, takes_texts=False, graded=True)
 
     @property
-    def trials_in_block(self) -> int:
+    def turns(self) -> int:
         return self.needles
 
     def answer_tokens(self, context_tokens: int) -> int:  # noqa: ARG002 - pieces don't grow with the length

@@ -59,11 +59,6 @@ class Repeat(Depths):
     def answer_tokens(self, context_tokens: int) -> int:
         return round(_ANSWER_MARGIN * context_tokens) + _ANSWER_EXTRA_TOKENS
 
-    @property
-    def most_blocks(self) -> int:
-        """A block for each pair: a list that comes again is no further evidence."""
-        return min(super().most_blocks, len(self.pairs))
-
     def maker(self, materials: Materials) -> ListMaker:
         return ListMaker(task=self, materials=materials)
 

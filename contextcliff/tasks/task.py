@@ -16,6 +16,7 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, settings
+from contextcliff.tasks.draws import draws
 from contextcliff.text.tokens import Tokenizer
 
 UNJUDGED = ("save_contexts", "like")
@@ -75,40 +76,69 @@ class Maker(ABC):
         return ()
 
 
+Cell = tuple[int, float | None, int]
+"""Length in tokens, place and trial of a sample."""
+
+
+def made(maker: Maker, cells: Iterable[Cell], *, step: int | None = None) -> TaskPlan:
+    """The samples of these cells and their controls; `step` is that of a search, None for a fixed design."""
+    samples: list[Sample] = []
+    controls: dict[str, Sample] = {}
+    for length, depth, trial in cells:
+        sample, *beside = maker.make(context_tokens=length, depth=depth, trial=trial)
+        samples.append(replace(sample, step=step, controls=tuple(each.sample_id for each in beside)))
+        controls |= {each.sample_id: each for each in beside}
+    notes = maker.notes({sample.sample_id for sample in samples})
+    return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()), notes=notes)
+
+
+def joined(plans: Iterable[TaskPlan]) -> TaskPlan:
+    """Several plans as one, without their notes."""
+    parts = tuple(plans)
+    controls = {control.sample_id: control for part in parts for control in part.controls}
+    return TaskPlan(
+        samples=tuple(sample for part in parts for sample in part.samples), controls=tuple(controls.values())
+    )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Blocks:
-    """The samples of a search in blocks: one has every place, with trials that no other block of the length has."""
+class Steps:
+    """The samples of a search, a step at a time.
+
+    A step is one sample, whose place and turn are drawn (`draws.py`). Where samples share texts (`whole`) it is the
+    next trial of each turn at all places, and nothing is drawn.
+    """
 
     maker: Maker
+    seed: Sequence[object]
     places: tuple[float | None, ...]
-    trials: int
-    """In a block."""
-    built: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
-    """By length and index: a block is built once, whoever asks for it."""
+    turns: int
+    """Kinds of samples that the trials of a place take in turn."""
+    whole: bool
+    _draws: dict[int, Iterator[tuple[int, int]]] = field(default_factory=dict)
+    _drawn: dict[int, list[Cell]] = field(default_factory=dict)
+    _made: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
 
-    def block(self, context_tokens: int, index: int) -> TaskPlan:
-        """The samples of the `index`-th block of a length, and their controls."""
-        if (context_tokens, index) not in self.built:
-            self.built[context_tokens, index] = self._build(context_tokens, index)
-        return self.built[context_tokens, index]
+    def step(self, context_tokens: int, index: int) -> TaskPlan:
+        """The samples of the `index`-th step of a length, and their controls; made once, whoever asks."""
+        if (context_tokens, index) not in self._made:
+            cells = self.cells(context_tokens, index)
+            self._made[context_tokens, index] = made(self.maker, cells, step=index)
+        return self._made[context_tokens, index]
 
-    def first(self, lengths: Iterable[int], count: int) -> TaskPlan:
-        """The first `count` blocks of each length as one plan."""
-        parts = [self.block(length, index) for length in lengths for index in range(count)]
-        samples = tuple(sample for part in parts for sample in part.samples)
-        controls = {control.sample_id: control for part in parts for control in part.controls}
-        notes = self.maker.notes({sample.sample_id for sample in samples})
-        return TaskPlan(samples=samples, controls=tuple(controls.values()), notes=notes)
-
-    def _build(self, context_tokens: int, index: int) -> TaskPlan:
-        samples: list[Sample] = []
-        controls: dict[str, Sample] = {}
-        for trial in range(index * self.trials, (index + 1) * self.trials):
-            for depth in self.places:
-                sample, *beside = self.maker.make(context_tokens=context_tokens, depth=depth, trial=trial)
-                samples.append(replace(sample, block=index, controls=tuple(each.sample_id for each in beside)))
-                controls |= {each.sample_id: each for each in beside}
-        return TaskPlan(samples=tuple(samples), controls=tuple(controls.values()))
+    def cells(self, context_tokens: int, index: int) -> Sequence[Cell]:
+        """Where the samples of a step stand."""
+        if self.whole:
+            trials = range(index * self.turns, (index + 1) * self.turns)
+            return [(context_tokens, place, trial) for trial in trials for place in self.places]
+        if context_tokens not in self._draws:
+            drawing = draws(*self.seed, context_tokens, places=len(self.places), turns=self.turns)
+            self._draws[context_tokens], self._drawn[context_tokens] = drawing, []
+        drawn = self._drawn[context_tokens]
+        while len(drawn) <= index:
+            place, trial = next(self._draws[context_tokens])
+            drawn.append((context_tokens, self.places[place], trial))
+        return drawn[index : index + 1]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -140,7 +170,7 @@ class Traits:
     lengths_given: bool = False
     """Whether the lengths are given, and not what the window holds."""
     is_searched: bool = False
-    """Whether a search decides how many samples are asked, by `Task.search_plan` and `Task.blocks`."""
+    """Whether a search decides how many samples are asked, by `Task.search_plan` and `Task.steps`."""
     chooses_by_answers: str = ""
     """The setting by which the answers of a pilot choose what else is asked; empty if none does."""
     count_key: str = ""
@@ -223,7 +253,7 @@ class Task(ABC):
         """What a search of the cap may ask; of a task that `is_searched`."""
         raise NotImplementedError
 
-    def blocks(self, materials: Materials) -> Blocks:
+    def steps(self, materials: Materials) -> Steps:
         """The samples of a search; of a task that `is_searched`."""
         raise NotImplementedError
 

@@ -24,16 +24,16 @@ def test_an_experiment_is_all_that_a_calibration_takes(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "outputs").iterdir()] == ["calibration"]
 
 
-def test_the_shipped_calibration_is_that_of_2000_runs_of_every_law_and_design() -> None:
+def test_the_shipped_calibration_is_that_of_every_law_and_design() -> None:
     action = built("experiment=calibration").action
-    assert (action.runs, action.laws) == (2000, ())  # type: ignore[attr-defined]
+    assert (action.runs, action.laws) == (200, ())  # type: ignore[attr-defined]
     assert action.designs == ("walk", "refine", "fixed_40", "fixed_500")  # type: ignore[attr-defined]
 
 
 def test_what_is_calibrated_is_what_the_needle_tasks_ask_by_default() -> None:
     action: Any = built("experiment=calibration").action
     niah: Any = built("task=niah").task
-    assert (action.block, action.max_trials) == (niah.block_samples, niah.max_trials)
+    assert (action.depths, action.max_trials) == (len(niah.places), niah.max_trials)
 
 
 LAWS = ", ".join(law.name for law in laws_of((512, 1024, 2048, 4096), 0.8))
@@ -47,10 +47,6 @@ WRONG = {
         ("action.lengths=[512,1024,4096,2048]",),
         "action.lengths=[512,1024,4096,2048]: each length is at least two tokens longer than the one before it; "
         "sort them",
-    ),
-    "fewer trials than a block": (
-        ("action.max_trials=10",),
-        "action.max_trials=10: holds no block of action.block=11; give 11 or more",
     ),
     "a threshold that no law lies around": (
         ("analysis.threshold=1.0",),

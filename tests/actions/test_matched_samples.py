@@ -51,14 +51,14 @@ def test_samples_that_are_one_draw_in_either_run_are_one_piece_of_evidence() -> 
     assert [pair.item for pair in found.pairs] == ["one draw", "one draw", "question"]
 
 
-def test_a_search_gives_the_order_of_its_lengths_and_the_size_of_its_blocks() -> None:
+def test_a_search_gives_the_order_of_its_lengths_and_the_size_of_its_steps() -> None:
     report = search_report()
-    there = by_id(sample("a", block=0), sample("z", block=0, context_tokens=999))
+    there = by_id(sample("a", step=0), sample("z", step=0, context_tokens=999))
     found = match(report, simulated(), there=there, here=there)
     assert found.searched
     assert found.lengths[:5] == (512, 1_024, 2_048, 4_096, 8_192)
     assert found.lengths[-2:] == (999, 1_000)  # which the baseline did not test
-    assert (found.n_walk_lengths, found.block_size) == (5, 11)
+    assert (found.n_walk_lengths, found.step_samples) == (5, 1)
 
 
 def other(**changes: Any) -> Report:
@@ -99,9 +99,9 @@ def read(folder: Path, *lines: str) -> list[StoredSample]:
     return list(stored_samples(folder, asked="action.baseline"))
 
 
-def test_a_line_of_an_earlier_version_lacks_block_and_question_and_is_read(tmp_path: Path) -> None:
+def test_a_line_of_an_earlier_version_lacks_step_and_question_and_is_read(tmp_path: Path) -> None:
     (found,) = read(tmp_path, json.dumps(LINE))
-    assert (found.sample_id, found.score, found.block, found.item, found.replayed) == ("a", 1.0, None, "", False)
+    assert (found.sample_id, found.score, found.step, found.item, found.replayed) == ("a", 1.0, None, "", False)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,8 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.actions.ahead import impossible_cap
-from contextcliff.actions.prepare import Prepared, deployment, planned_block, prepare
+from contextcliff.actions.prepare import Prepared, deployment, planned_step, prepare
 from contextcliff.analysis.analyse import analyse, study_of
-from contextcliff.analysis.search import complete_blocks, follow
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.composing import conf_dir
 from contextcliff.records.analysis import Analysis
@@ -81,10 +80,9 @@ def analysed(*overrides: str) -> Analysis:
     planned = [item.sample for item in prepared.planned if item.sample.is_ordinary]
     scored, search, traits = [right(sample) for sample in planned], prepared.search, invocation.task.traits
     if search is not None:
-        scored = []
-        while wanted := follow(search.plan, search.rule, complete_blocks(scored, search.plan)).wanted:
-            blocks = [item.sample for key in wanted for item in planned_block(prepared, key)]
-            scored += [right(sample) for sample in blocks if sample.is_ordinary]
+        used = search.perfect_path().used
+        steps = [item.sample for key in sorted(used) for item in planned_step(prepared, key)]
+        scored = [right(sample) for sample in steps if sample.is_ordinary]
     facts = StudyFacts(
         max_context_tokens=prepared.run.facts.context_window,
         designed_lengths=traits.designed_lengths,
@@ -233,7 +231,7 @@ NONE = "no safe cap is possible: {} a length cannot show {} at 95% confidence ev
         ),
         (
             ("task=niah", RELATIVE, "analysis.threshold=1"),
-            "no safe cap is possible: 154 samples a length cannot",
+            "no safe cap is possible: 20 samples a length cannot",
             "; no number of samples could; lower analysis.threshold",
         ),
     ],

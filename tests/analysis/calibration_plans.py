@@ -15,7 +15,7 @@ def plan_of(runs: int, *, seed: int = 0, resolution: int | None = None) -> Calib
         lengths=LENGTHS,
         threshold=THRESHOLD,
         confidence=0.95,
-        block=11,
+        depths=11,
         max_trials=160,
         resolution=resolution,
         runs=runs,

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from contextcliff.analysis.paired import decide
-from contextcliff.analysis.search import BlockKey, BlockScores, follow
+from contextcliff.analysis.search import Path, StepScores
 from contextcliff.records.comparison import Matching, PairedDecision, ScoredPair
-from contextcliff.records.search_record import SearchPlan, SearchRule
+from contextcliff.records.search_record import Key, SearchPlan, SearchRule
 from contextcliff.statistics.pairs import Units, p_worse
 from contextcliff.statistics.ranks import holm
 from tests.make import known
@@ -28,7 +28,7 @@ from tests.make import known
 LENGTHS = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
 CONFIDENCE, MARGIN = 0.95, 0.05
 PAIRS = 40
-BLOCK, MOST_BLOCKS = 11, 14
+MOST = 160
 Curve = Callable[[float], float]
 Array = NDArray[np.float64]
 
@@ -67,7 +67,7 @@ class PairedLaw:
     """Between the answers of one run on one text, beside what both runs share."""
     candidates: int = 1
     replayed: bool = False
-    """Whether the baseline searched, and the candidate replays its blocks."""
+    """Whether the baseline searched, and the candidate replays its steps."""
 
     @property
     def is_equal(self) -> bool:
@@ -185,29 +185,19 @@ def _fixed(law: PairedLaw, rng: np.random.Generator) -> Iterator[Matching]:
 
 
 def _replayed(law: PairedLaw, rng: np.random.Generator) -> Iterator[Matching]:
-    plan = SearchPlan(
-        lengths=LENGTHS, block=BLOCK, block_evidence=BLOCK, most_blocks=MOST_BLOCKS, refine=True, depths=BLOCK
-    )
-    rule = SearchRule(threshold=0.8, relative=False, confidence=CONFIDENCE)
-    answers: dict[BlockKey, tuple[Array, Array]] = {}
-    blocks: dict[BlockKey, BlockScores] = {}
-    while wanted := follow(plan, rule, blocks).wanted:
+    plan = SearchPlan(lengths=LENGTHS, most_steps=MOST, refine=True)
+    path = Path(plan, SearchRule(threshold=0.8, relative=False, confidence=CONFIDENCE))
+    answers: dict[Key, tuple[float, float]] = {}
+    steps: dict[Key, StepScores] = {}
+    while wanted := path.follow(steps):
         for key in wanted:
-            answers[key] = _answers(law, key.context_tokens, BLOCK, rng)
-            blocks[key] = BlockScores(texts=tuple((float(score),) for score in answers[key][0]))
-    search = follow(plan, rule, blocks).search
-    tested = [each.context_tokens for each in search.tested]
-    refined = [tokens for tokens in tested if tokens not in LENGTHS]
+            (b,), (c,) = _answers(law, key[0], 1, rng)
+            answers[key] = float(b), float(c)
+            steps[key] = StepScores(scores=(float(b),))
+    refined = [each.context_tokens for each in path.search.tested if each.refined]
     pairs = [
-        ScoredPair(
-            sample_id=f"{key.context_tokens}-{key.index}-{k}",
-            context_tokens=key.context_tokens,
-            baseline=float(b),
-            candidate=float(c),
-            block=key.index,
-        )
-        for key, both in answers.items()
-        for k, (b, c) in enumerate(zip(*both, strict=True))
+        ScoredPair(sample_id=f"{tokens}-{number}", context_tokens=tokens, baseline=b, candidate=c, step=number)
+        for (tokens, number), (b, c) in answers.items()
     ]
     yield Matching(
         pairs=tuple(pairs),
@@ -217,7 +207,7 @@ def _replayed(law: PairedLaw, rng: np.random.Generator) -> Iterator[Matching]:
         searched=True,
         lengths=(*LENGTHS, *refined),
         n_walk_lengths=len(LENGTHS),
-        block_size=BLOCK,
+        step_samples=1,
     )
 
 

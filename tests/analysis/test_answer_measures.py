@@ -24,7 +24,11 @@ def measured(samples: Sequence[ScoredSample], confidence: float = 0.95) -> Answe
     return known(answer_measures(group(samples, designed_lengths=True, bins=1), confidence))
 
 
-VERBOSE = [answer(500, 0.25, 0.0, 1.0)] * 15 + [answer(500, 1.0, 1.0, 1.0)] * 3 + [answer(500, 0.0, 0.0, 0.0)] * 2
+def answers(n: int, length: int, f1: float, em: float, contains: float) -> list[ScoredSample]:
+    return [answer(length, f1, em, contains) for _ in range(n)]
+
+
+VERBOSE = answers(15, 500, 0.25, 0.0, 1.0) + answers(3, 500, 1.0, 1.0, 1.0) + answers(2, 500, 0.0, 0.0, 0.0)
 
 
 def test_right_answers_in_too_many_words_are_contained_and_seldom_exact() -> None:
@@ -37,7 +41,7 @@ def test_right_answers_in_too_many_words_are_contained_and_seldom_exact() -> Non
 
 
 def test_each_length_has_its_own_share_and_one_without_an_answer_has_none() -> None:
-    samples = [*VERBOSE, scored_sample(900, None), *[answer(1_000, 0.0, 0.0, 0.0)] * 10]
+    samples = [*VERBOSE, scored_sample(900, None), *answers(10, 1_000, 0.0, 0.0, 0.0)]
     contains = measured(samples).measures[2]
     assert [(each.asked_tokens, each.n, each.mean) for each in contains.lengths] == [(500, 20, 0.9), (1_000, 10, 0.0)]
     assert (contains.n, contains.mean) == (30, 0.6)

@@ -69,7 +69,7 @@ def test_a_text_without_a_score_counts_in_the_worst_case_and_not_in_what_is_show
 
 
 def test_fractional_scores_of_shared_texts_are_judged_as_right_and_wrong_with_the_same_mean() -> None:
-    samples = [s for i in range(4) for s in of(f"t{i}", [scored_sample(500, 0.5 + 0.1 * i)] * 5)]
+    samples = [s for i in range(4) for s in of(f"t{i}", [scored_sample(500, 0.5 + 0.1 * i) for _ in range(5)])]
     (result,) = analysed(samples).bins
     same = evidence(clusters((2.5, 5), (3, 5), (3.5, 5), (4, 5)), binary=False)
     assert result.tested_low == pytest.approx(same.lower(0.95))

@@ -105,27 +105,27 @@ def test_repeats_of_a_question_are_one_piece_of_evidence() -> None:
     assert found.overall.n_units < found.overall.n_pairs
 
 
-def in_blocks(tokens: int, blocks: Iterable[tuple[int, int]], size: int = 10) -> list[ScoredPair]:
-    """Of each block how many pairs are worse, and how many better."""
+def in_steps(tokens: int, steps: Iterable[tuple[int, int]], size: int = 10) -> list[ScoredPair]:
+    """Of each step how many pairs are worse, and how many better."""
     return [
         ScoredPair(
             sample_id=f"{tokens}-{index}-{k}",
             context_tokens=tokens,
             baseline=float(k < worse or k >= worse + better),
             candidate=float(k >= worse),
-            block=index,
+            step=index,
         )
-        for index, (worse, better) in enumerate(blocks)
+        for index, (worse, better) in enumerate(steps)
         for k in range(size)
     ]
 
 
 def searched(*pairs: ScoredPair, lengths: tuple[int, ...] = LENGTHS) -> Matching:
-    return replace(matching_of(*pairs), searched=True, lengths=lengths, n_walk_lengths=len(lengths), block_size=10)
+    return replace(matching_of(*pairs), searched=True, lengths=lengths, n_walk_lengths=len(lengths), step_samples=10)
 
 
 def test_bets_decide_where_a_run_searched() -> None:
-    (found,) = decided(searched(*in_blocks(1_000, [(0, 0)] * 2), *in_blocks(2_000, [(6, 0), (7, 0)])))
+    (found,) = decided(searched(*in_steps(1_000, [(0, 0)] * 2), *in_steps(2_000, [(6, 0), (7, 0)])))
     assert (found.verdict, found.sequential, found.worse.lengths) == ("worse", True, (2_000,))
     assert {each.difference.method for each in found.lengths} == {"confidence sequence"}
 
@@ -133,15 +133,15 @@ def test_bets_decide_where_a_run_searched() -> None:
 @pytest.mark.parametrize("in_search", [False, True])
 def test_each_length_counts_alike_however_many_pairs_it_has(in_search: bool) -> None:
     blocks = {1_000: [(0, 0)] * 2, 2_000: [(10, 0)] * 8, 4_000: [(0, 0)] * 2}
-    pairs = [pair for tokens, of_length in blocks.items() for pair in in_blocks(tokens, of_length)]
-    (found,) = decided(searched(*pairs) if in_search else matching_of(*(replace(p, block=None) for p in pairs)))
+    pairs = [pair for tokens, of_length in blocks.items() for pair in in_steps(tokens, of_length)]
+    (found,) = decided(searched(*pairs) if in_search else matching_of(*(replace(p, step=None) for p in pairs)))
     overall = found.overall
     assert (overall.mean, overall.candidate_mean, overall.n_pairs) == pytest.approx((-1 / 3, 2 / 3, 120))
     assert -1.0 < overall.low < -1 / 3 < overall.high < 0.0
 
 
-def test_only_whole_blocks_without_a_gap_count_in_a_search() -> None:
-    pairs = in_blocks(1_000, [(0, 0), (9, 0), (9, 0)])
+def test_only_whole_steps_without_a_gap_count_in_a_search() -> None:
+    pairs = in_steps(1_000, [(0, 0), (9, 0), (9, 0)])
     without_one = [pair for pair in pairs if pair.sample_id != "1000-1-3"]
     (found,) = decided(searched(*without_one))
     assert (found.overall.n_pairs, found.verdict) == (10, "unknown")
@@ -154,7 +154,7 @@ def test_the_other_run_as_candidate_mirrors_the_decision(counts: list[tuple[int,
         pair
         for tokens, (worse, better, right) in zip(LENGTHS, counts, strict=False)
         for pair in (
-            in_blocks(tokens, [(worse, min(better, 10 - worse))] * 2)
+            in_steps(tokens, [(worse, min(better, 10 - worse))] * 2)
             if in_search
             else pairs_at(tokens, worse=worse, better=better, right=right)
         )

@@ -182,14 +182,14 @@ def test_a_relative_threshold_is_said_with_its_baseline(
     assert reason(results, relative=True, baseline_tokens=baseline_tokens).endswith(end)
 
 
-def test_a_length_between_two_others_that_was_given_up_says_so_with_what_it_had_asked() -> None:
+def test_a_length_between_two_others_that_is_not_shown_says_why_and_what_had_been_asked() -> None:
     plan = plan_of(500, 1_000, refine=True)
 
     def score_at(length: int, depth: float) -> float:  # from 700 on the first seven depths of eleven are right
         return float(length < 700 or (length < 1_000 and depth <= 0.6))
 
     assert str(analysed_search(plan, searched(plan, score_at, AnalysisSettings())).safe_cap.reason) == (
-        "every tested length up to 687 tokens clears 0.80 at 95% confidence; at 718 the score is 0.64 (95% CI "
-        "0.16–0.94), shown neither to clear it nor to be below it by 11 samples; by these scores more of them, up to "
-        "task.max_trials, were not expected to clear it; at 1,000 it is below, 0.00 (95% CI 0.00–0.40)"
+        "every tested length up to 686 tokens clears 0.80 at 95% confidence; at 748 the score is 0.50 (95% CI "
+        "0.00–1.00), shown neither to clear it nor to be below it by 2 samples; more were not worth their tokens; at "
+        "1,000 it is below, 0.00 (95% CI 0.00–0.74)"
     )

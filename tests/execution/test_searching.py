@@ -13,30 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.analysis.search import (
-    BlockKey,
-    BlockScores,
-    block_scores,
-    blocks_used,
-    even_block,
-    follow,
-)
-from contextcliff.execution.search_source import SearchSource, blocks_ahead
+from contextcliff.analysis.search import Path, StepScores, step_scores
+from contextcliff.execution.search_source import SearchSource
 from contextcliff.execution.store import PlannedSample
 from contextcliff.records.generation import Outcome, ScoredSample
-from contextcliff.records.search_record import LengthStanding, SearchPlan, SearchRule
+from contextcliff.records.search_record import Key, LengthStanding, Search, SearchPlan, SearchRule
 from tests.execution.planned_samples import answered, lost, planned
 from tests.tasks.needles import said
 
-DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 LENGTHS = (100, 200, 400)
 Chance = Callable[[int], float]
 
 
-def plan(*, refine: bool = True, most_blocks: int = 8, lengths: tuple[int, ...] = LENGTHS) -> SearchPlan:
-    return SearchPlan(
-        lengths=lengths, block=len(DEPTHS), block_evidence=len(DEPTHS), most_blocks=most_blocks, refine=refine
-    )
+def plan(*, refine: bool = True, most: int = 40, lengths: tuple[int, ...] = LENGTHS) -> SearchPlan:
+    return SearchPlan(lengths=lengths, most_steps=most, refine=refine)
 
 
 def rule(*, relative: bool = False) -> SearchRule:
@@ -57,28 +47,17 @@ class Model:
     loses: float = 0.0
     loses_at: Callable[[int], bool] = lambda _: False
     """Lengths at which it loses all."""
-    keys: Callable[[BlockKey, float], str] = lambda key, depth: f"{key.context_tokens} {key.index} {depth}"
+    keys: Callable[[Key], str] = lambda key: "{} {}".format(*key)
     controls: bool = False
     asked: Counter[str] = field(default_factory=Counter)
     kept: dict[str, Outcome] = field(default_factory=dict)
 
-    def block(self, key: BlockKey) -> list[PlannedSample]:
-        samples = [
-            planned(
-                f"{key.context_tokens} {key.index} {depth}",
-                "x",
-                key=self.keys(key, depth),
-                context_tokens=key.context_tokens,
-                depth=depth,
-                trial=key.index,
-                block=key.index,
-                controls=(f"control {key.context_tokens} {key.index}",) if self.controls else (),
-            )
-            for depth in DEPTHS
-        ]
-        if not self.controls:
-            return samples
-        return [planned(f"control {key.context_tokens} {key.index}", "c", control="ceiling"), *samples]
+    def step(self, key: Key) -> list[PlannedSample]:
+        (tokens, number), control = key, "control {} {}".format(*key)
+        named = {"context_tokens": tokens, "depth": 0.5, "trial": number, "step": number}
+        controls = (control,) if self.controls else ()
+        sample = planned(f"{tokens} {number}", "x", key=self.keys(key), controls=controls, **named)
+        return [planned(control, "c", control="ceiling"), sample] if self.controls else [sample]
 
     def recall(self, items: Sequence[PlannedSample]) -> list[Outcome]:
         return [
@@ -91,7 +70,7 @@ class Model:
         self.asked[item.key] += 1
         if drawn(f"lost {item.key}", self.seed) < self.loses or self.loses_at(item.sample.context_tokens):
             return lost(item)
-        self.kept[item.key] = answered(item)
+        self.kept[item.key] = answered(item, replace(said("9"), text=item.key))
         return self.kept[item.key]
 
     def score(self, outcome: Outcome) -> ScoredSample:
@@ -99,54 +78,41 @@ class Model:
         right = drawn(sample.sample_id, self.seed) < self.chance(sample.context_tokens)
         return ScoredSample(
             sample=sample,
-            prompt_sha256="",
+            prompt_sha256="x",
             score=None if outcome.unscored else float(right),
             failure=outcome.unscored,
             prediction="",
             generation=outcome.generation,
         )
 
-    def outcome(self, item: PlannedSample) -> Outcome:
-        """The outcome that a sample would have, asked or not."""
-        return lost(item) if drawn(f"lost {item.key}", self.seed) < self.loses else answered(item)
+    def scores(self, key: Key) -> StepScores:
+        """What a step would bring, asked or not."""
+        (item,) = (item for item in self.step(key) if item.sample.is_ordinary)
+        is_lost = drawn(f"lost {item.key}", self.seed) < self.loses
+        return step_scores([self.score(lost(item) if is_lost else answered(item, replace(said("9"), text=item.key)))])
+
+    def search(self, of: SearchPlan | None = None, *, relative: bool = False) -> Search:
+        """The search over all that it would answer."""
+        return Path(of or plan(), rule(relative=relative)).played({}, self.scores)[0].search
 
     def source(
         self,
         *,
         ahead: int = 0,
-        search_plan: SearchPlan | None = None,
+        of: SearchPlan | None = None,
         relative: bool = False,
-        replayed: Sequence[BlockKey] = (),
+        replayed: Sequence[Key] = (),
         heard: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None,
     ) -> SearchSource:
         return SearchSource(
-            plan=search_plan or plan(),
-            rule=rule(relative=relative),
-            build=self.block,
+            path=Path(of or plan(), rule(relative=relative)),
+            build=self.step,
             recall=self.recall,
             score=self.score,
             ahead=ahead,
             on_change=heard,
             replayed=tuple(replayed),
         )
-
-
-class AllBlocks(dict[BlockKey, BlockScores]):
-    """Every block that a search could ask for."""
-
-    def __init__(self, model: Model, made: Callable[[BlockKey], BlockScores] | None = None) -> None:
-        super().__init__()
-        self.made = made or (
-            lambda key: block_scores(
-                [model.score(model.outcome(item)) for item in model.block(key) if item.sample.is_ordinary]
-            )
-        )
-
-    def __contains__(self, _: object) -> bool:
-        return True
-
-    def __missing__(self, key: BlockKey) -> BlockScores:
-        return self.made(key)
 
 
 def ask(source: SearchSource, model: Model, *, at_once: int, draws: Random, most: int | None = None) -> None:
@@ -171,9 +137,7 @@ LAWS: tuple[Chance, ...] = (
     lambda _: 0.0,
 )
 SEEDS = st.integers(0, 1000)
-REPLAYED = tuple(
-    BlockKey(context_tokens=n, index=i) for n, count in ((100, 5), (300, 2), (400, 7)) for i in range(count)
-)
+REPLAYED = tuple((n, i) for n, count in ((100, 15), (300, 3), (400, 7)) for i in range(count))
 
 
 @pytest.mark.slow
@@ -181,25 +145,22 @@ REPLAYED = tuple(
     st.sampled_from(LAWS),
     SEEDS,
     st.sampled_from((0.0, 0.1, 0.5)),
-    st.sampled_from((1, 3, 16)),
-    st.sampled_from((0, 4, 23, 200)),
+    st.sampled_from((1, 4, 16, 64)),
     st.booleans(),
     st.booleans(),
     st.randoms(),
 )
-def test_the_search_is_that_over_all_blocks_whatever_order_answers_come_in(
-    chance: Chance, seed: int, loses: float, at_once: int, ahead: int, refine: bool, relative: bool, draws: Random
+def test_the_search_is_that_over_all_answers_whatever_order_they_come_in(
+    chance: Chance, seed: int, loses: float, at_once: int, refine: bool, relative: bool, draws: Random
 ) -> None:
-    model = Model(chance=chance, seed=seed, loses=loses)
-    of = plan(refine=refine)
-    source = model.source(ahead=ahead, search_plan=of, relative=relative)
+    model, of = Model(chance=chance, seed=seed, loses=loses), plan(refine=refine)
+    source = model.source(ahead=at_once - 1, of=of, relative=relative)
     ask(source, model, at_once=at_once, draws=draws)
     assert source.is_over
-    assert source.search == follow(of, rule(relative=relative), AllBlocks(model)).search
+    assert source.search == model.search(of, relative=relative)
     assert set(model.asked.values()) <= {1}
-    if ahead == 0:
-        used = blocks_used(source.search, relative=relative)
-        assert len(model.asked) == len(used) * len(DEPTHS)
+    if at_once == 1:
+        assert len(model.asked) == len(source.path.used)
 
 
 @given(
@@ -207,60 +168,60 @@ def test_the_search_is_that_over_all_blocks_whatever_order_answers_come_in(
     st.randoms(),
 )  # fmt: skip
 def test_a_search_that_was_stopped_anywhere_goes_on_and_pays_nothing_twice(
-    chance: Chance, seed: int, stopped_after: int, ahead: int, replayed: tuple[BlockKey, ...], draws: Random
+    chance: Chance, seed: int, stopped_after: int, ahead: int, replayed: tuple[Key, ...], draws: Random
 ) -> None:
-    undisturbed, model = Model(chance=chance, seed=seed), Model(chance=chance, seed=seed)
-    whole = undisturbed.source()
-    ask(whole, undisturbed, at_once=1, draws=draws)
+    model = Model(chance=chance, seed=seed)
+    whole = model.search()
     ask(model.source(ahead=ahead, replayed=replayed), model, at_once=5, draws=draws, most=stopped_after)
     again = model.source(ahead=ahead, replayed=replayed)
     ask(again, model, at_once=5, draws=draws)
     assert again.is_over
-    assert again.search == whole.search
+    assert again.search == whole
     assert set(model.asked.values()) == {1}
     repeated = model.source(replayed=replayed)
     assert repeated.next() is None  # nothing is left to send
-    assert repeated.search == whole.search
+    assert repeated.search == whole
 
 
-def test_what_is_asked_ahead_is_no_more_than_allowed() -> None:
-    model = Model(chance=lambda _: 1.0)
-    for ahead, most in ((0, 5), (5, 10), (11, 20)):  # whole blocks of five
-        source = model.source(ahead=ahead)
-        handed = 0
+def test_what_is_asked_ahead_is_no_more_than_allowed_and_no_more_than_is_likely() -> None:
+    for ahead, most in ((0, 1), (1, 2)):
+        source, handed = Model(chance=lambda _: 1.0).source(ahead=ahead), 0
         while source.next() is not None:
             handed += 1
         assert handed == most
+    source, handed = Model(chance=lambda _: 1.0).source(ahead=200), 0
+    while source.next() is not None:
+        handed += 1
+    assert 1 < handed < 20  # of an unknown model no long course is likely
 
 
 def test_what_a_decision_made_needless_is_not_sent() -> None:
     model = Model(chance=lambda tokens: float(tokens == 100))
-    source = model.source(ahead=200, search_plan=plan(refine=False))
+    source = model.source(ahead=200, of=plan(refine=False))
     ask(source, model, at_once=1, draws=Random(0))
-    used = blocks_used(source.search, relative=False)
     assert [tested.decision for tested in source.search.tested] == ["passed", "below"]
-    assert len(model.asked) == len(used) * len(DEPTHS)
+    assert len(model.asked) == len(source.path.used)
 
 
-@pytest.mark.parametrize("at_once", [1, 20])
-def test_samples_of_one_key_are_paid_once_and_all_have_the_answer(at_once: int) -> None:
-    # Every depth but the first repeats the first one's prompt, and so does every second block.
-    model = Model(chance=lambda _: 1.0, keys=lambda key, _: f"{key.context_tokens} {key.index // 2}")
-    source = model.source(ahead=40)
-    ask(source, model, at_once=at_once, draws=Random(1))
-    assert [tested.decision for tested in source.search.tested] == ["passed"] * 3
-    assert set(model.asked.values()) == {1}
+def test_an_answer_to_a_prompt_that_came_before_is_paid_once_and_shows_nothing_more() -> None:
+    model = Model(chance=lambda _: 1.0, keys=lambda key: f"{key[0]} {key[1] % 5}")
+    source = model.source()
+    ask(source, model, at_once=4, draws=Random(1))
+    (tested,) = source.search.tested
+    assert (tested.decision, tested.ending, tested.steps) == ("unsettled", "max_trials", 40)
+    assert model.asked == {f"100 {number}": 1 for number in range(5)}
 
 
-def test_a_fault_of_one_key_is_that_of_all_its_samples_and_is_asked_again_by_the_next_run() -> None:
-    model = Model(chance=lambda _: 1.0, loses=1.0, keys=lambda key, _: f"{key.context_tokens} {key.index // 2}")
-    source = model.source(search_plan=plan(most_blocks=4))
+def test_what_was_lost_is_asked_again_by_the_next_run() -> None:
+    model = Model(chance=lambda _: 1.0, loses=1.0)
+    source = model.source(of=plan(most=20))
     ask(source, model, at_once=3, draws=Random(1))
-    assert source.search.tested[0].decision == "unscorable"
-    assert model.asked == {"100 0": 1}
-    assert all(block.e_above < 1.0 and block.e_below < 1.0 for block in source.search.tested[0].blocks)
+    (tested,) = source.search.tested
+    assert (tested.decision, tested.steps) == ("unscorable", 10)
+    assert tested.e_above < 1.0
+    assert tested.e_below < 1.0
     model.loses = 0.0
-    again = model.source(search_plan=plan(most_blocks=4))
+    again = model.source(of=plan(most=20))
     ask(again, model, at_once=3, draws=Random(1))
     assert again.search.tested[0].decision == "passed"
 
@@ -275,52 +236,44 @@ class Window:
     counts: float = 1.0
     """Its tokens for each of ours."""
 
-    def block(self, key: BlockKey) -> BlockScores:
-        of, here = Model(chance=lambda _: 1.0), round(self.counts * key.context_tokens)
-        read = replace(said("9"), prompt_tokens=min(self.tokens, here))
-        items = [replace(item, sample=replace(item.sample, built_tokens=key.context_tokens)) for item in of.block(key)]
-        scored = [of.score(answered(item, read)) for item in items]
+    def step(self, key: Key) -> StepScores:
+        of, here = Model(chance=lambda _: 1.0), round(self.counts * key[0])
+        read = replace(said("9"), prompt_tokens=min(self.tokens, here), text="{} {}".format(*key))
+        (item,) = (replace(item, sample=replace(item.sample, built_tokens=key[0])) for item in of.step(key))
+        scored = of.score(answered(item, read))
         if self.refuses and here > self.tokens:
             told = self.tokens if self.named else None
             no_answer: Any = {"score": None, "failure": "overflow", "generation": None, "window_tokens": told}
-            scored = [replace(item, **no_answer) for item in scored]
-        return block_scores(scored)
+            scored = replace(scored, **no_answer)
+        return step_scores([scored])
 
 
 @pytest.mark.parametrize(
-    ("server", "longest", "asked_at_400"),
+    ("server", "ends", "refused"),
     [
-        (Window(tokens=310, refuses=True, named=True), (300, 310), len(DEPTHS)),
-        (Window(tokens=310, refuses=True), (300, 310), 2 * len(DEPTHS)),
-        (Window(tokens=250, refuses=False, counts=0.8), (300, 312), None),
+        (Window(tokens=310, refuses=True, named=True), [("passed", 310)], 1),
+        (Window(tokens=310, refuses=True), [], 10),
+        (Window(tokens=250, refuses=False, counts=0.8), [("passed", 312)], 1),
+        (Window(tokens=205, refuses=True, named=True), [], 1),
     ],
-    ids=["refuses and names its window", "refuses", "cuts in silence"],
+    ids=["refuses and names its window", "refuses", "cuts in silence", "hardly more than what passed"],
 )
-def test_what_a_server_does_not_read_ends_the_range_and_the_search_goes_on_below_it(
-    server: Window, longest: tuple[int, int], asked_at_400: int | None
+def test_what_a_server_does_not_read_ends_the_range_at_the_longest_that_it_does(
+    server: Window, ends: list[tuple[str, int]], refused: int
 ) -> None:
-    of, blocks = plan(most_blocks=60), dict[BlockKey, BlockScores]()
-    while wanted := follow(of, rule(), blocks).wanted:
-        blocks |= {key: server.block(key) for key in wanted}
-    followed = follow(of, rule(), blocks)
-    every = AllBlocks(Model(chance=lambda _: 1.0), server.block)
-    assert followed == follow(of, rule(), every)  # what is asked ahead changes nothing
-    tested = followed.search.tested
-    passed = max(each.context_tokens for each in tested if each.decision == "passed")
-    assert longest[0] <= passed <= longest[1]
-    if asked_at_400 is None:
-        assert followed.cut == {400}
-    else:
-        assert tested[2].context_tokens == 400
-        assert {each.decision for each in tested} == {"passed", "unscorable"}
-        refused = [each.n_blocks * len(DEPTHS) for each in tested if each.decision == "unscorable"]
-        assert refused[0] == max(refused) == asked_at_400
+    path, _ = Path(plan(most=60), rule()).played({}, server.step)
+    tested = {each.context_tokens: each for each in path.search.tested}
+    assert [tested[length].decision for length in (100, 200, 400)] == ["passed", "passed", "unscorable"]
+    assert tested[400].steps == refused
+    assert [(each.decision, tokens) for tokens, each in tested.items() if tokens not in LENGTHS] == ends
+    assert path.cut == (set() if server.refuses else {400})
+    assert not path.search.is_open
 
 
 def test_a_filter_that_stops_every_prompt_of_a_length_ends_the_search_after_ten() -> None:
     model = Model(chance=lambda _: 1.0)
     model.loses_at = lambda tokens: tokens >= 200
-    source = model.source(search_plan=plan(most_blocks=60))
+    source = model.source(of=plan(most=60))
     ask(source, model, at_once=1, draws=Random(0))
     assert [(each.context_tokens, each.decision) for each in source.search.tested] == [
         (100, "passed"),
@@ -329,7 +282,7 @@ def test_a_filter_that_stops_every_prompt_of_a_length_ends_the_search_after_ten(
     assert sum(model.asked[name] for name in model.asked if name.startswith("200")) == 10
 
 
-def test_controls_go_with_their_block_even_where_its_samples_were_answered_before() -> None:
+def test_controls_go_with_their_sample_even_where_it_was_answered_before() -> None:
     model = Model(chance=lambda _: 1.0)
     ask(model.source(), model, at_once=1, draws=Random(0))
     model.controls = True
@@ -342,84 +295,50 @@ def test_controls_go_with_their_block_even_where_its_samples_were_answered_befor
 
 def test_a_larger_search_tops_an_unsettled_length_up() -> None:
     model = Model(chance=lambda _: 0.82, seed=3)
-    small = model.source(search_plan=plan(most_blocks=2))
+    small = model.source(of=plan(most=10))
     ask(small, model, at_once=1, draws=Random(0))
     before = len(model.asked)
-    assert small.search.tested[-1].decision == "unsettled"
-    large = model.source(search_plan=plan(most_blocks=200))
+    assert (small.search.tested[-1].decision, small.search.tested[-1].ending) == ("unsettled", "max_trials")
+    large = model.source(of=plan(most=1_000))
     ask(large, model, at_once=1, draws=Random(0))
     assert large.reused == before
     assert large.search.tested[0].decision != "unsettled"
     assert set(model.asked.values()) == {1}
 
 
-def test_how_the_lengths_stand_is_heard_at_every_complete_block() -> None:
+def test_how_the_lengths_stand_is_heard_at_every_answer() -> None:
     heard: list[tuple[LengthStanding, ...]] = []
     model = Model(chance=lambda tokens: float(tokens < 300))
     source = model.source(heard=heard.append)
     ask(source, model, at_once=1, draws=Random(0))
-    used = blocks_used(source.search, relative=False)
-    assert len(heard) == len(used)
+    assert len(heard) == len(source.path.used)
     assert [each.context_tokens for each in heard[-1]] == [each.context_tokens for each in source.search.tested]
     assert heard[-1][0].score_sum == heard[-1][0].answered
 
 
-@given(st.sampled_from(LAWS), SEEDS, st.integers(0, 40), st.integers(1, 30), st.booleans())
-def test_blocks_ahead_begin_with_the_blocks_that_are_needed(
-    chance: Chance, seed: int, answers: int, most: int, relative: bool
-) -> None:
-    model = Model(chance=chance, seed=seed)
-    source = model.source(relative=relative)
-    ask(source, model, at_once=1, draws=Random(0), most=answers)
-    blocks = {
-        key: block_scores([model.score(outcome) for outcome in model.recall(items)])
-        for key in blocks_used(source.search, relative=relative)
-        for items in [model.block(key)]
-        if len(model.recall(items)) == len(items)
-    }
-    followed = follow(plan(), rule(relative=relative), blocks)
-    ahead = blocks_ahead(plan(), rule(relative=relative), blocks, most=most)
-    assert ahead[: len(followed.wanted)] == followed.wanted[:most]
-    assert len(ahead) == len(set(ahead)) <= most
-    assert bool(ahead) == bool(followed.wanted)
-
-
-@pytest.mark.parametrize(("score", "lengths"), [(1.0, {100, 200, 400}), (0.6, {100})])
-def test_what_is_asked_ahead_follows_how_a_length_stands(score: float, lengths: set[int]) -> None:
-    blocks = {BlockKey(context_tokens=100, index=0): even_block(plan(), score)}
-    ahead = blocks_ahead(plan(), rule(), blocks, most=100)
-    assert {key.context_tokens for key in ahead} == lengths
-
-
 @pytest.mark.slow
 @given(
-    st.sampled_from(LAWS),
-    SEEDS,
-    st.sampled_from((0.0, 0.1)),
-    st.sampled_from((1, 3, 16)),
-    st.sampled_from((0, 23)),
-    st.booleans(),
-    st.randoms(),
+    st.sampled_from(LAWS), SEEDS, st.sampled_from((0.0, 0.1)), st.sampled_from((1, 3, 16)), st.booleans(), st.randoms()
 )
 def test_what_is_replayed_is_asked_once_and_no_decision_looks_at_it(
-    chance: Chance, seed: int, loses: float, at_once: int, ahead: int, relative: bool, draws: Random
+    chance: Chance, seed: int, loses: float, at_once: int, relative: bool, draws: Random
 ) -> None:
     model = Model(chance=chance, seed=seed, loses=loses, controls=True)
-    source = model.source(ahead=ahead, relative=relative, replayed=REPLAYED)
+    source = model.source(ahead=at_once - 1, relative=relative, replayed=REPLAYED)
     ask(source, model, at_once=at_once, draws=draws)
     assert source.is_over
-    assert source.search == follow(plan(), rule(relative=relative), AllBlocks(model)).search
+    assert source.search == model.search(relative=relative)
     assert set(model.asked.values()) == {1}
-    asked = {name.rpartition(" ")[0] for name in model.asked if not name.startswith("control")}
-    used = {f"{key.context_tokens} {key.index}" for key in blocks_used(source.search, relative=relative)}
-    assert asked >= used | {f"{key.context_tokens} {key.index}" for key in REPLAYED}
+    asked = {name for name in model.asked if not name.startswith("control")}
+    used, replayed = ({"{} {}".format(*key) for key in keys} for keys in (source.path.used, REPLAYED))
+    assert asked >= used | replayed
     controls = {name.removeprefix("control ") for name in model.asked if name.startswith("control")}
     assert controls >= used
-    if ahead == 0:
-        assert (controls, asked - used) == (used, {f"{key.context_tokens} {key.index}" for key in REPLAYED} - used)
+    if at_once == 1:
+        assert (controls, asked - used) == (used, replayed - used)
     again = model.source(relative=relative, replayed=REPLAYED)
     model.loses = 0.0
     before = model.asked.total()
     ask(again, model, at_once=at_once, draws=draws)
     assert loses or model.asked.total() == before
-    assert loses or again.reused == len(used) * len(DEPTHS)
+    assert loses or again.reused == len(used)

@@ -21,7 +21,7 @@ SMALL = (
 JUDGED = ("judge=llm", "engine@judge.engine=simulated", "model@judge.model=smollm2", "judge.engine.concurrency=1")
 RUNS = {
     "a cliff, walked": (*SMALL, "search=walk"),
-    "a cliff, refined": (*SMALL, "analysis.every_depth=true"),
+    "a cliff, refined": SMALL,
     "flat": (*SMALL, "engine.law=flat", "engine.ceiling=1.0"),
     "below": (*SMALL, "engine.law=flat", "engine.ceiling=0.3"),
     "rising": (*SMALL, "task.trials=3", "engine.ceiling=0.2", "engine.floor=0.98"),
@@ -32,7 +32,7 @@ RUNS = {
     "one length": (*SMALL, "task.lengths=[512]"),
     "nothing scored": (*SMALL, "task.trials=1", "engine._target_=tests.golden.planted.Silent"),
     "some unscored": (*SMALL, "task.trials=6", "engine._target_=tests.golden.planted.OftenSilent"),
-    "partial": (*SMALL, "budget.tokens=60000"),
+    "partial": (*SMALL, "engine.law=flat", "engine.ceiling=0.97", "engine.seed=1", "budget.tokens=36000"),
     "controls, judge and facets": (
         *("task=babilong_qa2", "task.lengths=[256,512,1024]", "task.trials=6", "task.controls=true"),
         *("engine.cliff_tokens=700", "engine.position=middle", "engine.concurrency=1", *JUDGED),

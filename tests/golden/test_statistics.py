@@ -13,13 +13,13 @@ from syrupy.assertion import SnapshotAssertion
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.paired import decide
-from contextcliff.analysis.search import BlockKey, BlockScores, follow
+from contextcliff.analysis.search import Path, StepScores
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import findings_with
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
-from contextcliff.records.search_record import SearchPlan, SearchRule
+from contextcliff.records.search_record import Key, SearchPlan, SearchRule
 from contextcliff.statistics.intervals import mean_lower_bound, mean_upper_bound
 from contextcliff.statistics.melding import p_at_least_share, p_at_most_share
 from tests.make import scored_sample
@@ -94,23 +94,16 @@ def walk(draw: Draw) -> Any:
 
 def search(draw: Draw) -> Any:
     lengths = tuple(sorted(draw.sample(range(200, 20_000), draw.randint(1, 5))))
-    block = draw.choice((5, 11))
-    plan = SearchPlan(
-        lengths=lengths, block=block, block_evidence=block, most_blocks=8, depths=block, refine=draw.random() < 0.7
-    )
+    plan = SearchPlan(lengths=lengths, most_steps=60, refine=draw.random() < 0.7)
     rule = SearchRule(
         threshold=draw.choice(THRESHOLDS), relative=draw.random() < 0.3, confidence=draw.choice(CONFIDENCES)
     )
     right, graded, unscored = curve(draw), draw.random() < 0.3, draw.choice((0.0, 0.05))
-    blocks: dict[BlockKey, BlockScores] = {}
-    asked = []
-    while wanted := follow(plan, rule, blocks).wanted:
+    path, steps = Path(plan, rule), dict[Key, StepScores]()
+    while wanted := path.follow(steps):
         for key in wanted:
-            scores = [score_of(draw, right(key.context_tokens), graded=graded, unscored=unscored) for _ in range(block)]
-            blocks[key] = BlockScores(texts=tuple((score,) for score in scores))
-            asked.append([key.context_tokens, key.index])
-    tested = follow(plan, rule, blocks).search.tested
-    return [len(asked), *([replace(each, blocks=()), each.blocks[-1:]] for each in tested)]
+            steps[key] = StepScores(scores=(score_of(draw, right(key[0]), graded=graded, unscored=unscored),))
+    return [len(steps), *path.search.tested]
 
 
 def scores(draw: Draw) -> tuple[tuple[float, ...], bool]:

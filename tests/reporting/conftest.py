@@ -75,7 +75,8 @@ def make_scored() -> Callable[..., ScoredSample]:
             ttft_ms=210.5, latency_ms=350.0,
         )  # fmt: skip
         return ScoredSample(
-            sample=sample, prompt_sha256="ab" * 32, score=1.0 if answered else None,
+            sample=sample, prompt_sha256="",
+            score=1.0 if answered else None,
             failure=None if answered else "timeout", prediction=prediction if answered else "",
             generation=generation if answered else None, judge_rating=9 if answered else None,
         )  # fmt: skip

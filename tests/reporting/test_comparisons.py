@@ -44,7 +44,7 @@ from contextcliff.reporting.comparison.verdicts import (
     method_notes,
 )
 from tests.analysis.test_kv_limits import CACHE
-from tests.analysis.test_paired_decision import everywhere, in_blocks, searched
+from tests.analysis.test_paired_decision import everywhere, in_steps, searched
 from tests.make import known
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.made_reports import compared, printed, run_of
@@ -137,7 +137,7 @@ def test_the_method_is_that_of_the_runs() -> None:
     fixed = " ".join(method_notes([decided(EQUAL), decided(WORSE)]))
     assert "exact test of signs" in fixed
     assert "corrected for 2 candidates by Holm" in fixed
-    in_search = decided(searched(*in_blocks(1_000, [(0, 0)])))
+    in_search = decided(searched(*in_steps(1_000, [(0, 0)])))
     assert "bets on pairs decide" in " ".join(method_notes([in_search]))
     assert "exact test of signs" not in " ".join(method_notes([in_search]))
     assert list(method_notes([NONE])) == []

@@ -253,7 +253,7 @@ OF_SCORES: dict[str, Callable[[Report], Figure]] = {
     "failures": failures_figure,
     "decay": lambda report: drawn(report, "decay_curve"),
     "several runs": lambda report: curves_figure(dict.fromkeys("abcdefgh", report)),
-    "search": lambda _: drawn(search_report(cliff_at=13_000), "search_evidence"),
+    "search": lambda _: drawn(search_report(cliff_at=13_000), "search"),
     "documents": lambda _: audit_figure(AUDIT, title="documents"),
 }
 

@@ -31,7 +31,7 @@ MakeScored = Callable[..., ScoredSample]
 KEYS = """
 sample_id task context_tokens prompt_tokens depth trial document_id question answers prediction score failure
 finish_reason ttft_ms latency_ms cached_tokens prompt_sha256 seed cluster evidence_distance_tokens metadata
-judge_rating level em f1 contains_reference false_refusal output completion_tokens retries item repeat block
+judge_rating level em f1 contains_reference false_refusal output completion_tokens retries item repeat step
 replayed figures
 """.split()
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.statistics.betting import ABOVE, BELOW, Wealth
 from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
-from contextcliff.statistics.sequential import decide
 from tests.statistics.simulated_walks import most_errors
 
 values = st.lists(
@@ -30,21 +30,14 @@ def test_each_end_is_the_bound_of_the_test_at_half_the_error(scores: list[float]
 
 
 @given(values, st.floats(min_value=0.05, max_value=0.95))
-def test_the_bound_that_is_drawn_is_the_test_that_is_made(scores: list[float], threshold: float) -> None:
+def test_the_bound_is_where_the_bets_reach_their_e_value(scores: list[float], threshold: float) -> None:
     low, high = sequential_bounds(scores, alpha=0.05)
-    kind = decide([scores], threshold=threshold, alpha=0.05).kind
+    above = Wealth.before_any(ABOVE).after([score / threshold - 1.0 for score in scores])
+    below = Wealth.before_any(BELOW).after([(threshold - score) / (1.0 - threshold) for score in scores])
     if abs(low - threshold) > 1e-6:
-        assert (kind == "above") == (low > threshold)
+        assert (above.log_e_value >= math.log(20.0)) == (low > threshold)
     if abs(high - threshold) > 1e-6:
-        assert (kind == "below") == (high < threshold)
-
-
-@pytest.mark.parametrize("scores", [[1.0] * 20, [1.0] * 30 + [0.0] * 10, [0.0] * 9 + [0.5], [0.2, 0.7, 0.9] * 12])
-def test_the_decision_changes_at_the_bounds(scores: list[float]) -> None:
-    low, high = sequential_bounds(scores, alpha=0.05)
-    for threshold, kind in ((low - 1e-6, "above"), (low + 1e-6, "open"), (high - 1e-6, "open"), (high + 1e-6, "below")):
-        if 0.0 < threshold < 1.0:
-            assert decide([scores], threshold=threshold, alpha=0.05).kind == kind
+        assert (below.log_e_value >= math.log(20.0)) == (high < threshold)
 
 
 @given(values)
@@ -60,10 +53,11 @@ def test_it_narrows_as_values_come() -> None:
 
 @pytest.mark.parametrize("rate", [0.5, 0.85, 0.95])
 def test_it_covers_where_a_decision_stops_the_samples(rate: float) -> None:
-    """Each run stops where it is decided against 0.8, which is when a Wilson interval is biased."""
+    """Each run stops where its bounds leave 0.8, which is when a Wilson interval is biased."""
     runs, rng, missed = 300, np.random.default_rng(21), 0
-    for blocks in (rng.random((runs, 16, 10)) < rate).astype(float):
-        used = decide(blocks.tolist(), threshold=0.8, alpha=0.05).blocks_used
-        low, high = confidence_sequence(blocks[:used].ravel().tolist(), 0.95)
+    for scores in (rng.random((runs, 160)) < rate).astype(float).tolist():
+        looks = ((n, *sequential_bounds(scores[:n], alpha=0.05)) for n in range(10, 160, 10))
+        used = next((n for n, lower, upper in looks if lower >= 0.8 or upper < 0.8), 160)
+        low, high = confidence_sequence(scores[:used], 0.95)
         missed += not low <= rate <= high
     assert missed <= most_errors(runs, 0.05)

@@ -18,8 +18,8 @@ from contextcliff.statistics.melding import p_at_most_share
 from contextcliff.statistics.pairs import (
     Unit,
     Units,
-    p_better_of_blocks,
-    p_worse_of_blocks,
+    p_better_of_steps,
+    p_worse_of_steps,
     pairs_for_non_inferiority,
     pairs_for_worse,
     sequential_difference,
@@ -126,13 +126,13 @@ def test_a_candidate_beyond_the_margin_is_never_shown_to_be_within_it() -> None:
 
 def test_bets_on_pairs_see_a_block_in_which_everything_is_worse() -> None:
     worse = [Units.single([-1.0] * 11)]
-    assert p_worse_of_blocks(worse) < 0.005
-    assert p_better_of_blocks(worse) == 1.0
+    assert p_worse_of_steps(worse) < 0.005
+    assert p_better_of_steps(worse) == 1.0
 
 
 def test_pairs_that_do_not_differ_neither_win_nor_lose() -> None:
     some = [Units.single([-1.0, 0.0, -1.0, 1.0])]
-    assert p_worse_of_blocks([*some, Units.single([0.0] * 11)]) == pytest.approx(p_worse_of_blocks(some))
+    assert p_worse_of_steps([*some, Units.single([0.0] * 11)]) == pytest.approx(p_worse_of_steps(some))
 
 
 def test_the_confidence_sequence_holds_the_mean_and_is_wider_than_an_interval_for_a_fixed_number() -> None:
@@ -144,7 +144,7 @@ def test_the_confidence_sequence_holds_the_mean_and_is_wider_than_an_interval_fo
 
 def test_texts_count_once_in_bets_on_them() -> None:
     texts = [Units.of(Unit(total=-5.0, pairs=5) for _ in range(4))]
-    assert p_worse_of_blocks(texts) == p_worse_of_blocks([Units.single([-1.0] * 4)])
+    assert p_worse_of_steps(texts) == p_worse_of_steps([Units.single([-1.0] * 4)])
 
 
 HERE = (0.55, 0.58, 0.61, 0.62, 0.64, 0.66, 0.69, 0.72)

@@ -20,7 +20,7 @@ from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
 from tests.make import scored_sample
 from tests.tasks.made_tasks import shipped
-from tests.tasks.needles import built, materials, said
+from tests.tasks.needles import built, said
 
 ROOM = ContextBudget(context_window=200_000, answer_tokens=48)
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -67,15 +67,10 @@ def test_a_conversation_has_its_length_and_its_needles(needles: int, length: int
     assert whole.count(sample.answers[0]) == 1
 
 
-@pytest.mark.parametrize("needles", [2, *(pytest.param(more, marks=pytest.mark.slow) for more in (4, 8))])
-def test_a_block_asks_for_each_of_the_needles_at_each_depth(needles: int) -> None:
-    task = mrcr(needles=needles, lengths=[2_048])
-    assert task.block_samples == 3 * needles
-    blocks = task.blocks(materials(context_budget=ROOM))
-    for index in range(2):
-        block = blocks.block(2_048, index).samples
-        asked = Counter((sample.depth, sample.metadata["asked"]) for sample in block)
-        assert asked == {(depth, number): 1 for depth in (0.1, 0.5, 0.9) for number in range(1, needles + 1)}
+def test_the_trials_of_a_depth_ask_for_each_of_the_needles_in_turn() -> None:
+    found = plan(mrcr(needles=2, lengths=[2_048], trials=4))
+    asked = Counter((sample.depth, sample.metadata["asked"]) for sample in found.samples)
+    assert asked == {(depth, number): 2 for depth in (0.1, 0.5, 0.9) for number in (1, 2)}
 
 
 def test_what_stands_far_from_its_depth_is_told() -> None:

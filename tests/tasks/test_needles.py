@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contextcliff.datasets.synthetic import Synthetic
 from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Passage, Prompt, Sample, Words
-from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext
+from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, made
 from contextcliff.text.sentences import sentence_starts
 from contextcliff.text.tokenizers import WordTokenizer
 from tests.tasks.made_tasks import shipped
@@ -42,8 +42,9 @@ def hidden(sample: Sample) -> list[str]:
     return [text for text in inside if text.strip()]
 
 
-def in_blocks(blocks: Any, length: int, count: int) -> list[Sample]:
-    return [sample for index in range(count) for sample in blocks.block(length, index).samples]
+def searched(task: Any, of: Materials, length: int, count: int) -> list[Sample]:
+    steps = task.steps(of)
+    return [sample for index in range(count) for sample in steps.step(length, index).samples]
 
 
 @settings(max_examples=40)
@@ -78,9 +79,9 @@ SPARSE = replace(TEXT, text=f"{TEXT.text[:1_500].rsplit('. ', 1)[0]}. {STRETCH}.
 
 
 def test_needles_that_few_sentences_keep_from_their_depth_are_told_of_the_samples_asked_about() -> None:
-    blocks = niah(lengths=[4_000], haystacks=1, depths=DEPTHS).blocks(materials(SPARSE))
-    first, _ = blocks.block(4_000, 0), blocks.block(4_000, 1)
-    assert blocks.maker.notes({sample.sample_id for sample in first.samples})[-1] == (
+    maker = niah(lengths=[4_000], haystacks=1, depths=DEPTHS).maker(materials(SPARSE))
+    first, _ = (made(maker, [(4_000, depth, trial) for depth in DEPTHS]) for trial in range(2))
+    assert maker.notes({sample.sample_id for sample in first.samples})[-1] == (
         "3 of 5 samples have a needle more than 0.25 of the text from its depth (the farthest 0.93), since needles go "
         "in where a sentence begins and few begin there; take another text, or longer contexts"
     )
@@ -99,23 +100,25 @@ def test_controls_have_the_evidence_alone_and_the_text_without_it(option: str) -
 
 
 @pytest.mark.parametrize("option", HIDING)
-def test_several_haystacks_are_the_clusters_of_the_samples_and_the_blocks_of_a_search(option: str) -> None:
+def test_several_haystacks_are_the_clusters_of_the_samples_and_the_steps_of_a_search(option: str) -> None:
     samples = built(small(option, haystacks=4, trials=8)).samples
     sizes = Counter((sample.cluster, sample.context_tokens) for sample in samples)
     assert {cluster for cluster, _ in sizes} == {document.document_id for document in TEXTS[:4]}
     assert len(set(sizes.values())) == 1
     assert all(sample.cluster == sample.document_id for sample in samples)
     task = small(option, lengths=[600], haystacks=4, trials="auto")
-    blocks = task.blocks(materials(*FINITE[:4]))
-    clusters = [{sample.cluster for sample in blocks.block(600, i).samples} for i in range(task.most_blocks)]
-    assert all(len(block) == task.block_evidence for block in clusters)
+    steps = task.steps(materials(*FINITE[:4]))
+    plans = [steps.step(600, index).samples for index in range(task.most_steps)]
+    assert all(len(samples) == task.step_samples for samples in plans)
+    clusters = [{sample.cluster for sample in samples} for samples in plans]
+    assert all(len(texts) == task.turns for texts in clusters)
     assert sum(map(len, clusters)) == len(set().union(*clusters)) == 4
 
 
 def test_a_fresh_context_begins_at_a_sentence_and_goes_round_its_text() -> None:
     document = FINITE[0].text
     round_once, rounded = f"{document}\n\n{document}", 0
-    samples = in_blocks(niah(lengths=[1_500], depths=[0.5]).blocks(materials(FINITE[0])), 1_500, 40)
+    samples = searched(niah(lengths=[1_500], depths=[0.5]), materials(FINITE[0]), 1_500, 40)
     begins = [passages(sample)[0].start for sample in samples]
     assert set(begins) <= set(sentence_starts(document))
     assert len(set(begins)) > len(samples) / 2
@@ -190,3 +193,9 @@ def test_following_a_chain_from_the_question_leads_to_the_answer(hops: int, chai
     assert (told, steps) == (sample.answers[0], hops)
     assert len(sample.reference.distractors) == chains - 1
     assert 90 <= int(sample.metadata["evidence_distance_tokens"]) <= 210  # a tenth of the text, at sentence starts
+
+
+def test_the_trials_of_tracing_take_its_distances_in_turn() -> None:
+    task = shipped("tracing", lengths=[2_000], distances=[0.02, 0.3], depths=[0.0, 0.2, 0.4], trials=2)
+    far = Counter(int(sample.metadata["evidence_distance_tokens"]) > 300 for sample in built(task).samples)
+    assert far == {False: 3, True: 3}

@@ -105,7 +105,7 @@ def make_round(
     found[HEALTHY] = float(fault_of(found, failure) is None)
     return ScoredSample(
         sample=sample,
-        prompt_sha256="cd" * 32,
+        prompt_sha256="",
         score=1 - found.get(COMPOSITE, 0.0) / 100 if answered else None,
         failure=failure if answered else failure or "timeout",
         prediction=text if answered else "",

@@ -38,7 +38,7 @@ from contextcliff.models.weights import Gguf
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import GIB, DeviceMemory
 from contextcliff.records.sample import Prompt, Sample
-from contextcliff.settings import NonNegativeInt, PositiveInt, settings
+from contextcliff.settings import PositiveInt, settings
 from contextcliff.text.tokenizers import HubTokenizer
 
 if TYPE_CHECKING:
@@ -76,7 +76,6 @@ class Transformers(Engine):
     api: Literal["auto", "chat", "completions"] | None = "auto"
     """`chat` asks in the chat template of the weights, `completions` in plain text. `auto` (or None) is `completions`
     where they have none."""
-    speculation: NonNegativeInt | None = 0
     name: ClassVar[str] = "transformers"
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:

@@ -137,10 +137,10 @@ class PlantingTask(DesignedLengths):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.trials == "auto" and 1 < self.texts < self.trials_in_block:
+        if self.trials == "auto" and 1 < self.texts < self.turns:
             raise ValueError(
-                f"task.haystacks={self.haystacks}: a block of the search takes {self.trials_in_block}, since each "
-                f"trial has its own; give {self.trials_in_block} or more, fresh, or 1"
+                f"task.haystacks={self.haystacks}: a step of the search takes {self.turns}, since each trial has its "
+                f"own; give {self.turns} or more, fresh, or 1"
             )
 
     @abstractmethod
@@ -179,20 +179,14 @@ class PlantingTask(DesignedLengths):
         return 1 if self.haystacks == "fresh" else self.haystacks
 
     @property
-    def trials_in_block(self) -> int:
-        """One where there are several haystacks and no depths: a block is then a sample of a haystack."""
-        return 1 if self.texts > 1 and self.places == (None,) else super().trials_in_block
+    def shares_texts(self) -> bool:
+        return self.texts > 1 or self.shares_context
 
     @property
-    def block_evidence(self) -> int:
-        """A trial is one piece where its depths share a haystack or a context."""
-        return self.trials_in_block if self.texts > 1 or self.shares_context else super().block_evidence
-
-    @property
-    def most_blocks(self) -> int:
+    def most_steps(self) -> int:
         """A trial for each haystack, where there are several: one that comes again is no further evidence."""
-        most = super().most_blocks
-        return min(most, self.texts // self.trials_in_block) if self.texts > 1 else most
+        most = super().most_steps
+        return min(most, self.texts // self.turns) if self.texts > 1 else most
 
     def text_tokens(self, context_budget: ContextBudget) -> int:
         """The longest length; where contexts begin anywhere, what of an endless text they can begin in too."""

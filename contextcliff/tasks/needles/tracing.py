@@ -74,8 +74,8 @@ class Tracing(Depths, PlantingTask):
         return not self.distances
 
     @property
-    def trials_in_block(self) -> int:
-        return len(self.distances) or super().trials_in_block
+    def turns(self) -> int:
+        return len(self.distances) or 1
 
     def answer_tokens(self, context_tokens: int) -> int | None:  # noqa: ARG002 - the same at every length
         return WORD.tokens * (2 + self.hops) if self.ask == "names" else None
@@ -118,6 +118,6 @@ class Tracing(Depths, PlantingTask):
         """Where the links of the chain stand that is asked for; none where they stand anywhere."""
         if not self.distances:
             return []
-        distance = self.distances[site.trial % len(self.distances)]  # a block has each distance as often
+        distance = self.distances[site.trial % len(self.distances)]
         start = min(site.depth or 0.0, 1.0 - distance * self.hops)
         return [start + distance * position for position in range(self.hops + 1)]

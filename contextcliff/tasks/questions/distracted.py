@@ -91,8 +91,7 @@ class DistractedQa(Depths):
     @property
     def questions_a_length(self) -> int:
         """Questions that every length asks, each once."""
-        trials = self.most_blocks if self.trials == "auto" else self.trials
-        return trials * len(self.places)
+        return self.max_trials if self.trials == "auto" else self.trials * len(self.places)
 
     def text_holds(self, materials: Materials) -> int | None:
         return self.maker(materials).held(max(self.lengths_in(materials.context_budget)))
@@ -166,7 +165,8 @@ class DistractedMaker(Maker):
 
     def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
         task, identity, places = self.task, self.materials.text_identity, self.task.places
-        question = self.posed[trial * len(places) + places.index(depth)]
+        # A search may draw a depth more often than others: a question that comes again is no further evidence.
+        question = self.posed[(trial * len(places) + places.index(depth)) % len(self.posed)]
         golden, document = self.pool.golden(question), self.pool.texts[question.document_id]
         coordinates = (
             *(self.materials.seed, task.name, self.asked, identity, context_tokens),
@@ -190,6 +190,8 @@ class DistractedMaker(Maker):
             metadata={**question.metadata, "level": question.level, **distances(row.starts)},
             answer_tokens=task.max_tokens,
         )
+        if task.trials == "auto":
+            sample = replace(sample, item=question.question_id)
         self.off[sample.sample_id] = row.off
         yield sample
         if task.controls:
