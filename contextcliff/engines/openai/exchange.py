@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, cast
 
 import httpx2
@@ -38,6 +39,8 @@ Api = Literal["chat", "completions"]
 _WHOLE_REQUEST_PER_SILENCE = 4
 _LONGEST_GOODBYE_S = 0.1
 """After `[DONE]` a server closes its answer within that time, or its connection is closed and not used again."""
+_FEWEST_GROWING = 3
+"""Pieces that each begin with the one before: so many are no chance."""
 _EVENTS = {"content-type": "text/event-stream"}
 
 
@@ -204,7 +207,7 @@ class _Answer:
 
     def generation(self) -> Generation:
         """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
-        usage, text, reasoning = self.usage, "".join(self.texts), "".join(self.thoughts)
+        usage, text, reasoning = self.usage, _said(self.texts), _said(self.thoughts)
         # Some servers say `stop` of tool calls too.
         finish_reason = TOOL_CALLS if self.calls_tools and not text.strip() else self.finish_reason
         if not (finish_reason or (self.is_whole and self.has_choices)):
@@ -250,6 +253,12 @@ def _text_of(content: object) -> str:
         case list(parts):
             return "".join(map(_text_of, parts))
     return ""
+
+
+def _said(pieces: Sequence[str]) -> str:
+    """The pieces of a stream together; where each begins with all of the one before, some servers' way, the last."""
+    grows = len(set(pieces)) >= _FEWEST_GROWING and all(then.startswith(before) for before, then in pairwise(pieces))
+    return pieces[-1] if grows else "".join(pieces)
 
 
 def _thoughts_in(content: object) -> str:
