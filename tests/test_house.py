@@ -22,14 +22,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 53_718,
-    "modules of contextcliff/ without __init__.py": 262,
-    "lines of the largest module": 435,
-    "lines of tests/": 39_981,
-    "data records": 409,
-    "modules of ours that --help imports": 11,
-    "modules of ours that a niah run imports": 159,
-    "modules of ours that action=plan imports": 134,
+    "lines of contextcliff/": 48_432,
+    "modules of contextcliff/ without __init__.py": 248,
+    "lines of the largest module": 432,
+    "lines of tests/": 33_911,
+    "data records": 358,
+    "modules of ours that --help imports": 10,
+    "modules of ours that a niah run imports": 147,
+    "modules of ours that action=plan imports": 123,
     "import circles": 0,
     "methods of other libraries that are replaced": 0,
 }
