@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of, overrides_by_key
 from contextcliff.records.report import Report
-from contextcliff.records.search_record import LengthStanding
+from contextcliff.records.search_record import LengthStanding, Search
 from contextcliff.records.sweep import CurvePoint, JobState, SweepRow
 from contextcliff.reporting.run_names import read_provenance
 from contextcliff.reporting.stored_sweeps import (
@@ -189,6 +189,7 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
         kv_bytes_per_token=None if cache is None else cache.facts.bytes_per_token,
         # A tag of MLflow holds some thousand characters.
         curve=curve if len(curve) <= _MOST_POINTS else (),
+        searched=analysis.finding(Search) is not None,
     )
 
 

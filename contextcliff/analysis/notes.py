@@ -418,8 +418,9 @@ def _of_search(threshold: SearchThreshold) -> Iterator[Note]:
             "the search is followed by the rule of this report on the answers there are, {how}",
             how=threshold.asked_otherwise,
         )
-    holds = [*map(Note, ("decisions", "tested bounds", "the intervals of the lengths", "the test of position"))]
-    estimates = [*map(Note, ("mean scores", "intervals by depth and by facet", "fitted lengths", "area", "half-life"))]
+    told = ("decisions", "tested bounds", "the intervals of lengths, area and half-life", "the test of position")
+    holds = [*map(Note, told)]
+    estimates = [*map(Note, ("mean scores", "intervals by depth and by facet", "fitted lengths"))]
     yield MethodNote(
         "the search stopped at each length as soon as it was decided: {holds:and} hold all the same; {estimates:and}"
         " are estimates, on average further from the threshold than the truth",

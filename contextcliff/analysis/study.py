@@ -17,7 +17,7 @@ from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.positions import Positions
-from contextcliff.records.search_record import Search, SearchPlan
+from contextcliff.records.search_record import PASSED, Search, SearchPlan
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,6 +92,20 @@ class Study:
         if self.by_score is not None:
             return self.by_score
         return () if self.sequence is None else self.sequence.results
+
+    @property
+    def ladder(self) -> tuple[LengthResult, ...]:
+        """The lengths that were planned: all but those that a search asked between two."""
+        between = () if self.search is None else [each.context_tokens for each in self.search.tested if each.refined]
+        return tuple(result for result in self.results if result.bin.asked_tokens not in between)
+
+    @property
+    def passed(self) -> tuple[LengthResult, ...]:
+        """The planned lengths that no scores made an end of: of a search, those after which it went on."""
+        if self.search is None:
+            return self.results
+        ended = {each.context_tokens for each in self.search.tested if each.decision not in PASSED}
+        return tuple(result for result in self.ladder if result.bin.asked_tokens not in ended)
 
     @property
     def bins(self) -> tuple[Bin, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from contextcliff.records.analysis import cap_in_short
 from contextcliff.records.sample import same_length
@@ -86,7 +87,12 @@ def _of(group: Sequence[SweepRow], every: Sequence[str]) -> TaskMeans | None:
     if len(by_task) < _FEWEST:
         return None
     columns = _columns(by_task)
-    points = tuple(_point(tokens, column) for tokens, column in columns.items() if len(column) == len(by_task))
+    is_searched = any(row.searched for row in by_task.values())
+    points = tuple(
+        _point(tokens, column, is_searched=is_searched)
+        for tokens, column in columns.items()
+        if len(column) == len(by_task)
+    )
     if not points:
         return None
     thresholds = {row.threshold_score for row in by_task.values()}
@@ -124,8 +130,11 @@ def _columns(by_task: Mapping[str, SweepRow]) -> dict[int, dict[str, CurvePoint]
     return columns
 
 
-def _point(tokens: int, column: Mapping[str, CurvePoint]) -> MeanPoint:
-    mean, low, high = mean_of_parts([(point.mean, point.low, point.high) for point in column.values()])
+def _point(tokens: int, column: Mapping[str, CurvePoint], *, is_searched: bool) -> MeanPoint:
+    """The mean of tasks at a length. A search stops where scores look good, or bad: such errors lean to one side and
+    add up, so that the ends are the means of the tasks' own ends."""
+    parts = [(point.mean, point.low, point.high) for point in column.values()]
+    mean, low, high = map(fmean, zip(*parts, strict=True)) if is_searched else mean_of_parts(parts)
     return MeanPoint(asked_tokens=tokens, mean=mean, low=low, high=high)
 
 

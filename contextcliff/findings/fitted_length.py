@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.shape import DRAWS, FallTo, ScoreCurve
@@ -103,6 +105,19 @@ def estimates_of(
         x80=x80, x50=x50, area=area, effective_length=effective_length(results), n_samples=curve.samples,
         n_lengths=len(curve.tokens), relative=relative,
     )  # fmt: skip
+
+
+def area_of(results: Sequence[LengthResult]) -> ScoreArea | None:
+    """The area over lengths of which each was asked until it was decided; None with less than two.
+
+    Its ends are the areas under the ends of the lengths' confidence sequences, which hold whenever a search stops."""
+    bins = [result.bin for result in results if result.scores and result.bin.median_tokens > 0]
+    tokens = [each.median_tokens for each in bins]
+    if len(set(tokens)) < 2:  # an area takes two
+        return None
+    at, ends = np.log(tokens), np.array([(each.mean, each.ci_low, each.ci_high) for each in bins], dtype=float)
+    value, low, high = (float(end) for end in np.trapezoid(ends, at, axis=0) / (at[-1] - at[0]))
+    return ScoreArea(value=value, ci_low=low, ci_high=high, min_tokens=tokens[0], max_tokens=tokens[-1])
 
 
 def effective_length(results: Sequence[LengthResult], threshold: float = RULER_THRESHOLD) -> EffectiveLength:
@@ -230,7 +245,8 @@ class FittedLengthFinding(Finding[FittedLengths]):
     record = FittedLengths
 
     def find(self, study: Study) -> FittedLengths | None:
-        return estimates_of(study.results, study.confidence, relative=study.relative)
+        found = estimates_of(study.results, study.confidence, relative=study.relative)
+        return found if found is None or study.search is None else replace(found, area=area_of(study.passed))
 
     def show(self, report: Report) -> tuple[Block, ...]:
         fitted = self.of(report)

@@ -61,9 +61,12 @@ FEWEST_LENGTHS = 3
 """With two lengths every curve fits, and nothing says that it is exponential."""
 
 
-def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion: float = 1.0) -> HalfLife:
+def half_life(
+    results: Sequence[LengthResult], confidence: float, *, dispersion: float = 1.0, looks: int = 1
+) -> HalfLife:
     """Half-life in tokens, by binomial likelihood over the scored samples at the bins' median measured prompts.
-    `dispersion` is the variance of the scores over that of independent samples, above 1 where samples share a text. At
+    `dispersion` is the variance of the scores over that of independent samples, above 1 where samples share a text.
+    `looks` is the number of lengths at which low scores could have ended the measurement; each errs its share. At
     a nominal 95% the interval covers between 94% and 97% from twenty samples at each of six lengths, R₀ = 1 included,
     up to half-lives of twice the longest test, and up to 99% of longer ones with R₀ at 1."""
     scored, lengths = _scored(results)
@@ -77,7 +80,7 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
     wrong = np.array([round(math.fsum(1.0 - score for score in result.scores), 9) for result in scored])
     if not right.any():
         return _none(Note("no sample scored above 0 ({basis}): there is nothing to halve", basis=basis))
-    z = normal_quantile(0.5 * (1.0 + confidence)) * math.sqrt(dispersion)
+    z = normal_quantile(1.0 - 0.5 * (1.0 - confidence) / looks) * math.sqrt(dispersion)
     fit = fit_decay(lengths, right, wrong, z=z)
     longest = int(lengths.max())
     if fit.rate_low > 0.0:
@@ -102,9 +105,16 @@ def half_life(results: Sequence[LengthResult], confidence: float, *, dispersion:
 
 
 def half_life_of(study: Study) -> HalfLife:
-    """The half-life of a run, with the spread of samples that share a text allowed for."""
-    dispersion = pooled_design_effect(result.evidence.clusters for result in study.results)
-    return half_life(study.results, study.confidence, dispersion=dispersion)
+    """The half-life of a run, with the spread of samples that share a text allowed for. A cliff has none.
+
+    Of a search without the lengths between two of the ladder: it asks there because the scores fell."""
+    if study.safe_cap.verdict == "cliff" and study.safe_cap.shape_step is not None:
+        low, high = study.safe_cap.shape_step
+        return _none(Note("the score falls in one step, between {low:,} and {high:,} tokens: that is a cliff, and no"
+                          " decay", low=low, high=high))  # fmt: skip
+    dispersion = pooled_design_effect(result.evidence.clusters for result in study.ladder)
+    looks = 1 if study.search is None else len(study.search.plan.lengths)
+    return half_life(study.ladder, study.confidence, dispersion=dispersion, looks=looks)
 
 
 def half_life_lsq(results: Sequence[LengthResult]) -> int | None:
@@ -208,7 +218,7 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
     inline = True
 
     def find(self, study: Study) -> HalfLifeFits | None:
-        return HalfLifeFits(half_life=half_life_of(study), half_life_lsq=half_life_lsq(study.results))
+        return HalfLifeFits(half_life=half_life_of(study), half_life_lsq=half_life_lsq(study.ladder))
 
     def caps(self, finding: HalfLifeFits, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"half_life": finding.half_life.tokens}

@@ -66,6 +66,8 @@ class SweepRow:
     wall_s: float = 0.0
     kv_bytes_per_token: float | None = None
     curve: tuple[CurvePoint, ...] = ()
+    searched: bool = False
+    """Whether each length was asked until it was decided; its intervals hold for that."""
 
     @property
     def in_short(self) -> str:

@@ -137,8 +137,15 @@ def test_a_misfit_worked_by_hand() -> None:
     assert (misfit.outside, misfit.lengths) == (1, 2)
 
 
-def test_a_cliff_is_no_exponential_decay() -> None:
+def test_a_cliff_has_no_half_life_and_the_curve_would_miss_it() -> None:
     report = simulated(CLIFF)
-    misfit = known(decay_misfit(findings_in(report).half_life, report.analysis.bins))
+    found = findings_in(report).half_life
+    assert (found.tokens, found.ci_low, found.ci_high) == (None, None, None)
+    low, high = known(report.analysis.safe_cap.shape_step)
+    assert str(found.reason) == (
+        f"the score falls in one step, between {low:,} and {high:,} tokens: that is a cliff, and no decay"
+    )
+    results = counted({1_000: (40, 40), 2_000: (39, 40), 4_000: (39, 40), 8_000: (2, 40)})
+    misfit = known(decay_misfit(half_life(results, 0.95), [result.bin for result in results]))
     assert misfit.rms > 0.1
     assert misfit.outside > 0

@@ -17,8 +17,8 @@ POWER = {
     "half an octave, three candidates": 0.85,
     "search replayed: five points": 0.4,
     "search replayed: five points, cliff": 0.1,
-    "search replayed: half an octave": 0.5,
-    "search replayed: an octave": 0.9,
+    "search replayed: half an octave": 0.2,
+    "search replayed: an octave": 0.8,
 }
 
 
