@@ -25,7 +25,7 @@ LIMITS = {
     "lines of contextcliff/": 48_485,
     "modules of contextcliff/ without __init__.py": 248,
     "lines of the largest module": 433,
-    "lines of tests/": 34_047,
+    "lines of tests/": 34_057,
     "data records": 358,
     "modules of ours that --help imports": 10,
     "modules of ours that a niah run imports": 147,

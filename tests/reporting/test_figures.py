@@ -29,6 +29,7 @@ from contextcliff.findings.drawing import luminance, score_colours
 from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.failures import failures_figure, latency_figure
 from contextcliff.findings.finding import images_of
+from contextcliff.findings.half_life import HalfLife
 from contextcliff.findings.natural_lengths import audit_figure, length_classes
 from contextcliff.findings.score import heatmap_figure, score_figure
 from contextcliff.records.corpus import AuditBin, LengthAudit
@@ -125,12 +126,21 @@ def marked(axes: Axes) -> list[float]:
     return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
 
 
-def test_the_curve_is_dashed_beyond_the_longest_test(full: Report) -> None:
-    axes = drawn(full, "decay_curve").axes[0]
+@pytest.fixture
+def decaying(full: Report) -> Report:
+    """With a half-life of 16,000 tokens, twice the longest test, in the place of its cliff."""
+    found = HalfLife(
+        tokens=16_000, ci_low=9_000, ci_high=31_000, censored=True, initial=1.0, reason=as_it_is("it halves")
+    )
+    return edited(full, half_life=found)
+
+
+def test_the_curve_is_dashed_beyond_the_longest_test(decaying: Report) -> None:
+    axes = drawn(decaying, "decay_curve").axes[0]
     solid, dashed = curve(axes, style="-"), curve(axes, style="--")
     assert solid is not None
     assert dashed is not None
-    longest = max(b.median_tokens for b in full.analysis.bins)
+    longest = max(b.median_tokens for b in decaying.analysis.bins)
     assert np.max(solid.get_xdata()) == pytest.approx(longest)
     assert np.min(dashed.get_xdata()) == pytest.approx(longest)
 
@@ -148,14 +158,14 @@ def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens
     assert high < 20_000
 
 
-def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(full: Report) -> None:
-    silent = tuple(replace(b, mean=None) for b in full.analysis.bins[1:])
-    none = replace(findings_in(full).half_life, tokens=None)
-    assert has_decay(edited(full, half_life=none))
-    assert has_decay(edited(full, bins=full.analysis.bins[:1]))
-    assert not has_decay(edited(full, cells=()))
-    assert not has_decay(edited(full, bins=(full.analysis.bins[0], *silent), half_life=none))
-    assert not has_decay(edited(full, bins=silent))
+def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(decaying: Report) -> None:
+    silent = tuple(replace(b, mean=None) for b in decaying.analysis.bins[1:])
+    none = replace(findings_in(decaying).half_life, tokens=None)
+    assert has_decay(edited(decaying, half_life=none))
+    assert has_decay(edited(decaying, bins=decaying.analysis.bins[:1]))
+    assert not has_decay(edited(decaying, cells=()))
+    assert not has_decay(edited(decaying, bins=(decaying.analysis.bins[0], *silent), half_life=none))
+    assert not has_decay(edited(decaying, bins=silent))
 
 
 @pytest.mark.parametrize(
