@@ -14,7 +14,7 @@ from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of, overrides_by_key
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import LengthStanding, Search
-from contextcliff.records.sweep import CurvePoint, JobState, SweepRow
+from contextcliff.records.sweep import JobState, SweepRow, curve_of
 from contextcliff.reporting.run_names import read_provenance
 from contextcliff.reporting.stored_sweeps import (
     LEADERBOARD,
@@ -146,17 +146,7 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
     run, analysis = report.run, report.analysis
     cap, cache = analysis.safe_cap, analysis.finding(KVCache)
     scored = [each for each in analysis.lengths if each.mean is not None]
-    curve = tuple(
-        CurvePoint(
-            tokens=each.median_tokens,
-            mean=each.mean,
-            low=each.ci_low,
-            high=each.ci_high,
-            asked_tokens=0 if each.natural_lengths else each.asked_tokens,
-        )
-        for each in scored
-        if each.mean is not None and each.ci_low is not None and each.ci_high is not None
-    )
+    curve = curve_of(scored)
     return SweepRow(
         job=place.job,
         model=run.model,

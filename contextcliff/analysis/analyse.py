@@ -30,7 +30,7 @@ from contextcliff.records.analysis import CAP_RULES, Analysis, Bin, DepthCell, S
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.search_record import Search
-from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.descriptive import mean_of, mean_of_known
 
 
 def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
@@ -253,8 +253,8 @@ def zones_of(sequence: FixedSequenceTest, threshold: Threshold) -> tuple[Zone, .
 
 
 def _zone(name: ZoneName, low: int, high: int, results: Sequence[LengthResult]) -> Zone:
-    scores = [score for result in results for score in result.scores]
-    return Zone(name=name, min_tokens=low, max_tokens=high, mean=mean_of(scores) if scores else None)
+    mean = mean_of_known(score for result in results for score in result.scores)
+    return Zone(name=name, min_tokens=low, max_tokens=high, mean=mean)
 
 
 def _with_falls(zones: Sequence[Zone], threshold: Threshold) -> tuple[Zone, ...]:

@@ -26,8 +26,7 @@ from typing import Literal, cast
 
 from contextcliff.analysis.search_path import VOID, End, SearchDesign, SearchPath, Step, scores_of
 from contextcliff.records.search_record import Key
-from contextcliff.statistics.adaptive_bets import bounds_of
-from contextcliff.statistics.betting import e_value_of
+from contextcliff.statistics.betting import bounds_of, e_value_of
 
 LIKELY = 0.4
 """Chance of a path down to which its samples are asked ahead."""
@@ -121,7 +120,7 @@ class SafeCapSearch:
         return tuple(wanted)[:most]
 
     def tell(self, length: int, scores: Sequence[Step], first: int | None = None) -> None:
-        """Take the outcomes of the steps `first`, `first` + 1, … of a length; None: those behind the ones told.
+        """Take the outcomes of the steps `first`, `first` + 1, … of a length; if None, those behind the ones told.
 
         An outcome is final: a score that came later is told to a new search, with all others. Raises ValueError for one
         that differs from what was told, and for a score outside [0, 1].

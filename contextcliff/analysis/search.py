@@ -14,7 +14,6 @@ of the search comes to it, whenever it was answered.
 from __future__ import annotations
 
 import copy
-import math
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from contextcliff.records.search_record import (
     TestedLength,
 )
 from contextcliff.statistics.betting import Score
+from contextcliff.statistics.descriptive import mean_of_known
 
 if TYPE_CHECKING:
     from contextcliff.analysis.safe_cap_search import Standing
@@ -64,12 +64,7 @@ class StepScores:
     @property
     def score(self) -> float | None:
         """The mean of those that are scored; None without one."""
-        known = [score for score in self.scores if score is not None]
-        return math.fsum(known) / len(known) if known else None
-
-    def if_missing(self, score: float) -> float:
-        """The mean if every missing score were this one."""
-        return math.fsum(score if each is None else each for each in self.scores) / len(self.scores)
+        return mean_of_known(self.scores)
 
 
 Steps = Mapping[Key, StepScores]
@@ -187,7 +182,10 @@ class Path:
         """How the search went, as far as it was followed."""
         answer = self._search.answer
         climbed = [self._tested(each) for each in answer.ladder]
-        refused = [self._of_refused(length, n) for length, n in self._refused.items()]
+        refused = [
+            TestedLength(context_tokens=length, decision="unscorable", steps=n, alpha=self.rule.alpha)
+            for length, n in self._refused.items()
+        ]
         first = {asked.context_tokens: place for place, asked in reversed([*enumerate(self._asked)])}
         between = [self._tested(each, ended=answer.stopped != "under_way") for each in answer.bracket if each.n]
         helps = answer.would_help
@@ -209,16 +207,12 @@ class Path:
             decision, ending = "unsettled", "not_worth_it"
         elif decision == "unsettled":
             ending = "max_trials" if standing.n >= self.plan.most_steps else "given_up"
-        from contextcliff.analysis.search_path import LADDER
-
-        share = (1.0 - LADDER if standing.refined else LADDER) if self.plan.refine else 1.0
+        design = self._search.design
         return TestedLength(
-            context_tokens=standing.context_tokens, decision=decision, steps=standing.n, alpha=share * self.rule.alpha,
+            context_tokens=standing.context_tokens, decision=decision, steps=standing.n,
+            alpha=design.bracket_alpha if standing.refined else design.ladder_alpha,
             e_above=standing.e_above, e_below=standing.e_below, refined=standing.refined, ending=ending,
         )  # fmt: skip
-
-    def _of_refused(self, length: int, n: int) -> TestedLength:
-        return TestedLength(context_tokens=length, decision="unscorable", steps=n, alpha=self.rule.alpha)
 
     def _outcome(self, length: int, step: StepScores) -> Step:
         """What a step shows; void where all that it shows was seen before at its length."""

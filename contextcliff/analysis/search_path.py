@@ -13,8 +13,9 @@ import numpy as np
 
 from contextcliff.analysis.posterior import Posterior, curves_of
 from contextcliff.records.search_record import BASELINE_SAMPLES, MOST_CANDIDATES, Key
-from contextcliff.statistics.adaptive_bets import MOST_STAKED, Bar, Evidence, bounds_of, log_factor
-from contextcliff.statistics.betting import BELOW_AT, Score, require_alpha, require_threshold
+from contextcliff.statistics.adaptive_bets import MOST_STAKED, Bar, Evidence, log_factor
+from contextcliff.statistics.betting import BELOW_AT, Score, bounds_of, require_alpha, require_threshold
+from contextcliff.statistics.descriptive import mean_of_known
 
 LADDER = 0.7
 """Share of alpha for the ladder of a search that also looks between its lengths; the rest is the bracket's."""
@@ -55,7 +56,7 @@ class SearchDesign:
     """Steps at one length."""
     refine: bool = True
     resolution: int | None = None
-    """Tokens between two candidates; None: a sixteenth of the bracket."""
+    """Tokens between two candidates; a sixteenth of the bracket if None."""
     relative: bool = False
     """Whether the threshold is a share of the shortest length's mean."""
 
@@ -81,14 +82,24 @@ class SearchDesign:
         return Bar(level=self.threshold, is_share=self.relative)
 
     @property
+    def ladder_alpha(self) -> float:
+        """The error that the ladder may make."""
+        return self.alpha * (LADDER if self.refine else 1.0)
+
+    @property
+    def bracket_alpha(self) -> float:
+        """The error that the bracket may make."""
+        return self.alpha * (1.0 - LADDER)
+
+    @property
     def ladder_at(self) -> float:
         """The log e-value at which a length of the ladder passes."""
-        return -math.log(self.alpha * (LADDER if self.refine else 1.0))
+        return -math.log(self.ladder_alpha)
 
     @property
     def bracket_at(self) -> float:
         """The log e-value at which a candidate in a bracket is shown."""
-        return -math.log(self.alpha * (1.0 - LADDER))
+        return -math.log(self.bracket_alpha)
 
     def candidates(self, low: int, high: int) -> tuple[int, ...]:
         """The lengths between two that are searched."""
@@ -148,7 +159,7 @@ class SearchPath:
         else:
             self._bet(length, scores, scores_of(outcomes[0]) if self._is_paired(length) else (1.0,))
             self._count(length, scores)
-            if (mean := _mean(scores)) is not None:
+            if (mean := mean_of_known(scores)) is not None:
                 self.posterior = self.posterior.after(length, mean)
             if length not in self.candidates:
                 self.ends = {**self.ends, length: self._end(length, len(scores))}
@@ -157,8 +168,7 @@ class SearchPath:
     def _pass_over(self, length: int) -> None:
         """Use up a step that is no evidence."""
         self.pairs += self._is_paired(length)
-        before = self.evidence.get(length) or Evidence.before_any(self.bar)
-        self.evidence = {**self.evidence, length: replace(before, n=before.n + 1)}
+        self._use_up(length)
         if length not in self.candidates and self.n(length) >= self.design.most:
             self.ends = {**self.ends, length: "given_up"}
 
@@ -166,17 +176,23 @@ class SearchPath:
         """Sum up a step's scores; a text counts by the share of its samples that have one."""
         total, n = self.scores.get(length, (0.0, 0.0))
         share = sum(score is not None for score in scores) / len(scores)
-        self.scores = {**self.scores, length: (total + share * (_mean(scores) or 0.0), n + share)}
+        self.scores = {**self.scores, length: (total + share * (mean_of_known(scores) or 0.0), n + share)}
         if self.is_baseline(length):
-            before = self.evidence.get(length) or Evidence.before_any(self.bar)
-            self.evidence = {**self.evidence, length: replace(before, n=before.n + 1)}
+            self._use_up(length)
+
+    def _use_up(self, length: int) -> None:
+        """Count a step on which nothing is bet."""
+        before = self._evidence_at(length)
+        self.evidence = {**self.evidence, length: replace(before, n=before.n + 1)}
+
+    def _evidence_at(self, length: int) -> Evidence:
+        return self.evidence.get(length) or Evidence.before_any(self.bar)
 
     def _bet(self, length: int, scores: Sequence[Score], others: Sequence[Score]) -> None:
         """Bet on a step by what was known before it."""
         stake = self.bar.stake(self._stakable(self.posterior.mean(length)), self.base)
         score, baseline = bounds_of(scores), bounds_of(others)
-        before = self.evidence.get(length) or Evidence.before_any(self.bar)
-        self.evidence = {**self.evidence, length: before.after(stake, score, baseline)}
+        self.evidence = {**self.evidence, length: self._evidence_at(length).after(stake, score, baseline)}
         if stake > 0.0 and length in self.candidates:
             reach = self.candidates.index(length) + 1
             logs = self.logs.copy()
@@ -190,7 +206,7 @@ class SearchPath:
         if self.pairs >= self.n(self.ladder[0]):
             self._count(self.ladder[0], others)
         self.pairs += 1
-        if (mean := _mean(others)) is not None:
+        if (mean := mean_of_known(others)) is not None:
             self.baseline = self.baseline[0] + mean, self.baseline[1] + 1.0
 
     def _end(self, length: int, size: int) -> End:
@@ -309,8 +325,3 @@ class SearchPath:
 def scores_of(step: Step) -> tuple[Score, ...]:
     """The scores of a step's samples."""
     return step if isinstance(step, tuple) else (step,)
-
-
-def _mean(scores: Sequence[Score]) -> float | None:
-    known = [score for score in scores if score is not None]
-    return math.fsum(known) / len(known) if known else None

@@ -31,6 +31,7 @@ from contextcliff.records.search_record import (
     TestedLength,
 )
 from contextcliff.statistics import sample_size as observed_sample_size
+from contextcliff.statistics.betting import bounds_of
 from contextcliff.statistics.clusters import Evidence, p_at_least_share, p_at_most_share
 from contextcliff.statistics.confidence_sequence import confidence_sequence, sequential_bounds
 from contextcliff.statistics.ranks import is_significant
@@ -368,7 +369,7 @@ def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, con
     steps = complete_steps([sample for item in result.items for sample in item.samples], threshold.search.plan)
     if not steps:
         return replace(result, bin=replace(result.bin, ci_low=0.0, ci_high=1.0, tested_low=None))
-    if_wrong, if_right = ([each.if_missing(score) for each in steps.values()] for score in (0.0, 1.0))
+    if_wrong, if_right = zip(*(bounds_of(each.scores) for each in steps.values()), strict=True)
     low, high = confidence_sequence(if_wrong, confidence)[0], confidence_sequence(if_right, confidence)[1]
     bound = None
     if tested.steps and threshold.relative is None:

@@ -55,7 +55,7 @@ class SearchPlan:
     most_steps: int = 0
     """At one length; 0 in runs of earlier versions, which asked in blocks."""
     resolution: int | None = None
-    """Tokens between two lengths that refining tests; None: a sixteenth of the distance between two of the ladder."""
+    """Tokens between two lengths that refining tests; a sixteenth of the distance between two of the ladder if None."""
     rule: SearchRule | None = None
     """The rule that it asks for; None in runs of early versions."""
 

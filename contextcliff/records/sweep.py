@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
 from pydantic import TypeAdapter
 
-from contextcliff.records.analysis import LimitName, Outcome, cap_in_short, outcome_of
+from contextcliff.records.analysis import Bin, LimitName, Outcome, cap_in_short, outcome_of
 
 JobState = Literal["running", "done", "partial", "failed"]
 
@@ -24,6 +24,18 @@ class CurvePoint:
     high: float
     asked_tokens: int = 0
     """0 for documents, whose lengths nobody asked for, and in earlier versions."""
+
+
+def curve_of(bins: Iterable[Bin]) -> tuple[CurvePoint, ...]:
+    """The points of the lengths that have a score with an interval."""
+    return tuple(
+        CurvePoint(
+            tokens=each.median_tokens, mean=each.mean, low=each.ci_low, high=each.ci_high,
+            asked_tokens=0 if each.natural_lengths else each.asked_tokens,
+        )
+        for each in bins
+        if each.mean is not None and each.ci_low is not None and each.ci_high is not None
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

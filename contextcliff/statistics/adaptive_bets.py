@@ -22,7 +22,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.statistics.betting import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Bets, Score, Wealth, log_of_mixture
+from contextcliff.statistics.betting import (
+    ABOVE,
+    BELOW,
+    SHARE_ABOVE,
+    SHARE_BELOW,
+    Bets,
+    Bounds,
+    Wealth,
+    log_of_mixture,
+)
 
 OWN = 0.7
 """Share of the initial wealth that goes into the chosen bets."""
@@ -33,18 +42,6 @@ MOST_STAKED = 0.97
 _HALVINGS = 40
 _PERFECT = 1.0, 1.0
 """What an absolute threshold is a share of."""
-
-Bounds = tuple[float, float]
-"""The lowest and the highest that a score may be: twice the same where it is known, 0 and 1 where it is not."""
-
-
-def bounds_of(scores: Sequence[Score]) -> Bounds:
-    """The bounds of the mean of the scores of one step, at least one. Raises ValueError for a score outside [0, 1]."""
-    known = [score for score in scores if score is not None]
-    if not scores or not all(0.0 <= score <= 1.0 for score in known):
-        raise ValueError(f"a step has at least one score, each between 0 and 1 or missing, not {scores}")
-    total = math.fsum(known)
-    return total / len(scores), (total + len(scores) - len(known)) / len(scores)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -31,6 +31,8 @@ BELOW_AT = 20.0
 """E-value at which a mean is shown below its bar: wrongly in at most 5% of runs."""
 Score = float | None
 """In [0, 1], or None for a sample that has no score."""
+Bounds = tuple[float, float]
+"""The lowest and the highest that a score may be: twice the same where it is known, 0 and 1 where it is not."""
 _ROUNDING = 1e-9
 _LARGEST_LOG = math.log(sys.float_info.max)
 
@@ -71,6 +73,15 @@ class Wealth:
     @property
     def log_e_value(self) -> float:
         return log_of_mixture(self.bets.weights, self.log_products)
+
+
+def bounds_of(scores: Sequence[Score]) -> Bounds:
+    """The bounds of the mean of the scores of one step, at least one. Raises ValueError for a score outside [0, 1]."""
+    known = [score for score in scores if score is not None]
+    if not scores or not all(0.0 <= score <= 1.0 for score in known):
+        raise ValueError(f"a step has at least one score, each between 0 and 1 or missing, not {scores}")
+    total = math.fsum(known)
+    return total / len(scores), (total + len(scores) - len(known)) / len(scores)
 
 
 def log_of_mixture(weights: Sequence[float], logs: Sequence[float]) -> float:

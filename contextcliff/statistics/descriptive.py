@@ -24,6 +24,12 @@ def mean_of(scores: Sequence[float]) -> float:
     return math.fsum(scores) / len(scores)
 
 
+def mean_of_known(scores: Iterable[float | None]) -> float | None:
+    """The mean of the scores that there are; None without one."""
+    known = [score for score in scores if score is not None]
+    return mean_of(known) if known else None
+
+
 def standard_deviation(scores: Sequence[float]) -> float | None:
     """Sample standard deviation (n − 1 in the denominator); None below two scores."""
     if len(scores) < 2:

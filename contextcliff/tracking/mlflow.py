@@ -181,7 +181,7 @@ class MLflowTracker(MLflowStore):
             run_id, there = str(run.info.run_id), run.data.metrics
             new = (Measurement(key=key, value=n) for key, n in counts.items() if there.get(key) != n)
             log_metrics(client, run_id, new)
-            client.set_tag(run_id, NOTE, description)
+            log_tags(client, run_id, {NOTE: description})
             client.log_artifacts(run_id, str(sent))
             if over:
                 stopped = any(row.state == "partial" for row in ended) or len(ended) < sweep.n_jobs

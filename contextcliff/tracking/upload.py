@@ -117,7 +117,7 @@ def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool
     log_metrics(client, run_id, (point for point in measurements(tracked.report) if point not in sent))
     answer = (markdown_of(block, {}) for block in AnswerFinding().short(tracked.report))
     paths = own_paths(tracked.parameters)
-    client.set_tag(run_id, NOTE, without_paths("\n\n".join(filter(None, answer)), paths))
+    log_tags(client, run_id, {NOTE: without_paths("\n\n".join(filter(None, answer)), paths)})
     with outgoing(tracked.folder, paths=paths, log_text=log_text) as folder:
         client.log_artifacts(run_id, str(folder))
     for figure in tracked.beside:

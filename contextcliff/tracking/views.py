@@ -62,7 +62,7 @@ def write_views(client: MlflowClient, experiment: Experiment) -> None:
     """Keep the views with the experiment; those that are there in this version are left alone."""
     experiment_id = str(experiment.experiment_id)
     if _KIND not in experiment.tags:
-        client.set_experiment_tag(experiment_id, _KIND, _OF_RUNS)
+        _set_tag(client, experiment_id, _KIND, _OF_RUNS)
     text = (files("contextcliff.tracking") / "views.yaml").read_text(encoding="utf-8")
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     given = yaml.safe_load(text)
@@ -72,4 +72,14 @@ def write_views(client: MlflowClient, experiment: Experiment) -> None:
         now = int(time.time() * 1000)
         packed = "deflate;" + base64.b64encode(zlib.compress(json.dumps(_state(view, given)).encode())).decode()
         value = {"name": view["name"], "createdAt": now, "updatedAt": now, "state": packed, "contextcliff": digest}
-        client.set_experiment_tag(experiment_id, f"{_TAG}{key}", json.dumps(value))
+        _set_tag(client, experiment_id, f"{_TAG}{key}", json.dumps(value))
+
+
+def _set_tag(client: MlflowClient, experiment_id: str, key: str, value: str) -> None:
+    """Set a tag, also where another process makes the same one at this moment, which MLflow refuses the later one."""
+    from mlflow.exceptions import MlflowException
+
+    try:
+        client.set_experiment_tag(experiment_id, key, value)
+    except MlflowException:
+        client.set_experiment_tag(experiment_id, key, value)

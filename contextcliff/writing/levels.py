@@ -21,7 +21,7 @@ from contextcliff.analysis.lengths import Item, LengthResult, items_of
 from contextcliff.records.analysis import SafeCap
 from contextcliff.records.generation import ScoredSample
 from contextcliff.seeding import seed_of
-from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
+from contextcliff.statistics.descriptive import counted, mean_of_known, standard_deviation
 from contextcliff.statistics.intervals import mean_intervals
 from contextcliff.writing.measures.measure import (
     AUTHOR_MEAN,
@@ -67,8 +67,7 @@ class DrawnTier:
         return tuple(draw.details[key] for draw in self.draws if key in draw.details)
 
     def mean(self, key: str) -> float | None:
-        values = self.values(key)
-        return mean_of(values) if values else None
+        return mean_of_known(self.values(key))
 
 
 def drawn_tiers(scored: Iterable[ScoredSample]) -> tuple[DrawnTier, ...]:

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from contextcliff.analysis.safe_cap_search import LIKELY, SafeCapSearch, SearchAnswer
 from contextcliff.analysis.search_path import SearchDesign, SearchPath, Step
 from contextcliff.records.search_record import Key
-from contextcliff.statistics.adaptive_bets import Bar, Evidence, bounds_of
+from contextcliff.statistics.adaptive_bets import Bar, Evidence
+from contextcliff.statistics.betting import bounds_of
 from tests.statistics.simulated_walks import most_errors, simulated_runs
 
 LENGTHS = (4_096, 8_192, 16_384, 32_768)

@@ -17,7 +17,7 @@ from contextcliff.analysis.task_means import task_means
 from contextcliff.findings.fitted_length import FittedLengthFinding, FittedLengths
 from contextcliff.findings.half_life import HalfLifeFinding, HalfLifeFits
 from contextcliff.records.analysis import Analysis
-from contextcliff.records.sweep import CurvePoint, SweepRow
+from contextcliff.records.sweep import SweepRow, curve_of
 from tests.make import analysed_search, coin, plan_of, searched
 from tests.statistics.simulated_walks import most_errors
 
@@ -106,17 +106,7 @@ def test_the_mean_over_thirteen_searched_tasks_lies_in_its_interval(rate: float,
 
 
 def row_of(job: int, analysis: Analysis) -> SweepRow:
-    curve = tuple(
-        CurvePoint(
-            tokens=each.median_tokens,
-            mean=each.mean,
-            low=each.ci_low,
-            high=each.ci_high,
-            asked_tokens=each.asked_tokens,
-        )
-        for each in analysis.bins
-        if each.mean is not None and each.ci_low is not None and each.ci_high is not None and each.asked_tokens in SIX
-    )
+    curve = curve_of(each for each in analysis.bins if each.asked_tokens in SIX)
     return SweepRow(
         job=job, model="m", task=f"task {job}", kv_policy="none", state="done", curve=curve, threshold_score=0.8,
         confidence=0.95, searched=True,

@@ -269,6 +269,27 @@ def test_a_data_set_that_another_job_makes_at_once_is_linked_on_the_next_try(
         assert [each.model_id for each in inputs.model_inputs] == [model.model_id]
 
 
+def test_a_view_that_another_job_makes_at_once_is_set_on_the_next_try(
+    tracker: MLflowTracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mlflow.exceptions import MlflowException
+    from mlflow.tracking import MlflowClient
+
+    set_tag, tried = MlflowClient.set_experiment_tag, []
+
+    def lost_to_another(client: MlflowClient, experiment_id: str, key: str, value: str) -> None:
+        set_tag(client, experiment_id, key, value)
+        tried.append(key)
+        if tried.count(key) == 1:
+            raise MlflowException("UNIQUE constraint failed: experiment_tags.key, experiment_tags.experiment_id")
+
+    monkeypatch.setattr(MlflowClient, "set_experiment_tag", lost_to_another)
+    with tracker.opened() as opened:
+        experiment = opened.client.get_experiment(opened.experiment_id)
+    assert set(experiment.tags) >= {key for key in tried if "sharedViewState" in key}
+    assert len(tried) == 2 * len(set(tried)) >= 4
+
+
 @pytest.mark.parametrize(("is_new", "mode"), [(True, "wal"), (False, "delete")])
 def test_only_a_database_that_mlflow_is_to_make_keeps_a_write_ahead_log(
     tmp_path: Path, is_new: bool, mode: str
