@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +11,7 @@ from contextcliff.analysis.search import Path, StepScores, design_of, perfect
 from contextcliff.engines.engine import Deployment, Served
 from contextcliff.errors import ConfigError
 from contextcliff.execution.schedule import in_prefix_order
-from contextcliff.execution.store import PlannedSample, Respondent, StoredRun
+from contextcliff.execution.store import PlannedSample, Respondent, Store, StoredRun
 from contextcliff.kv.model_cache import cache_facts
 from contextcliff.models.trained_positions import positions_of
 from contextcliff.records.corpus import Corpus, Document
@@ -219,6 +219,31 @@ def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis
     return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.traits.relative_by_default))
+
+
+def with_added(prepared: Prepared, store: Store) -> Prepared:
+    """The run with those lengths marked that were put between others of which there are answers.
+
+    A run that was begun before keeps what was found then: its own answers may have come in any order.
+    """
+    search, run = prepared.search, prepared.run
+    if search is None:
+        return prepared
+    if (begun := store.run(run.run_id)) is not None and begun.facts.search is not None:
+        added = begun.facts.search.added
+    else:
+        keys = defaultdict[int, list[str]](list)
+        for item in prepared.planned:
+            keys[item.sample.context_tokens].append(item.key)
+        first = {length: store.answered_at(keys[length]) for length in search.plan.lengths}
+        late = [
+            (at is None, at or "", length)
+            for length, at in first.items()
+            if any(other and (at is None or other < at) for longer, other in first.items() if longer > length)
+        ]
+        added = tuple(length for *_, length in sorted(late))
+    plan = replace(search.plan, added=added)
+    return replace(prepared, search=replace(search, plan=plan), run=replace(run, facts=replace(run.facts, search=plan)))
 
 
 def planned_step(prepared: Prepared, key: Key) -> tuple[PlannedSample, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
@@ -13,6 +13,7 @@ from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.limits import limited
 from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.reason import cap_reason, settling_samples
+from contextcliff.analysis.search import design_of
 from contextcliff.analysis.server_counts import server_offset, without_cut
 from contextcliff.analysis.shape import evidence_of, shape_of, verdict_of
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
@@ -46,13 +47,27 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
         successes=sum(score == 1.0 for score in scores),
         notes=()
         if sequence is None or threshold is None
-        else notes_of(
-            study.groups, sequence, threshold, study.control_levels, cells, window=study.facts.max_context_tokens,
-            positions=study.facts.positions, begins_anywhere=study.facts.begins_anywhere,
-            draws_anew=study.facts.draws_anew,
+        else (
+            *_of_added(study),
+            *notes_of(
+                study.groups, sequence, threshold, study.control_levels, cells, window=study.facts.max_context_tokens,
+                positions=study.facts.positions, begins_anywhere=study.facts.begins_anywhere,
+                draws_anew=study.facts.draws_anew,
+            ),
         ),
         findings=findings,
     )  # fmt: skip
+
+
+def _of_added(study: Study) -> Iterator[Note]:
+    """What a search loses by lengths that were added to it."""
+    if study.facts.search is not None and study.facts.search.added:
+        yield Note(
+            "{n:lengths} in task.lengths {n:was/were} added after longer ones had been answered, each a claim more: the"
+            " cap holds at {left:percent} confidence, not {whole:percent}. search=refine looks between lengths without"
+            " that; another seed is a test of its own",
+            n=len(study.facts.search.added), left=study.safe_cap.holds_at, whole=study.safe_cap.confidence,
+        )  # fmt: skip
 
 
 def study_of(
@@ -87,6 +102,9 @@ def study_of(
         sequence, threshold, settings, relative=relative, quantity=facts.quantity, offset=offset
     )
     by_answers = replace(by_answers, metrics=facts.metrics)
+    if facts.search is not None:
+        design = design_of(facts.search, settings.search_rule(relative=relative))
+        by_answers = replace(by_answers, lost_confidence=design.added_alpha)
     if of_judge is not None and enough:
         by_answers = replace(by_answers, reason=Note("{reason}; {judge}", reason=by_answers.reason, judge=of_judge))
     elif of_judge is not None:

@@ -362,6 +362,7 @@ _WAYS_OUT = {
     "overflow": Note("ask for shorter lengths, or start the server with a longer window"),
     "truncated": Note("ask for shorter lengths, or start the server with a longer window"),
     "content_filter": Note("take other texts (dataset.path), or a provider that lets these pass"),
+    "cut_off": Note("see what breaks answers off on their way, and give another seed"),
 }
 
 

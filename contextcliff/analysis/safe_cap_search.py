@@ -6,9 +6,10 @@ bets for its own length and for all shorter candidates: where the score does not
 
 Why the cap errs with a chance of at most alpha. Bets are fixed before their sample is scored, whatever chose them. The
 ladder has `LADDER` of alpha: passes are free, and only the first length whose mean is not above the bar can pass
-wrongly, on samples of its own. The bracket has the rest, on samples of its own: only the first candidate whose mean is
-not above the bar can be wrong, and its product bets on lengths that are then not above it either. Where the score rises
-with length inside the bracket, the claim is about the mean over what was asked from a candidate on.
+wrongly, on samples of its own. A length that was added where longer ones had been answered can be one by itself. The
+bracket has the rest, on samples of its own: only the first candidate whose mean is not above the bar can be wrong, and
+its product bets on lengths that are then not above it either. Where the score rises with length inside the bracket, the
+claim is about the mean over what was asked from a candidate on.
 
 A posterior (`posterior.py`) chooses each bet and each next length and decides nothing.
 
@@ -200,7 +201,7 @@ def _rung(path: SearchPath, length: int) -> Standing:
     found, chance, more = path.evidence.get(length), None, None
     if found is not None and end in ("given_up", "unscorable", "open") and not path.is_baseline(length):
         ((chance, mean),) = path.posterior.good((length,), path.bar.at(path.base))
-        more = _whole(path.more(max(0.0, path.design.ladder_at - found.log_above), mean))
+        more = _whole(path.more(max(0.0, path.design.ladder_at(length) - found.log_above), mean))
     return _standing(path, length, end, 0.0 if found is None else found.log_above, False, chance, more)
 
 

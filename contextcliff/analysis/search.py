@@ -66,6 +66,12 @@ class StepScores:
         """The mean of those that are scored; None without one."""
         return mean_of_known(self.scores)
 
+    def adds_to(self, seen: set[Hashable]) -> bool:
+        """Whether some of its evidence was not `seen` at its length before; all of it is from now on."""
+        is_new = not self.pieces or any(piece is None or piece not in seen for piece in self.pieces)
+        seen.update(self.pieces)
+        return is_new
+
 
 Steps = Mapping[Key, StepScores]
 """By length in tokens and number."""
@@ -103,7 +109,7 @@ def design_of(plan: SearchPlan, rule: SearchRule) -> SearchDesign:
 
     return SearchDesign(
         lengths=plan.lengths, threshold=rule.threshold, alpha=rule.alpha, most=plan.most_steps, refine=plan.refine,
-        resolution=plan.resolution, relative=rule.relative,
+        resolution=plan.resolution, relative=rule.relative, added=plan.added,
     )  # fmt: skip
 
 
@@ -141,7 +147,7 @@ class Path:
                 self._search.too_long(length, self._longest(length, window))
                 continue
             self._counts[length] += step.counts
-            outcome = self._outcome(length, step)
+            outcome: Step = step.scores if step.adds_to(self._pieces[length]) else ()
             self._asked.append(Asked(context_tokens=length, score=step.score if outcome else None))
             self._search.tell(length, [outcome], first=number)
             # A length that was decided may be seen to be cut by the counts of shorter ones that are asked after it.
@@ -210,16 +216,9 @@ class Path:
         design = self._search.design
         return TestedLength(
             context_tokens=standing.context_tokens, decision=decision, steps=standing.n,
-            alpha=design.bracket_alpha if standing.refined else design.ladder_alpha,
+            alpha=design.bracket_alpha if standing.refined else design.ladder_alpha(standing.context_tokens),
             e_above=standing.e_above, e_below=standing.e_below, refined=standing.refined, ending=ending,
         )  # fmt: skip
-
-    def _outcome(self, length: int, step: StepScores) -> Step:
-        """What a step shows; void where all that it shows was seen before at its length."""
-        seen = self._pieces[length]
-        is_void = bool(step.pieces) and all(piece is not None and piece in seen for piece in step.pieces)
-        seen.update(step.pieces)
-        return () if is_void else step.scores
 
     def _is_cut(self, length: int) -> bool:
         """Whether the server cut a length, by the counts so far; asked early, and again when it is decided."""

@@ -59,6 +59,9 @@ class SearchDesign:
     """Tokens between two candidates; a sixteenth of the bracket if None."""
     relative: bool = False
     """Whether the threshold is a share of the shortest length's mean."""
+    added: tuple[int, ...] = ()
+    """Lengths that were put into the ladder of an earlier search, in their order: each has half the error of the one
+    before, from a half on."""
 
     def __post_init__(self) -> None:
         require_alpha(self.alpha)
@@ -81,10 +84,10 @@ class SearchDesign:
         """What a mean is compared with."""
         return Bar(level=self.threshold, is_share=self.relative)
 
-    @property
-    def ladder_alpha(self) -> float:
-        """The error that the ladder may make."""
-        return self.alpha * (LADDER if self.refine else 1.0)
+    def ladder_alpha(self, length: int) -> float:
+        """The error that this length of the ladder may make; those that were not added share one."""
+        later = self.added.index(length) + 1 if length in self.added else 0
+        return self.alpha * (LADDER if self.refine else 1.0) / 2.0**later
 
     @property
     def bracket_alpha(self) -> float:
@@ -92,9 +95,13 @@ class SearchDesign:
         return self.alpha * (1.0 - LADDER)
 
     @property
-    def ladder_at(self) -> float:
+    def added_alpha(self) -> float:
+        """The error that the added lengths may make, beside alpha."""
+        return math.fsum(map(self.ladder_alpha, self.added))
+
+    def ladder_at(self, length: int) -> float:
         """The log e-value at which a length of the ladder passes."""
-        return -math.log(self.ladder_alpha)
+        return -math.log(self.ladder_alpha(length))
 
     @property
     def bracket_at(self) -> float:
@@ -212,16 +219,17 @@ class SearchPath:
     def _end(self, length: int, size: int) -> End:
         """How a length of the ladder stands after a look at it; steps have `size` samples."""
         design, evidence = self.design, self.evidence[length]
-        if evidence.log_above >= design.ladder_at:
+        passes_at = design.ladder_at(length)
+        if evidence.log_above >= passes_at:
             return "passed"
         if evidence.log_below >= math.log(BELOW_AT):
             return "below"
         if not self.scores[length][1] and evidence.n * size >= MOST_WITHOUT_A_SCORE:
             return "unscorable"
         is_used_up = evidence.n >= design.most or self._is_hopeless(length)
-        if is_used_up or (evidence.n >= SOONEST and evidence.log_expected(design.most) < design.ladder_at):
+        if is_used_up or (evidence.n >= SOONEST and evidence.log_expected(design.most) < passes_at):
             has_lost = self.scores[length][1] < evidence.n
-            hoped = has_lost and evidence.log_expected(design.most, hoped=True) >= design.ladder_at
+            hoped = has_lost and evidence.log_expected(design.most, hoped=True) >= passes_at
             return "unscorable" if hoped else "given_up"
         return "open"
 

@@ -9,7 +9,7 @@ Plann. Inference 99 (2001) 25-40). Between tested lengths it is assumed that the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -369,7 +369,8 @@ def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, con
     steps = complete_steps([sample for item in result.items for sample in item.samples], threshold.search.plan)
     if not steps:
         return replace(result, bin=replace(result.bin, ci_low=0.0, ci_high=1.0, tested_low=None))
-    if_wrong, if_right = zip(*(bounds_of(each.scores) for each in steps.values()), strict=True)
+    seen: set[Hashable] = set()
+    if_wrong, if_right = zip(*(bounds_of(each.scores) for each in steps.values() if each.adds_to(seen)), strict=True)
     low, high = confidence_sequence(if_wrong, confidence)[0], confidence_sequence(if_right, confidence)[1]
     bound = None
     if tested.steps and threshold.relative is None:

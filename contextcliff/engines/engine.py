@@ -73,7 +73,7 @@ class Session(Protocol):
     ) -> Generation:
         """Answer `prompt`, the only thing that is sent. Raises `EngineFault` if the model is not to blame.
 
-        `on_token` gets the answer's text piece by piece; if the call then raises, what it got is to be dropped.
+        `on_token` gets thoughts and text piece by piece; if the call then raises, what it got is to be dropped.
         """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import NO_ROOM, NO_TOKENS, OVERFLOW, Generation, Outcome
+from contextcliff.records.generation import CUT_OFF, NO_ROOM, NO_TOKENS, OVERFLOW, Generation, Outcome
 from contextcliff.records.sample import render
 from contextcliff.seeding import digest_of
 
@@ -136,13 +137,32 @@ class Runner:
         # The prompt is built for the attempt and dropped after it: memory holds what is under way.
         sample = item.sample
         prompt, sampling = render(sample.recipe, self.documents), self.sampling.for_answer(sample.answer_tokens)
+        started_s, first_s = time.perf_counter(), None
+
+        def heard(_: str) -> None:
+            nonlocal first_s
+            first_s = first_s or time.perf_counter()
+            self._gate.answering(item)
+
         try:
-            generation = await self.session.generate(sample, prompt, sampling, lambda _: self._gate.answering(item))
+            generation = await self.session.generate(sample, prompt, sampling, heard)
         except EngineFault as fault:
             self.store.record_fault(self.run_id, sample.sample_id, fault)
             self._gate.failed(item)
             self._health.failed(fault, before=sample.sample_id in self._refused_before)
-            raise
+            if first_s is None or not sampling.draws_anew:
+                raise
+            # Long answers break off more often: the next draw would be a shorter one, and perhaps a better one.
+            return Generation(
+                text="",
+                finish_reason=CUT_OFF,
+                prompt_tokens=sample.built_tokens,
+                completion_tokens=0,
+                cached_tokens=None,
+                server_counted=False,
+                ttft_ms=(first_s - started_s) * 1000,
+                latency_ms=(time.perf_counter() - started_s) * 1000,
+            )
         self._health.answered()
         return generation
 

@@ -13,6 +13,7 @@ from contextcliff.errors import EngineFault
 from contextcliff.execution.store import PlannedSample, Store
 from contextcliff.records.corpus import Document
 from contextcliff.records.generation import (
+    CUT_OFF,
     NO_TOKENS,
     NOT_SENT,
     OVERFLOW,
@@ -153,6 +154,8 @@ def outcome_of(item: PlannedSample, generation: Generation | None, fault: Engine
     elif own and generation.server_counted and generation.prompt_tokens < _LEAST_SHARE * built - _TEMPLATE_TOKENS:
         # Some servers cut a long prompt and say nothing.
         unscored, detail = TRUNCATED, f"the server counted {generation.prompt_tokens:,} of {built:,} tokens"
+    elif generation.finish_reason == CUT_OFF:
+        unscored, detail = CUT_OFF, "the answer broke off"
     elif is_filtered(generation.finish_reason):
         unscored, detail = CONTENT_FILTER, f"the answer ended with finish_reason={generation.finish_reason}"
     elif calls_tools(generation.finish_reason) and not generation.text.strip():

@@ -122,6 +122,12 @@ class Store:
                 return generation_from_json(row["generation"])
         return None
 
+    def answered_at(self, keys: Iterable[str]) -> str | None:
+        """When the first answer under one of these keys came, in ISO 8601; None without one."""
+        with self._reading() as connection:
+            found = (row["created_at"] for key in keys for row in rows(connection, "generations", "key = ?", key))
+            return min(found, default=None)
+
     def missing(self, planned: Iterable[PlannedSample]) -> list[PlannedSample]:
         """Those without a generation, in their order; of equal keys the first."""
         first: dict[str, PlannedSample] = {}

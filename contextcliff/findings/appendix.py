@@ -123,7 +123,7 @@ def _tested(report: Report) -> str:
 
 def _claim(report: Report) -> str:
     cap, search = report.analysis.safe_cap, report.analysis.finding(Search)
-    confidence, name = phrases.percent(cap.confidence), phrases.threshold_name(cap)
+    confidence, name = phrases.percent(cap.holds_at), phrases.threshold_name(cap)
     if search is None:
         return (
             "Lengths are tested one-sided from the shortest up, and the first that is not shown to clear"
@@ -138,6 +138,8 @@ def _claim(report: Report) -> str:
             ", each at 0.7 α; then lengths between the last that passed and the first that is below, together at 0.3 α:"
             " a sample there bets on every shorter length too"
         )
+    if search.plan.added:
+        then += ", and lengths that were added later at a half of that, a quarter and so on, beside it"
     return (
         "Samples are asked one by one, at depths that the seed draws, and each makes a bet that is fixed before it is"
         " scored. Lengths are tested by the e-values of these bets from the shortest up, until one is not shown to"

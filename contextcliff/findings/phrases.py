@@ -140,7 +140,7 @@ def headline(report: Report) -> Note:
     if cap.tokens is None:
         why = why or Note("no tested length was shown to be safe")
         return Note("UNDECIDED: {why}{behind}", why=why, behind=behind)
-    confidence = percent(cap.confidence)
+    confidence = percent(cap.holds_at)
     if not behind and cap.limited_by in ("memory", "latency"):
         limit = LIMITS[cap.limited_by]
         behind = Note(" (limited by {limit}, {confidence} confidence)", limit=limit, confidence=confidence)

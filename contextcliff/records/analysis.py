@@ -190,6 +190,9 @@ class SafeCap:
     threshold: float
     relative_to_baseline: bool
     confidence: float
+    """Of each test."""
+    lost_confidence: float = 0.0
+    """What the tests of lengths that were added later take from it."""
     verdict: VerdictName
     reason: Note
     threshold_score: float | None = None
@@ -218,6 +221,11 @@ class SafeCap:
     def at_least(self) -> bool:
         """Whether nothing was found that limits prompts to `tokens`: longer ones may be safe too."""
         return self.outcome == "safe" and self.limited_by is None
+
+    @property
+    def holds_at(self) -> float:
+        """The confidence of the cap."""
+        return self.confidence - self.lost_confidence
 
     @property
     def in_short(self) -> str:

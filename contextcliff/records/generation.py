@@ -22,6 +22,9 @@ UNJUDGED = "unjudged"
 TRUNCATED = "truncated"
 """Why an answer has no score: the server cut its prompt and said nothing."""
 
+CUT_OFF = "cut_off"
+"""Why an answer has no score: it broke off, at a temperature above 0, where another one would be another draw."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Generation:

@@ -58,6 +58,8 @@ class SearchPlan:
     """Tokens between two lengths that refining tests; a sixteenth of the distance between two of the ladder if None."""
     rule: SearchRule | None = None
     """The rule that it asks for; None in runs of early versions."""
+    added: tuple[int, ...] = ()
+    """Lengths of the ladder that were first asked when a longer one had been answered, in that order."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

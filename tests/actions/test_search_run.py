@@ -53,6 +53,28 @@ def test_another_threshold_goes_as_far_as_the_answers_and_the_run_asks_only_what
     assert all(n < all_there for (_, n), (_, all_there) in zip(some, more, strict=True))
 
 
+def test_lengths_added_to_a_search_cost_confidence(tmp_path: Path) -> None:
+    def by(lengths: list[int], search: str = "walk") -> tuple[list[int], float]:
+        run(tmp_path, *CLIFF, f"task.lengths={lengths}".replace(" ", ""), f"search={search}")
+        (report,) = (
+            each
+            for each in reports(tmp_path)
+            if (each["search"]["plan"]["lengths"], each["search"]["plan"]["refine"]) == (lengths, search == "refine")
+        )
+        cap = report["safe_cap"]
+        return report["search"]["plan"]["added"], round(cap["confidence"] - cap["lost_confidence"], 6)
+
+    assert by([200, 400, 800]) == ([], 0.95)
+    assert by([200, 400, 600, 800]) == ([600], 0.925)
+    (page,) = (text for file in tmp_path.rglob("report.md") if "92.5%" in (text := file.read_text(encoding="utf-8")))
+    assert "was added after longer ones had been answered" in page
+    for _ in range(2):  # again, with its own answers
+        assert by([200, 300, 400, 500, 600, 800]) == ([600, 300, 500], 0.90625)
+    assert by([200, 400, 800, 1600]) == ([], 0.95)
+    assert by([200, 400, 800], "refine") == ([], 0.95)
+    assert by([200, 400, 700, 800], "refine") == ([700], 0.9325)
+
+
 def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
     return ("engine=vllm", f"engine.base_url={server.address}", "model=served", *QUIET, *SEARCH, *overrides)
 

@@ -119,8 +119,33 @@ def test_the_ladder_alone_has_all_of_alpha_and_no_bracket() -> None:
 @pytest.mark.parametrize("refine", [False, True])
 def test_alpha_is_shared_by_the_ladder_and_the_bracket(refine: bool) -> None:
     design = SearchDesign(lengths=LENGTHS, threshold=0.8, alpha=0.05, most=160, refine=refine)
-    spent = math.exp(-design.ladder_at) + (math.exp(-design.bracket_at) if refine else 0.0)
+    spent = math.exp(-design.ladder_at(LENGTHS[0])) + (math.exp(-design.bracket_at) if refine else 0.0)
     assert spent == pytest.approx(0.05)
+
+
+@pytest.mark.slow
+def test_lengths_that_are_added_to_a_walk_err_no_more_often_than_is_said() -> None:
+    """Five times in the middle between the cap and the failure, at the threshold exactly: unmarked, 20% err."""
+    runs = simulated_runs(300)
+
+    def cap_of(seed: int) -> int:
+        ask = drawn(lambda length: 0.98 if length <= 16_384 else 0.8, seed)
+        lengths: tuple[int, ...] = LENGTHS
+        added: tuple[int, ...] = ()
+        for _ in range(6):
+            design = SearchDesign(
+                lengths=lengths, threshold=0.8, alpha=0.05, most=160, refine=False, added=added
+            )  # fmt: skip
+            answer = searched(design, ask).answer
+            failed = next((each.context_tokens for each in answer.ladder if each.end != "passed"), None)
+            cap = answer.cap or 0
+            if not cap or failed is None:
+                break
+            middle = (cap + failed) // 2
+            lengths, added = tuple(sorted((*lengths, middle))), (*added, middle)
+        return cap
+
+    assert sum(cap_of(seed) > 16_384 for seed in range(runs)) <= most_errors(runs, 0.05 * (2.0 - 0.5**5))
 
 
 def test_a_length_that_is_neither_shown_is_given_up_and_ends_the_search() -> None:

@@ -65,6 +65,15 @@ def test_a_sample_that_was_not_sent_shows_nothing() -> None:
     assert bins_of(plan, [replace(only, score=None, failure=NOT_SENT)]) == {}
 
 
+def test_an_answer_that_comes_again_is_counted_once() -> None:
+    plan = plan_of(*LENGTHS, refine=True)
+    asked = searched(plan, lambda *_: 1.0, AnalysisSettings())
+    copies = [replace(each, sample=replace(each.sample, item="the same", document_id="d")) for each in asked]
+    first = bins_of(plan, copies)[512]
+    assert first.n_samples > 10
+    assert (first.ci_low, first.ci_high) == pytest.approx(confidence_sequence([1.0], 0.95))
+
+
 def test_the_interval_of_a_baseline_is_that_of_all_its_samples_that_others_were_compared_with() -> None:
     plan, settings = plan_of(*LENGTHS, refine=True), AnalysisSettings(relative_to_baseline=True)
     bins = bins_of(plan, searched(plan, falling(9_000, seed=2, before=1.0), settings), settings)

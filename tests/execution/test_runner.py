@@ -41,6 +41,8 @@ class Scripted:
     """A session that behaves as told, by sample and attempt; it counts and notes what is under way."""
 
     behaviour: Behaviour
+    begins: bool = False
+    """Whether a first token comes before everything."""
     tokenizer: WordTokenizer = field(default_factory=WordTokenizer)
     served: Served = field(default_factory=Served)
     attempts: Counter[str] = field(default_factory=Counter)
@@ -62,6 +64,8 @@ class Scripted:
         self.most_tokens = max(self.most_tokens, self.tokens)
         try:
             await asyncio.sleep(0.002)
+            if self.begins and on_token is not None:
+                on_token("The")
             generation = self.behaviour(sample, self.attempts[sample.sample_id])
             return replace(generation, prompt_tokens=sample.built_tokens)  # nothing was cut
         finally:
@@ -78,12 +82,14 @@ def no_limit() -> Meter:
     return Meter(Budget(), Price(), sampling=Sampling())
 
 
-def runner_of(session: Scripted, store: Store, *, meter: Meter | None = None, **limits: Any) -> Runner:
+def runner_of(
+    session: Scripted, store: Store, *, meter: Meter | None = None, temperature: float = 0.0, **limits: Any
+) -> Runner:
     engine = SimpleNamespace(**{"concurrency": 3, "max_retries": 2, "tokens_in_flight": None, **limits})
     return Runner(
         session=session,
         engine=cast("Engine", engine),
-        sampling=Sampling(),
+        sampling=Sampling(temperature=temperature),
         documents={TEXT.document_id: TEXT},
         store=store,
         run_id="run",
@@ -180,6 +186,24 @@ def test_a_fault_that_persists_leaves_its_sample_unscored_and_lowers_no_mean(tmp
     scored = score_outcomes(TASK, execute(session, tmp_path, max_retries=2))
     assert session.attempts[lost.sample_id] == 3
     assert Counter((item.score, item.failure) for item in scored) == {(1.0, None): 11, (None, "timeout"): 1}
+
+
+@pytest.mark.parametrize(
+    ("temperature", "begins", "attempts", "failure"),
+    [(0.0, True, 2, None), (0.7, False, 2, None), (0.7, True, 1, "cut_off")],
+)
+def test_an_answer_that_broke_off_is_never_replaced_by_another_draw(
+    temperature: float, begins: bool, attempts: int, failure: str | None, tmp_path: Path
+) -> None:
+    broken = PLANNED[5].sample
+    session = failing("broken_stream", at=lambda each, attempt: (each, attempt) == (broken, 1), retryable=True)
+    session.begins = begins
+    scored = score_outcomes(TASK, execute(session, tmp_path, temperature=temperature))
+    (score,) = ((each.score, each.failure) for each in scored if each.sample == broken)
+    assert (score, session.attempts[broken.sample_id]) == ((None if failure else 1.0, failure), attempts)
+    with Store(tmp_path) as store:
+        assert store.missing(PLANNED) == []  # nor by another command
+        assert [fault.kind for _, fault in store.faults("run")] == ["broken_stream"]
 
 
 def test_a_fatal_fault_stops_the_run_after_no_more_requests_than_are_under_way(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ class Request:
 async def exchange(
     client: AsyncOpenAI, request: Request, *, timeout_s: float, on_token: OnToken | None = None
 ) -> Generation:
-    """Send one request and read its answer to the end; `on_token` gets the answer's text as it arrives.
+    """Send one request and read its answer to the end; `on_token` gets thoughts and text as they arrive.
 
     `timeout_s` bounds silence; the whole request may take four times that. Raises `EngineFault`.
     """
@@ -200,10 +200,10 @@ class _Answer:
             self.first_s = self.ended_s
         if text:
             self.texts.append(text)
-            if self.on_token is not None:
-                self.on_token(text)
         if thought:
             self.thoughts.append(thought)
+        if self.on_token is not None and (text or thought):
+            self.on_token(text or thought)
 
     def generation(self) -> Generation:
         """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
