@@ -15,6 +15,7 @@ from contextcliff.analysis.paired import decide
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.comparison import Matching, ScoredPair
+from contextcliff.records.generation import NOT_SENT, OVERFLOW
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Search
 from contextcliff.reporting.comparison.comparison import (
@@ -216,7 +217,9 @@ def samples_of(run: ComparedRun, *, asked: str) -> Samples:
 def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples) -> Matching:
     """The pairs of two runs, by id and prompt, and how many samples are none."""
     common = [(each, here[each.sample_id]) for each in there.values() if each.sample_id in here]
-    same = [(base, own) for base, own in common if base.prompt_sha256 == own.prompt_sha256]
+    of_one_prompt = [(base, own) for base, own in common if base.prompt_sha256 == own.prompt_sha256]
+    sent = [pair for pair in of_one_prompt if all(each.failure != NOT_SENT for each in pair)]
+    same = [pair for pair in sent if not all(each.failure == OVERFLOW for each in pair)]
     quantity, other = (report.analysis.safe_cap.quantity for report in (baseline, candidate))
     search = baseline.analysis.finding(Search) or candidate.analysis.finding(Search)
 
@@ -251,7 +254,9 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         pairs=pairs,
         only_baseline=alone_there,
         only_candidate=alone_here,
-        other_prompt=len(common) - len(same),
+        other_prompt=len(common) - len(of_one_prompt),
+        not_sent=len(of_one_prompt) - len(sent),
+        too_long=len(sent) - len(same),
         searched=search is not None,
         lengths=tuple(dict.fromkeys(lengths)),
         n_walk_lengths=0 if search is None else len(search.plan.lengths),

@@ -4,8 +4,12 @@ Worse is tested in two ways that share α: over all lengths together, and at som
 little worse everywhere, the second a fall at one length that a mean over all lengths dilutes. Each candidate's p-value
 is twice the smaller of both (of a single length they are one), corrected for the number of candidates by Holm. Better
 is the same toward the other side. Otherwise the lower end of the interval of the overall difference says whether the
-candidate is worse by less than the margin, also if every missing score told against it. What is left is unknown, with
-the pairs that would settle it.
+candidate is worse by less than the margin. What is left is unknown, with the pairs that would settle it. It is all that
+is said of a baseline that hardly does the task at any length, but for worse and better.
+
+A missing score may be missing because of what it would have been. So each verdict has to hold though every missing
+score told against it: for better and for not worse those of the candidate count 0 and those of the baseline 1, for
+worse the reverse. What is shown of sizes is of the pairs with both scores.
 
 The overall difference is the mean of the lengths' differences, each length counting alike: a search asks most where the
 score falls, and its pairs would say what happens there.
@@ -19,6 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from contextcliff.analysis.walk import LOW_BASELINE
 from contextcliff.records.comparison import (
     CandidateVerdict,
     Difference,
@@ -97,7 +102,10 @@ def _decided(
         baseline_mean=mean_of([each.baseline_mean for each in at_lengths.values()]),
         candidate_mean=mean_of([each.candidate_mean for each in at_lengths.values()]),
     )
-    verdict = _verdict(worse, better, min(overall.low, tests.worst_low), confidence, margin)
+    # Two runs that get nothing right differ by nothing, and that says nothing.
+    is_low = all(each.baseline_mean < LOW_BASELINE for each in at_lengths.values())
+    low = -1.0 if is_low else min(overall.low, tests.worst_low)
+    verdict = _verdict(worse, better, low, confidence, margin)
     area = area_difference(tests)
     return PairedDecision(
         verdict=verdict, confidence=confidence, margin=margin, quantity=matching.quantity, sequential=matching.searched,
@@ -112,9 +120,11 @@ def _decided(
                 tests.lengths.items(), tests.corrected_worse, tests.corrected_better, strict=True
             )
         ),
-        more_pairs=_more_pairs(tests, matching, confidence, margin) if verdict == "unknown" else None,
+        more_pairs=_more_pairs(tests, matching, confidence, margin) if verdict == "unknown" and not is_low else None,
+        low_baseline=is_low,
         only_baseline=matching.only_baseline, only_candidate=matching.only_candidate,
-        other_prompt=matching.other_prompt, n_unscored=matching.n_unscored,
+        other_prompt=matching.other_prompt, not_sent=matching.not_sent, too_long=matching.too_long,
+        n_unscored=matching.n_unscored,
     )  # fmt: skip
 
 
@@ -197,14 +207,20 @@ def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
     name = unit_names(matching.pairs)
 
     def tested(pairs: Sequence[ScoredPair]) -> TestedPairs:
-        units = units_of(pairs, name)
+        scored = [pair for pair in pairs if pair.is_scored]
+        units = units_of(scored, name)
         return TestedPairs(
-            pairs=pairs, units=units, difference=mean_difference(units, confidence), p_worse=p_worse(units),
-            p_better=p_better(units),
+            pairs=scored, units=units, difference=mean_difference(units, confidence),
+            p_worse=p_worse(units_of(map(best_case, pairs), name)),
+            p_better=p_better(units_of(map(worst_case, pairs), name)),
         )  # fmt: skip
 
-    lengths = {tokens: tested(pairs) for tokens, pairs in by_length(matching.scored).items()}
-    overall = tested(matching.scored)
+    lengths = {
+        tokens: tested(pairs)
+        for tokens, pairs in by_length(matching.pairs).items()
+        if any(pair.is_scored for pair in pairs)
+    }
+    overall = tested(matching.pairs)
     difference = over_lengths(matching.scored, name, confidence)
     worst = difference.low
     if matching.n_unscored:
@@ -230,32 +246,29 @@ def over_lengths(pairs: Sequence[ScoredPair], name: Name, confidence: float) -> 
 def sequential_tests(matching: Matching, confidence: float) -> PairedTests | None:
     """The bets on the steps of a search; None where both runs have none of them scored."""
     name = unit_names(matching.pairs)
-    blocks = {
-        tokens: [block for block in of_length if any(pair.is_scored for pair in block)]
-        for tokens, of_length in whole_steps(matching).items()
-    }
+    blocks = whole_steps(matching)
 
     def tested(of_blocks: Sequence[Sequence[ScoredPair]]) -> TestedPairs:
-        units = [units_of(block, name) for block in of_blocks]
+        units = [each for block in of_blocks if (each := units_of(block, name)).units]
         return TestedPairs(
             pairs=[pair for block in of_blocks for pair in block if pair.is_scored],
             units=Units.of(unit for each in units for unit in each.units),
             difference=sequential_difference(units, confidence),
-            p_worse=p_worse_of_steps(units),
-            p_better=p_better_of_steps(units),
+            p_worse=p_worse_of_steps([units_of(map(best_case, block), name) for block in of_blocks]),
+            p_better=p_better_of_steps([units_of(map(worst_case, block), name) for block in of_blocks]),
         )
 
     everything = [block for of_length in blocks.values() for block in of_length]
-    if not everything:
+    known = {tokens for tokens, each in blocks.items() if any(pair.is_scored for block in each for pair in block)}
+    if not known:
         return None
-    lengths = {tokens: tested(blocks[tokens]) for tokens in sorted(blocks) if blocks[tokens]}
+    lengths = {tokens: tested(blocks[tokens]) for tokens in sorted(known)}
     shares = _shares(matching)
     difference = mean_of_parts([each.difference for each in lengths.values()])
     worst = difference.low
     if any(not pair.is_scored for block in everything for pair in block):
         at_worst = [[units_of(map(worst_case, block), name) for block in of_length] for of_length in blocks.values()]
-        parts = [sequential_difference(units, confidence) for units in at_worst if units]
-        worst = mean_of_parts(parts).low
+        worst = mean_of_parts([sequential_difference(units, confidence) for units in at_worst]).low
     return PairedTests(
         overall=replace(tested(everything), difference=difference), worst_low=worst, lengths=lengths,
         corrected_worse=[min(1.0, each.p_worse / shares[tokens]) for tokens, each in lengths.items()],
@@ -323,6 +336,15 @@ def worst_case(pair: ScoredPair) -> ScoredPair:
         pair,
         baseline=1.0 if pair.baseline is None else pair.baseline,
         candidate=0.0 if pair.candidate is None else pair.candidate,
+    )
+
+
+def best_case(pair: ScoredPair) -> ScoredPair:
+    """The pair as if every missing score told for the candidate."""
+    return replace(
+        pair,
+        baseline=0.0 if pair.baseline is None else pair.baseline,
+        candidate=1.0 if pair.candidate is None else pair.candidate,
     )
 
 

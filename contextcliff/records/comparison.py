@@ -45,6 +45,10 @@ class Matching:
     only_candidate: int
     other_prompt: int
     """Samples of one id with two prompts: they are no pairs."""
+    not_sent: int = 0
+    """Samples that one of the runs did not send: its budget was spent, or it was stopped."""
+    too_long: int = 0
+    """Samples that both servers refused as too long."""
     searched: bool
     """Whether a search chose how many samples a length got, in either run."""
     lengths: tuple[int, ...] = ()
@@ -139,4 +143,8 @@ class PairedDecision:
     only_baseline: int
     only_candidate: int
     other_prompt: int
+    not_sent: int
+    too_long: int
     n_unscored: int
+    low_baseline: bool
+    """Whether the baseline hardly does the task at any length: that a candidate is not worse then says nothing."""

@@ -186,6 +186,7 @@ class StoredSample:
     context_tokens: int
     prompt_sha256: str
     score: float | None = Field(default=None, ge=0.0, le=1.0)
+    failure: str | None = None
     cluster: str = ""
     item: str = ""
     """The question that it repeats; empty: none, or a file of an earlier version."""

@@ -68,6 +68,8 @@ class PairedLaw:
     candidates: int = 1
     replayed: bool = False
     """Whether the baseline searched, and the candidate replays its steps."""
+    lost: tuple[float, float] = (0.0, 0.0)
+    """Shares of the wrong answers that have no score, of the baseline's and the candidate's."""
 
     @property
     def is_equal(self) -> bool:
@@ -99,8 +101,20 @@ LAWS = (
         baseline=_SLOPE, candidate=shifted(_SLOPE, 0.5), texts=8, text_correlation=0.15,
     ),
     PairedLaw(name="half an octave, three candidates", baseline=_SLOPE, candidate=shifted(_SLOPE, 0.5), candidates=3),
+    PairedLaw(name="ten points worse, loses all that is wrong", baseline=_HIGH, candidate=flat(0.85), lost=(0.0, 1.0)),
+    PairedLaw(name="equal, the candidate loses half", baseline=flat(0.8), candidate=flat(0.8), lost=(0.0, 0.5)),
+    PairedLaw(name="equal, the baseline loses half", baseline=flat(0.8), candidate=flat(0.8), lost=(0.5, 0.0)),
+    PairedLaw(name="nothing right", baseline=flat(0.0), candidate=flat(0.0)),
     PairedLaw(name="search replayed: equal, flat .95", baseline=_HIGH, candidate=_HIGH, replayed=True),
     PairedLaw(name="search replayed: equal, flat .88", baseline=flat(0.88), candidate=flat(0.88), replayed=True),
+    PairedLaw(
+        name="search replayed: ten points worse, loses all that is wrong", baseline=_HIGH, candidate=flat(0.85),
+        lost=(0.0, 1.0), replayed=True,
+    ),
+    PairedLaw(
+        name="search replayed: equal, the candidate loses half", baseline=flat(0.9), candidate=flat(0.9),
+        lost=(0.0, 0.5), replayed=True,
+    ),
     PairedLaw(name="search replayed: equal, slope", baseline=_SLOPE, candidate=_SLOPE, replayed=True),
     PairedLaw(
         name="search replayed: five points", baseline=_HIGH, candidate=flat(0.90), together=0.8, replayed=True
@@ -168,14 +182,18 @@ def _answers(law: PairedLaw, tokens: int, n: int, rng: np.random.Generator) -> t
     return run(law.baseline), run(law.candidate)
 
 
+def _kept(score: float, lost: float, rng: np.random.Generator) -> float | None:
+    return None if lost and score < 1.0 and rng.random() < lost else float(score)
+
+
 def _fixed(law: PairedLaw, rng: np.random.Generator) -> Iterator[Matching]:
     for _ in range(law.candidates):
         pairs = [
             ScoredPair(
                 sample_id=f"{tokens}-{k}",
                 context_tokens=tokens,
-                baseline=float(b),
-                candidate=float(c),
+                baseline=_kept(b, law.lost[0], rng),
+                candidate=_kept(c, law.lost[1], rng),
                 cluster=f"{tokens}-{k * law.texts // PAIRS}" if law.texts else "",
             )
             for tokens in LENGTHS
@@ -187,13 +205,13 @@ def _fixed(law: PairedLaw, rng: np.random.Generator) -> Iterator[Matching]:
 def _replayed(law: PairedLaw, rng: np.random.Generator) -> Iterator[Matching]:
     plan = SearchPlan(lengths=LENGTHS, most_steps=MOST, refine=True)
     path = Path(plan, SearchRule(threshold=0.8, relative=False, confidence=CONFIDENCE))
-    answers: dict[Key, tuple[float, float]] = {}
+    answers: dict[Key, tuple[float | None, float | None]] = {}
     steps: dict[Key, StepScores] = {}
     while wanted := path.follow(steps):
         for key in wanted:
             (b,), (c,) = _answers(law, key[0], 1, rng)
-            answers[key] = float(b), float(c)
-            steps[key] = StepScores(scores=(float(b),))
+            answers[key] = _kept(b, law.lost[0], rng), _kept(c, law.lost[1], rng)
+            steps[key] = StepScores(scores=(answers[key][0],))
     refined = [each.context_tokens for each in path.search.tested if each.refined]
     pairs = [
         ScoredPair(sample_id=f"{tokens}-{number}", context_tokens=tokens, baseline=b, candidate=c, step=number)
@@ -215,7 +233,7 @@ def _holm_alone(matching: Matching) -> bool:
     by_length = [
         Units.single(_of(pair) for pair in pairs)
         for _, pairs in itertools.groupby(
-            sorted(matching.pairs, key=lambda p: p.context_tokens), key=lambda p: p.context_tokens
+            sorted(matching.scored, key=lambda p: p.context_tokens), key=lambda p: p.context_tokens
         )
     ]
     return min(holm([p_worse(units) for units in by_length])) <= 1.0 - CONFIDENCE

@@ -130,7 +130,7 @@ def test_what_is_left_out_is_counted() -> None:
         "q4_0: samples that are no pairs: 7 only the baseline was asked, 1 only it was asked, 3 have another prompt "
         "under the same id"
     )
-    assert second.startswith("q4_0: 8 pairs lack a score and are left out of the tests; if all of them told against it")
+    assert second.startswith("q4_0: 8 pairs lack a score; each verdict has to hold if all of them tell against it")
 
 
 def test_the_method_is_that_of_the_runs() -> None:

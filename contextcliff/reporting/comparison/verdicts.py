@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from contextcliff.analysis.walk import LOW_BASELINE
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import SMALL, blank, drawable, heading, legend_under, width_of
 from contextcliff.findings.finding import Block, Column, Heading, Table, Text, columns_of
@@ -24,6 +25,7 @@ _SENTENCES: Mapping[CandidateVerdict, str] = {
     "not_worse": "{name} is not worse than {baseline} by {margin} or more: {size}",
     "unknown": "{name}: can't tell whether it is worse than {baseline} by {margin}: {size}{more}",
 }
+_LOW = f"the baseline scores under {LOW_BASELINE:g} at every length, and equal failures show nothing"
 _SIZES: Mapping[Quantity, str] = {"score": "on average", "healthy": "in the share of healthy rounds"}
 WORDS: Mapping[CandidateVerdict, str] = {
     "worse": "worse",
@@ -58,7 +60,11 @@ def answer(decided: DecidedRun, *, baseline: str) -> str:
         where=f" (shown at {shown_at} tokens asked)" if shown_at else "",
         margin=f"{100.0 * decision.margin:g} points",
         size=f"{points(overall.mean)} points {of_what} ({interval(overall)}), {overall.n_pairs:,} pairs",
-        more=f"; about {decision.more_pairs:,} more are likely to show it" if decision.more_pairs is not None else "",
+        more=f"; {_LOW}"
+        if decision.low_baseline
+        else f"; about {decision.more_pairs:,} more are likely to show it"
+        if decision.more_pairs is not None
+        else "",
     )
 
 
@@ -113,13 +119,15 @@ def matching_notes(decided: DecidedRun) -> Iterator[str]:
         "only the baseline was asked": decision.only_baseline,
         "only it was asked": decision.only_candidate,
         "have another prompt under the same id": decision.other_prompt,
+        "were not sent by one of them": decision.not_sent,
+        "were too long for both servers": decision.too_long,
     }
     if left_out := ", ".join(f"{count:,} {what}" for what, count in counts.items() if count):
         yield f"{decided.run.name}: samples that are no pairs: {left_out}"
     if decision.n_unscored:
         yield (
-            f"{decided.run.name}: {decision.n_unscored:,} pairs lack a score and are left out of the tests; if all of"
-            f" them told against it, the lower end would be {points(decision.worst_low)} points"
+            f"{decided.run.name}: {decision.n_unscored:,} pairs lack a score; each verdict has to hold if all of them"
+            f" tell against it, and the lower end would then be {points(decision.worst_low)} points"
         )
     if decision.overall.n_units < decision.overall.n_pairs:
         yield (
