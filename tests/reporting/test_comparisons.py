@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -264,7 +265,7 @@ def row(
             "policy": policy,
             "key_type": "f16",
             "value_type": "f16",
-            "layers": (CachedLayers(n_layers=1, bytes_per_token=size),),
+            "layers": () if math.isnan(size) else (CachedLayers(n_layers=1, bytes_per_token=size),),
             **facts,
         }
     )
@@ -286,10 +287,23 @@ BASE = row("none", 100.0)
         ([row("q8_0", 50.0, "unknown"), row("q4_0", 25.0, "worse")], "none"),
         ([row("q8_0", 50.0, "worse"), row("q4_0", 25.0, "worse")], "none"),
         ([row("f32", 200.0, "better")], "none"),
+        ([row("q4_0", 25.0, "not_worse"), row("q8_0", 50.0, "worse")], "none"),  # one of many passes by chance
+        ([row("q4_0", 25.0, "not_worse"), row("q8_0", 50.0, "unknown")], "none"),
+        ([row("fp8", math.nan, "better"), row("q8_0", 50.0, "not_worse")], "q8_0"),
     ],
 )
-def test_the_smallest_cache_that_is_shown_not_to_be_worse_is_used(others: list[PolicyRow], used: str) -> None:
+def test_the_smallest_cache_is_used_up_to_the_first_that_is_not_shown_to_be_as_good(
+    others: list[PolicyRow], used: str
+) -> None:
     assert recommended([BASE, *others])[0].facts.policy == used
+
+
+def test_a_recommendation_says_a_lower_cap_and_what_has_no_size() -> None:
+    base, lower = row("none", 100.0, cap=4_000), row("q8_0", 50.0, "not_worse", cap=3_000)
+    assert recommended([base, lower, row("fp8", math.nan, "better")])[1] == (
+        "it is not worse than f16; its own cap is lower, 3,000 of 4,000 tokens; without its size fp8 can be judged, but"
+        " not recommended"
+    )
 
 
 def test_the_overrides_ask_for_the_policy_of_the_run() -> None:

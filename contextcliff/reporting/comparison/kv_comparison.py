@@ -1,8 +1,9 @@
-"""KV policies side by side, and the one to use: of those shown not to be worse by the margin, the one with the smallest
-cache; without one the baseline."""
+"""KV policies side by side, and the one to use: the smallest cache that is shown not to be worse by the margin, as each
+larger one is; without one the baseline."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -112,17 +113,26 @@ class KVComparison(ComparisonPart):
 
 
 def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
-    """The row to use, and why; the first row is the baseline."""
-    base = rows[0]
-    good = [row for row in rows[1:] if row.verdict in ("not_worse", "better") and _size(row) < _size(base)]
+    """The row to use, and why; the first row is the baseline.
+
+    Smaller caches are looked at in a fixed order, the largest first, up to the first that is not shown to be as good:
+    the smallest of many that pass would be one that passed by chance.
+    """
+    base, known = rows[0], [row for row in rows if row.facts.bytes_per_token is not None]
+    smaller = [row for row in known[1:] if _size(row) < _size(base)] if base in known else []
+    smaller.sort(key=lambda row: (-_size(row), row.facts.shown))
+    good = list(itertools.takewhile(lambda row: row.verdict in ("not_worse", "better"), smaller))
+    why = ["no smaller cache is shown to be as good"]
     if good:
-        best = min(good, key=_size)
-        word = "better than" if best.verdict == "better" else "not worse than"
-        return best, f"it is {word} {base.facts.shown}, and takes the least memory of those that are"
-    open_ones = [row.facts.shown for row in rows[1:] if row.verdict == "unknown" and _size(row) < _size(base)]
-    if open_ones:
-        return base, f"the pairs can't tell yet about {' and '.join(open_ones)}"
-    return base, "no smaller cache is shown to be as good"
+        word = "better than" if good[-1].verdict == "better" else "not worse than"
+        why = [f"it is {word} {base.facts.shown}{', as each larger cache is' if good[1:] else ''}"]
+        if (own := good[-1].cap_tokens or 0) < (cap := base.cap_tokens or 0):
+            why.append(f"its own cap is lower, {own:,} of {cap:,} tokens")
+    if len(good) < len(smaller) and smaller[len(good)].verdict == "unknown":
+        why.append(f"the pairs can't tell yet about {smaller[len(good)].facts.shown}")
+    if unknown := [row.facts.shown for row in rows if row not in known]:
+        why.append(f"without its size {' and '.join(unknown)} can be judged, but not recommended")
+    return (good or [base])[-1], "; ".join(why)
 
 
 def overrides_of(row: PolicyRow) -> str:
