@@ -22,10 +22,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 48_657,
+    "lines of contextcliff/": 48_674,
     "modules of contextcliff/ without __init__.py": 248,
     "lines of the largest module": 433,
-    "lines of tests/": 34_171,
+    "lines of tests/": 34_193,
     "data records": 358,
     "modules of ours that --help imports": 10,
     "modules of ours that a niah run imports": 147,

@@ -59,7 +59,11 @@ def cap_words(row: SweepRow) -> str:
 
 
 def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
-    """How its cap stands to that of the first job of its task: `-14%`. Of two bounds, `at least`, none is known."""
+    """How its cap stands to that of the first job of its task: `-14%`, where that is shown.
+
+    A cap is shown, and so is the length from which on the score is below; between them it may cross anywhere. So two
+    caps differ where the one lies beyond the other's crossing. Of two bounds, `at least`, none is known.
+    """
     first = min((each for each in rows if each.task == row.task), key=lambda each: each.job)
     if row is first:
         return "first"
@@ -69,6 +73,9 @@ def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
         return "same"
     if row.censored or first.censored:
         return ""
+    lower, higher = sorted((row, first), key=lambda each: each.cap_tokens or 0)
+    if lower.crossing_high is None or lower.crossing_high > (higher.cap_tokens or 0):
+        return "not shown"
     return f"{100 * (row.cap_tokens / first.cap_tokens - 1):+.0f}%"
 
 

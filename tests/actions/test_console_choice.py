@@ -51,10 +51,18 @@ def test_another_value_is_refused_with_those_that_there_are(value: str) -> None:
     )
 
 
-def row(job: int, cap: int | None, *, task: str = "niah", censored: bool = False) -> SweepRow:
-    return SweepRow(job=job, model="m", task=task, kv_policy="none", state="done", cap_tokens=cap, censored=censored)
+def row(job: int, cap: int | None, below: int | None = None, *, task: str = "niah", censored: bool = False) -> SweepRow:
+    return SweepRow(
+        job=job, model="m", task=task, kv_policy="none", state="done", cap_tokens=cap, crossing_high=below,
+        censored=censored,
+    )  # fmt: skip
 
 
-def test_a_cap_stands_beside_that_of_the_first_job_of_its_task() -> None:
-    rows = (row(2, 860), row(0, 1000), row(1, 1000), row(3, None), row(4, 500, task="tracing"), row(5, 1250))
-    assert [change_words(each, rows) for each in rows] == ["-14%", "first", "same", "", "first", "+25%"]
+def test_a_cap_stands_beside_that_of_the_first_job_of_its_task_where_they_are_shown_to_differ() -> None:
+    rows = (
+        *(row(2, 860, 990), row(0, 1000, 1200), row(1, 1000, 1100), row(3, None), row(4, 500, task="tracing")),
+        *(row(5, 1250, 1300), row(6, 860, 1001), row(7, 860), row(8, 1190, 1300)),
+    )
+    assert [change_words(each, rows) for each in rows] == [
+        *("-14%", "first", "same", "", "first", "+25%", "not shown", "not shown", "not shown"),
+    ]
