@@ -240,20 +240,16 @@ def _is_empty(item: ScoredSample) -> bool:
 
 def _not_monotone(sequence: FixedSequenceTest, threshold: Threshold) -> Iterator[Note]:
     beyond, stop = sequence.results[sequence.cleared + 1 :], sequence.stop
-    if threshold.score is None:
+    # Where the stop is not shown below, another length that clears the threshold is what chance often brings.
+    if threshold.score is None or stop is None or not threshold.is_shown_below(stop):
         return
-    # The first length beyond the stop that clears the threshold when it is tested by itself.
-    higher = next((result for result in beyond if threshold.is_shown_above(result)), None)
-    if higher is None or stop is None or stop.bin.mean is None or higher.bin.mean is None:
-        return
-    if higher.bin.mean > stop.bin.mean:
-        chance = "" if threshold.is_shown_below(stop) else Note(", which with so few samples can be chance")
+    if (higher := next((result for result in beyond if threshold.is_shown_above(result)), None)) is not None:
         yield Note(
             "the observed curve is not monotone: at {higher:,} tokens the {what} ({higher_mean:.2f}) clears the"
-            " threshold, though at {stop:,} ({stop_mean:.2f}) it does not{chance}; the cap stays below the first length"
-            " that does not",
+            " threshold, though at {stop:,} ({stop_mean:.2f}) it does not; the cap stays below the first length that"
+            " does not",
             higher=higher.bin.median_tokens, what=QUANTITIES[threshold.quantity], higher_mean=higher.bin.mean,
-            stop=stop.bin.median_tokens, stop_mean=stop.bin.mean, chance=chance,
+            stop=stop.bin.median_tokens, stop_mean=stop.bin.mean,
         )  # fmt: skip
 
 
