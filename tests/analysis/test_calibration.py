@@ -31,6 +31,8 @@ from tests.statistics.simulated_walks import most_errors, simulated_runs
 
 DESIGNS: tuple[DesignName, ...] = (*SEARCHES, *FIXED)
 NAMES = list(LAWS)
+RUNS = 3
+"""A slow test has more."""
 
 
 @given(threshold=st.floats(LOWEST, HIGHEST), name=st.sampled_from(NAMES))
@@ -67,24 +69,24 @@ def test_what_is_lost_is_the_median_over_all_runs_with_those_without_a_cap() -> 
 
 
 def test_every_law_is_calibrated_by_every_design_and_the_same_seed_gives_the_same_figures() -> None:
-    found = {name: calibrate_law(plan_of(12), law, DESIGNS) for name, law in LAWS.items()}
+    found = {name: calibrate_law(plan_of(RUNS), law, DESIGNS) for name, law in LAWS.items()}
     assert {tuple(result.design for result in results) for results in found.values()} == {DESIGNS}
     for name, results in found.items():
         for result in results:
-            assert result.runs == 12
+            assert result.runs == RUNS
             assert result.can_err or result.errors == 0, name
             assert result.error_low <= result.error <= result.error_high, name
             assert result.with_whole_range <= result.with_cap, name
             assert result.tokens > 0, name
-            assert result.errors <= most_errors(12, 0.05), name
+            assert result.errors <= most_errors(RUNS, 0.05), name
     some = ("slope_between", "graded_90", "relative_70")
-    assert [calibrate_law(plan_of(12), LAWS[name], DESIGNS) for name in some] == [found[name] for name in some]
+    assert [calibrate_law(plan_of(RUNS), LAWS[name], DESIGNS) for name in some] == [found[name] for name in some]
 
 
 def test_more_runs_change_none_of_the_runs_before() -> None:
     for name, design in (("slope_between", "refine"), ("graded_90", "walk"), ("relative_70", "fixed_40")):
-        (few, _), (many, _) = (simulate(plan_of(runs), LAWS[name], design) for runs in (4, 12))  # type: ignore[arg-type]
-        assert many[:4].tolist() == few.tolist()
+        (few, _), (many, _) = (simulate(plan_of(runs), LAWS[name], design) for runs in (2, 4))  # type: ignore[arg-type]
+        assert many[:2].tolist() == few.tolist()
 
 
 @pytest.mark.slow
