@@ -62,16 +62,13 @@ class SearchFinding(Finding[Search]):
                 )
             )  # fmt: skip
         table = columns(
-            enumerate(search.tested, start=1),
-            ("order", lambda each: str(each[0])),
-            ("asked", lambda each: phrases.whole(each[1].context_tokens)),
-            ("α", lambda each: f"{each[1].alpha:.3g}"),
+            enumerate(search.tested, start=1), ("order", lambda each: str(each[0])),
+            ("asked", lambda each: phrases.whole(each[1].context_tokens)), ("α", lambda each: f"{each[1].alpha:.3g}"),
             ("decision", lambda each: _decided(each[1])),
             ("samples", lambda each: phrases.whole(each[1].steps * search.plan.step_samples)),
             ("e-value above", lambda each: _e_value(each[1].e_above)),
-            ("e-value below", lambda each: _e_value(each[1].e_below)),
-            words=("decision",),
-        )
+            ("e-value below", lambda each: _e_value(each[1].e_below)), words=("decision",),
+        )  # fmt: skip
         caption = "The search, sample by sample"
         figure = Image(name="search", caption=caption, draw=lambda: search_figure(report, search))
         drawn = (figure,) if search.path else ()

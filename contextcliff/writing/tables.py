@@ -9,7 +9,7 @@ from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Heading, Image, Lines, Pairs, Table, Text, columns, columns_of
 from contextcliff.records.report import Report
 from contextcliff.writing.figures import core_figure, dashboard_figure
-from contextcliff.writing.levels import level_of, shown_as, shown_lengths
+from contextcliff.writing.levels import level_of, shown_lengths
 from contextcliff.writing.phrases import change, shift, title, value, way
 from contextcliff.writing.prose_findings import (
     COMPLETE,
@@ -32,7 +32,6 @@ _TREND_TEST = (
     " length: tested are the z-scores by windows of the author's text as long as each round's, not the figures beside"
     " them."
 )
-_HEADS = {"prompt": "measured", "context": "asked"}
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 _HEALTH = (
     "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
@@ -86,7 +85,7 @@ def _tier_table(writing: Writing) -> Table:
     return Table(
         columns=columns(
             writing.tiers,
-            (_HEADS[shown_as(writing)], lambda tier: phrases.whole(tier.context_tokens)),
+            ("measured", lambda tier: phrases.whole(tier.context_tokens)),
             ("cloze score", mean("cloze_score", 2)),
             ("sd", spread("cloze_score", 2)),
             ("level", lambda tier: tier.reading_level or phrases.MISSING),
@@ -217,11 +216,12 @@ def health_table(writing: Writing) -> tuple[Block, ...]:
     def column(heading: str, cells: Iterable[str], *, spare: int = 0) -> Column:
         return Column(title=heading, cells=tuple(cells), spare=spare)
 
-    shown = [column("asked", (phrases.whole(level.context_tokens) for level in levels))]
-    if shown_as(writing) == "prompt":
-        lengths = shown_lengths(writing)
-        shown.append(column("measured", (phrases.whole(lengths.get(level.context_tokens)) for level in levels)))
-    shown.append(column("rounds", (phrases.whole(level.n) for level in levels)))
+    lengths = shown_lengths(writing)
+    shown = [
+        column("asked", (phrases.whole(level.context_tokens) for level in levels)),
+        column("measured", (phrases.whole(lengths.get(level.context_tokens)) for level in levels)),
+        column("rounds", (phrases.whole(level.n) for level in levels)),
+    ]
     if any(level.n_unscored for level in levels):
         shown.append(column("un-\nscored", (phrases.whole(level.n_unscored) for level in levels)))
     shown += [
