@@ -184,7 +184,8 @@ def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) ->
     """At which lengths the share is shown to be larger than the baseline's, over all of them together."""
     if study.search is not None:
         confidence = 1.0 - (1.0 - study.confidence) / len(compared)
-        (_, most), *longer = (confidence_sequence(_independent(each), confidence) for each in (base, *compared))
+        pieces = (tuple(c.total / c.scored for c in each.clusters) or each.scores for each in (base, *compared))
+        (_, most), *longer = (confidence_sequence(piece, confidence) for piece in pieces)
         return [least > most for least, _ in longer]
     p_values = [
         # Clustered values of which all or none are 1 have no difference to test.
@@ -192,10 +193,6 @@ def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) ->
         for each in compared
     ]
     return [is_significant(p_value, study.confidence) for p_value in holm(p_values)]
-
-
-def _independent(evidence: Evidence) -> tuple[float, ...]:
-    return tuple(c.total / c.scored for c in evidence.clusters) or evidence.scores
 
 
 def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
@@ -211,8 +208,8 @@ def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
 def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
     """The canary, or else the growing spread, as far as they are shown at `confidence`."""
     times = times_by_length(groups, bins)
-    warning = (_canary(times, confidence) or _wider_times(times, confidence)) if len(times) > 1 else None
-    return () if warning is None else (warning,)
+    found = (_canary(times, confidence) or _wider_times(times, confidence)) if len(times) > 1 else None
+    return () if found is None else (found,)
 
 
 def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:

@@ -135,7 +135,7 @@ def _composites(axes: Axes, writing: Writing) -> None:
     # Room for a whole mark at either end.
     axes.set_ylim(-3, 103)
     _settle(axes)
-    drawing.legend_below(axes, axis=axis, height=panels.PANEL_HEIGHT, columns=2)
+    drawing.legend_under(axes, drop=axis.under / panels.PANEL_HEIGHT, ncols=2)
 
 
 def _variation(axes: Axes, writing: Writing) -> None:
@@ -152,7 +152,7 @@ def _variation(axes: Axes, writing: Writing) -> None:
     axes.axhline(_CV_LIMIT, color=drawing.RED, linestyle="--", linewidth=1.1, label=f"limit {_CV_LIMIT}")
     axes.set_ylim(0, highest * 1.08)
     _settle(axes)
-    drawing.legend_below(axes, axis=axis, height=panels.PANEL_HEIGHT, columns=3)
+    drawing.legend_under(axes, drop=axis.under / panels.PANEL_HEIGHT, ncols=3)
 
 
 def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
@@ -174,7 +174,7 @@ def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
         axes.axhline(limit, color=drawing.RED, linestyle=":", linewidth=1.1, label=f"{name} from {limit}")
     axes.set_ylim(-1.08, 1.08)
     axes.set_yticks([-1, -0.5, 0, 0.5, 1])
-    drawing.legend_below(axes, axis=axis, height=height, columns=3)
+    drawing.legend_under(axes, drop=axis.under / height, ncols=3)
 
 
 def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
@@ -288,5 +288,5 @@ def health_figure(report: Report, writing: Writing) -> Figure:
         f"{writing.document_id}. {phrases.headline(report)}",
     )
     drawing.heading(axes, title=called, subtitle=subtitle, inches=_WIDTH, above=above + drawing.LINE)
-    drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=3)
+    drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=3)
     return figure

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import SMALL, blank, drawable, heading, legend_under, width_of
+from contextcliff.findings.drawing import SMALL, blank, heading, legend_under, short
 from contextcliff.findings.finding import Block, Column, Heading, Table, Text, columns_of
 from contextcliff.findings.fitted_length import FittedLengths, FittedShift, fitted_shift
 from contextcliff.findings.kv_cache import KVCache, memory_words
@@ -226,6 +226,8 @@ def _p(value: float) -> str:
 
 
 _WIDTH, _ROW, _EDGE = 7.0, 0.24, 0.35
+_LONGEST = 40
+"""Characters of a name that leave room for the picture."""
 LOOKS: dict[CandidateVerdict, tuple[str, str]] = {
     "worse": ("#b3261e", "v"),
     "better": ("#1f5fa8", "^"),
@@ -242,7 +244,7 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     first = decisions[0][1]
     lines: list[tuple[str, Difference, CandidateVerdict | None]] = []  # a length has no verdict of its own
     for name, decision in decisions:
-        lines.append((_fitted(name), decision.overall, decision.verdict))
+        lines.append((short(name, _LONGEST), decision.overall, decision.verdict))
         lines += [(f"{each.context_tokens:,}", each.difference, None) for each in decision.lengths]
     height = _ROW * len(lines) + 2 * _EDGE
     figure, axes = blank(width=_WIDTH, height=height)
@@ -252,7 +254,7 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     axes.axvspan(-100.0 * first.margin, 0.0, color="0.93", zorder=0)
     axes.axvline(0.0, color="0.3", linewidth=1.0)
     axes.axvline(-100.0 * first.margin, color="#b3261e", linewidth=1.0, linestyle=(0, (4, 2)))
-    axes.set_yticks(range(len(lines)), labels=[drawable(name) for name, _, _ in lines], fontsize=SMALL)
+    axes.set_yticks(range(len(lines)), labels=[name for name, _, _ in lines], fontsize=SMALL)
     for place, (label, (_, difference, verdict)) in enumerate(zip(axes.get_yticklabels(), lines, strict=True)):
         colour, mark = ("0.35", ".") if verdict is None else LOOKS[verdict]
         width, size, weight = (1.1, 5, "normal") if verdict is None else (2.2, 7, "bold")
@@ -279,12 +281,3 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     ]
     legend_under(axes, drop=0.55 / height, handles=handles, ncols=4)
     return figure
-
-
-def _fitted(name: str, inches: float = 3.0) -> str:
-    """A name that leaves room for the picture; the table has it whole."""
-    if width_of(drawable(name)) <= inches:
-        return name
-    while name and width_of(drawable(f"{name}…")) > inches:
-        name = name[:-1]
-    return f"{name}…"
