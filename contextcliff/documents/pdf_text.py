@@ -80,10 +80,13 @@ def _line(text: Any, codes: list[int], inked: list[int], *, hyphenated: bool) ->
     # PDFium may give a character beyond the basic plane as two surrogates.
     words = "".join(map(chr, codes[first : last + 1])).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return Line(
-        text=" ".join(words.translate(_REPLACEMENTS).split(" ")), left=text.get_charbox(first, loose=True)[0],
-        right=text.get_charbox(last, loose=True)[2], bottom=bottom, height=max(0.1, top - bottom),
+        text=" ".join(words.translate(_REPLACEMENTS).split(" ")),
+        left=text.get_charbox(first, loose=True)[0],
+        right=text.get_charbox(last, loose=True)[2],
+        bottom=bottom,
+        height=max(0.1, top - bottom),
         hyphenated=hyphenated,
-    )  # fmt: skip
+    )
 
 
 _MIN_HEAD_PAGES, _MIN_HEAD_SHARE = 3, 0.01

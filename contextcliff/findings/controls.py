@@ -33,7 +33,8 @@ class ControlsFinding(Finding[ControlResults]):
         blind = sum(not cell.informative for cell in cells)
         blind_cells = f"{blind:,} of {len(cells):,} cells of length and depth are not informative."
         table = columns(
-            levels, ("asked", lambda level: phrases.whole(level.asked_tokens)),
+            levels,
+            ("asked", lambda level: phrases.whole(level.asked_tokens)),
             ("ceiling n", lambda level: phrases.whole(level.ceiling_n)),
             ("ceiling", lambda level: phrases.score(level.ceiling)),
             ("interval", lambda level: phrases.interval(level.ceiling_ci_low, level.ceiling_ci_high)),
@@ -41,7 +42,7 @@ class ControlsFinding(Finding[ControlResults]):
             ("floor", lambda level: phrases.score(level.floor)),
             ("interval", lambda level: phrases.interval(level.floor_ci_low, level.floor_ci_high)),
             ("informative", lambda level: "yes" if level.informative else "no"),
-        )  # fmt: skip
+        )
         return (Text(text=_MEANING), Table(columns=table), *((Text(text=blind_cells),) if blind else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:

@@ -100,12 +100,14 @@ class EntropyFinding(Finding[AttentionEntropy]):
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)
         table = columns(
-            finding.lengths, ("asked", lambda row: f"{row.context_tokens:,}"), ("n", lambda row: f"{row.n:,}"),
+            finding.lengths,
+            ("asked", lambda row: f"{row.context_tokens:,}"),
+            ("n", lambda row: f"{row.n:,}"),
             ("entropy", lambda row: phrases.small(row.mean)),
             ("interval", lambda row: phrases.MISSING if row.ci_low is None else f"{row.ci_low:.3f}-{row.ci_high:.3f}"),
             ("lowest layer", lambda row: _layer(row.by_layer, min(row.by_layer))),
             ("highest layer", lambda row: _layer(row.by_layer, max(row.by_layer))),
-        )  # fmt: skip
+        )
         caption = "Attention entropy and score by length"
         figure = Image(name="attention_entropy", caption=caption, draw=lambda: entropy_figure(report, finding))
         in_short = _in_short(finding, report.analysis.measured)

@@ -58,13 +58,16 @@ class SearchFinding(Finding[Search]):
             )  # fmt: skip
             between.append(Text(text=said))
         table = columns(
-            enumerate(search.tested, start=1), ("order", lambda each: str(each[0])),
-            ("asked", lambda each: phrases.whole(each[1].context_tokens)), ("α", lambda each: f"{each[1].alpha:.3g}"),
+            enumerate(search.tested, start=1),
+            ("order", lambda each: str(each[0])),
+            ("asked", lambda each: phrases.whole(each[1].context_tokens)),
+            ("α", lambda each: f"{each[1].alpha:.3g}"),
             ("decision", lambda each: _decided(each[1])),
             ("samples", lambda each: phrases.whole(each[1].steps * search.plan.step_samples)),
             ("e-value above", lambda each: _e_value(each[1].e_above)),
-            ("e-value below", lambda each: _e_value(each[1].e_below)), words=("decision",),
-        )  # fmt: skip
+            ("e-value below", lambda each: _e_value(each[1].e_below)),
+            words=("decision",),
+        )
         figure = Image(name="search", caption=_CAPTION, draw=lambda: search_figure(report, search))
         drawn = (figure,) if search.path else ()
         return (Text(text=f"{_MEANING} {below_at:.3g}."), *between, Table(columns=table), *drawn)

@@ -169,11 +169,15 @@ def _contest(measure: str, sides: Sequence[WritingSide], confidence: float) -> W
     if not common or measure in RAW_ALWAYS or not all(set(common) <= set(by_length) for by_length in compared.values()):
         scale, compared = "raw", {side.name: points[side.name] for side in having}
     contest = WritingContest(
-        measure=measure, worse=WORSE_UP[measure], scale=scale,
+        measure=measure,
+        worse=WORSE_UP[measure],
+        scale=scale,
         ranges=tuple(_range(side.name, points[side.name], common) for side in having),
-        missing=tuple(side.name for side in sides if not points[side.name]), common_tokens=tuple(common),
-        confidence=confidence, reason=_obstacle(measure, having, common),
-    )  # fmt: skip
+        missing=tuple(side.name for side in sides if not points[side.name]),
+        common_tokens=tuple(common),
+        confidence=confidence,
+        reason=_obstacle(measure, having, common),
+    )
     if contest.reason is None:
         contest = _with_lead(contest, compared)
     if contest.reason is None and scale == "raw":
@@ -196,9 +200,13 @@ def _range(run: str, points: _Points, common: Sequence[int]) -> WritingRange:
     low = min(points, key=lambda tokens: (points[tokens][0], tokens))
     high = max(points, key=lambda tokens: (points[tokens][0], -tokens))
     return WritingRange(
-        run=run, low=points[low][0], low_tokens=low, high=points[high][0], high_tokens=high,
+        run=run,
+        low=points[low][0],
+        low_tokens=low,
+        high=points[high][0],
+        high_tokens=high,
         common_mean=_mean(points, common) if common else None,
-    )  # fmt: skip
+    )
 
 
 def _mean(points: _Points, common: Sequence[int]) -> float:

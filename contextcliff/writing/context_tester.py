@@ -108,11 +108,14 @@ def read_context_tester(path: Path, *, key: str) -> ImportedRun:
     name = _one_line(path.resolve().name if path.is_dir() else path.stem) or TOOL
     settings = ((ours, told.get(theirs)) for theirs, ours in _PARAMETERS.items())
     return ImportedRun(
-        run_id=name, model=_one_line(told.get("model_name")) or name, text=_one_line(told.get("text_name")),
+        run_id=name,
+        model=_one_line(told.get("model_name")) or name,
+        text=_one_line(told.get("text_name")),
         label=_one_line(told.get("model_id")),
         parameters={ours: _one_line(value) for ours, value in settings if value is not None and value != ""},
-        tiers=dict(sorted(tiers.items())), original=_measures(original, place=place),
-    )  # fmt: skip
+        tiers=dict(sorted(tiers.items())),
+        original=_measures(original, place=place),
+    )
 
 
 Rows = list[tuple[str, int, Row]]
@@ -251,12 +254,19 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
     )
     measured = {level.name for tier in tiers for level in tier.measures}
     return Writing(
-        document_id=run.text or f"a text that {TOOL} does not name", continuation_point=0, tiers=tiers, tests=(),
-        trends=(), steps=(), verdict=Note("imported from {tool}; nothing was tested", tool=TOOL), settling_rounds=None,
+        document_id=run.text or f"a text that {TOOL} does not name",
+        continuation_point=0,
+        tiers=tiers,
+        tests=(),
+        trends=(),
+        steps=(),
+        verdict=Note("imported from {tool}; nothing was tested", tool=TOOL),
+        settling_rounds=None,
         warnings=tuple(_warnings(absent, tiers)),
         embeddings=None if measured.isdisjoint(_EMBEDDED) else f"an unnamed model ({TOOL})",
-        unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured), confidence=confidence,
-    )  # fmt: skip
+        unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
+        confidence=confidence,
+    )
 
 
 def remeasured(run: ImportedRun, *, word_list: WordList) -> ImportedRun:

@@ -110,15 +110,19 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
     intervals = _intervals(tier, (*measured, measures.COMPOSITE, measures.CLASSIC_COMPOSITE), confidence)
     rounds = (*tier.rounds, *tier.unscored)
     return prose.WritingTier(
-        context_tokens=tier.context_tokens, n_rounds=len(tier.rounds), n_unscored=len(tier.unscored),
-        n_distinct=len(tier.draws), outcomes=counted(scored.failure or prose.COMPLETE for scored in tier.rounds),
+        context_tokens=tier.context_tokens,
+        n_rounds=len(tier.rounds),
+        n_unscored=len(tier.unscored),
+        n_distinct=len(tier.draws),
+        outcomes=counted(scored.failure or prose.COMPLETE for scored in tier.rounds),
         finish_reasons=counted(s.generation.finish_reason for s in tier.rounds if s.generation is not None),
         reading_level=None if (cloze := tier.mean("cloze_score")) is None else reading_level(cloze),
         composite=_composite(tier, measures.COMPOSITE, intervals),
         composite_classic=_composite(tier, measures.CLASSIC_COMPOSITE, intervals),
-        measures=tuple(_measure(tier, name, intervals[name]) for name in measured), outliers=outlier_rounds(tier),
+        measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
+        outliers=outlier_rounds(tier),
         prompt_tokens=median_tokens(rounds) if rounds else None,
-    )  # fmt: skip
+    )
 
 
 def measured_names(tiers: Iterable[DrawnTier]) -> tuple[str, ...]:
@@ -236,10 +240,16 @@ def _level(result: LengthResult) -> prose.HealthLevel:
     draws = [item for item in result.items if item.score is not None]
     faults = Counter(fault for draw in draws if (fault := _fault(draw)) is not None)
     return prose.HealthLevel(
-        context_tokens=tested.asked_tokens, n=len(draws), n_unscored=len(result.items) - len(draws),
-        healthy=len(draws) - faults.total(), share=tested.mean, ci_low=tested.ci_low, ci_high=tested.ci_high,
-        tested_low=tested.tested_low, faults=dict(faults.most_common()),
-    )  # fmt: skip
+        context_tokens=tested.asked_tokens,
+        n=len(draws),
+        n_unscored=len(result.items) - len(draws),
+        healthy=len(draws) - faults.total(),
+        share=tested.mean,
+        ci_low=tested.ci_low,
+        ci_high=tested.ci_high,
+        tested_low=tested.tested_low,
+        faults=dict(faults.most_common()),
+    )
 
 
 def _fault(draw: Item) -> str | None:

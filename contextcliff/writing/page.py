@@ -31,14 +31,19 @@ def writing_page(
     limit = max(_LEAST_OF_A_TEXT, _MOST_CHARACTERS // max(1, len(scored)))
     original = original_text(writing, scored=scored)
     return rendered(
-        "writing.html", package=PACKAGE, run=report.run, writing=writing, answer=_html(AnswerFinding().short(report)),
-        verdict=_html((Text(label="Writing", text=writing.verdict),)), figures=_html(health_table(writing)),
+        "writing.html",
+        package=PACKAGE,
+        run=report.run,
+        writing=writing,
+        answer=_html(AnswerFinding().short(report)),
+        verdict=_html((Text(label="Writing", text=writing.verdict),)),
+        figures=_html(health_table(writing)),
         original=None if original is None else _cut(original.strip(), limit=limit),
         lengths=list(_lengths(writing, scored, limit=limit)),
         cut_after=limit if any(len(_text(item)) > limit for item in scored) else None,
         settings=_html((Pairs(rows=tuple(with_file_names(run_parameters(report, parameters)).items())),)),
         schema_version=SCHEMA_VERSION,
-    )  # fmt: skip
+    )
 
 
 def _html(blocks: Sequence[Block]) -> object:

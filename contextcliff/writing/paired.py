@@ -114,12 +114,24 @@ def _difference(
     tested = units.mirrored() if worse > 0 else units
     is_tested = worse != 0 and reason is None
     return MeasureDifference(
-        measure=measure, worse=worse, scale=scale, baseline_mean=mean_of(before), candidate_mean=mean_of(after),
-        difference=math.fsum(differences) / len(differences), low=low, high=high, n_pairs=len(having),
-        n_units=len(units.units), n_unmeasured=len(answered) - len(having),
-        p_worse=p_worse(tested) if is_tested else None, p_better=p_better(tested) if is_tested else None,
-        p_worse_corrected=None, p_better_corrected=None, shown=None, reason=reason,
-    )  # fmt: skip
+        measure=measure,
+        worse=worse,
+        scale=scale,
+        baseline_mean=mean_of(before),
+        candidate_mean=mean_of(after),
+        difference=math.fsum(differences) / len(differences),
+        low=low,
+        high=high,
+        n_pairs=len(having),
+        n_units=len(units.units),
+        n_unmeasured=len(answered) - len(having),
+        p_worse=p_worse(tested) if is_tested else None,
+        p_better=p_better(tested) if is_tested else None,
+        p_worse_corrected=None,
+        p_better_corrected=None,
+        shown=None,
+        reason=reason,
+    )
 
 
 def _with_figures(pairs: Iterable[ScoredPair], key: str) -> list[ScoredPair]:
@@ -181,14 +193,19 @@ def difference_blocks(known: Differences, *, baseline: str) -> tuple[Block, ...]
 
 def _of_candidate(name: str, rows: Sequence[MeasureDifference], baseline: str) -> tuple[Block, ...]:
     table = columns(
-        rows, ("measure", lambda one: f"{title(one.measure)} ({one.shown})" if one.shown else title(one.measure)),
-        ("better", lambda one: _BETTER[one.worse]), ("unit", _unit),
+        rows,
+        ("measure", lambda one: f"{title(one.measure)} ({one.shown})" if one.shown else title(one.measure)),
+        ("better", lambda one: _BETTER[one.worse]),
+        ("unit", _unit),
         ("baseline", lambda one: _number(one.baseline_mean, one)),
         ("candidate", lambda one: _number(one.candidate_mean, one)),
-        ("difference", lambda one: _number(one.difference, one, sign="+")), ("interval", _interval),
-        ("p worse", lambda one: _p(one.p_worse_corrected)), ("p better", lambda one: _p(one.p_better_corrected)),
-        ("pairs", lambda one: f"{one.n_pairs:,}"), words=("measure", "better", "unit"),
-    )  # fmt: skip
+        ("difference", lambda one: _number(one.difference, one, sign="+")),
+        ("interval", _interval),
+        ("p worse", lambda one: _p(one.p_worse_corrected)),
+        ("p better", lambda one: _p(one.p_better_corrected)),
+        ("pairs", lambda one: f"{one.n_pairs:,}"),
+        words=("measure", "better", "unit"),
+    )
     reasons = dict.fromkeys(str(one.reason) for one in rows if one.reason is not None)
     return (
         Heading(text=f"{name} against {baseline}, pair by pair"),

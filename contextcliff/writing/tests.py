@@ -63,10 +63,19 @@ def _test(
     """`here` and `there` are on one scale, signed so that up is worse."""
     effect = rank_biserial(here, there)
     return WritingTest(
-        context_tokens=tier.context_tokens, measure=measure.name, against=against, n=len(here), n_baseline=len(there),
-        scale=scale, shift=mean_of(here) - mean_of(there), p_value=p_value, p_holm=p_value, effect=effect,
-        size=size_of(effect), degraded=False,
-    )  # fmt: skip
+        context_tokens=tier.context_tokens,
+        measure=measure.name,
+        against=against,
+        n=len(here),
+        n_baseline=len(there),
+        scale=scale,
+        shift=mean_of(here) - mean_of(there),
+        p_value=p_value,
+        p_holm=p_value,
+        effect=effect,
+        size=size_of(effect),
+        degraded=False,
+    )
 
 
 def _corrected(tests: Sequence[WritingTest], confidence: float) -> tuple[WritingTest, ...]:

@@ -34,12 +34,15 @@ class WritingFinding(Finding[Writing]):
         document = scored[0].document
         embeds = any(measure.name in item.details for measure in MEASURES if measure.embeds for item in scored)
         return writing_of(
-            scored, confidence=cap.confidence, document_id=scored[0].sample.document_id,
+            scored,
+            confidence=cap.confidence,
+            document_id=scored[0].sample.document_id,
             continuation_point=scored[0].sample.reference.evidence[0].start,
             author=task.author(texts, document) if texts and document is not None else {},
-            health=health_of(study.sequence.results, cap), settling_rounds=study.settled_by,
+            health=health_of(study.sequence.results, cap),
+            settling_rounds=study.settled_by,
             embeddings=study.facts.embedder if embeds else None,
-        )  # fmt: skip
+        )
 
     def caps(self, finding: Writing, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"writing": study.safe_cap.ci_low}

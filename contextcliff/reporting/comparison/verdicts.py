@@ -53,11 +53,13 @@ def answer(decided: DecidedRun, *, baseline: str) -> str:
     overall, of_what = decision.overall, _SIZES[decision.quantity]
     shown_at = ", ".join(f"{tokens:,}" for tokens in shift.lengths)
     return _SENTENCES[decision.verdict].format(
-        name=decided.run.name, baseline=baseline, where=f" (shown at {shown_at} tokens asked)" if shown_at else "",
+        name=decided.run.name,
+        baseline=baseline,
+        where=f" (shown at {shown_at} tokens asked)" if shown_at else "",
         margin=f"{100.0 * decision.margin:g} points",
         size=f"{points(overall.mean)} points {of_what} ({interval(overall)}), {overall.n_pairs:,} pairs",
         more=f"; about {decision.more_pairs:,} more are likely to show it" if decision.more_pairs is not None else "",
-    )  # fmt: skip
+    )
 
 
 def gate_line(decided: Sequence[DecidedRun], *, baseline: str, on_unknown: bool) -> str | None:

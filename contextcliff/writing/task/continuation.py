@@ -178,12 +178,21 @@ class Continuation(Task):
         asked = [self.instruction, self.reminder, answer, point, *([thinking] if thinking else [])]
         context = (materials.seed, self.name, asked, materials.text_identity, context_tokens, trial)
         return Sample(
-            sample_id=f"{self.name}-{context_tokens:06d}-r{trial:02d}-{digest_of(*context)[:8]}", task=self.name,
-            context_tokens=context_tokens, built_tokens=built_tokens, depth=None, trial=trial,
-            document_id=document.document_id, question=self.instruction, answers=(),
-            recipe=Recipe(user=(Words(text=self._before), text, *reminder)), seed=seed_of(*context),
-            metadata={POINT: point}, reference=Reference(evidence=(original,)), answer_tokens=answer,
-        )  # fmt: skip
+            sample_id=f"{self.name}-{context_tokens:06d}-r{trial:02d}-{digest_of(*context)[:8]}",
+            task=self.name,
+            context_tokens=context_tokens,
+            built_tokens=built_tokens,
+            depth=None,
+            trial=trial,
+            document_id=document.document_id,
+            question=self.instruction,
+            answers=(),
+            recipe=Recipe(user=(Words(text=self._before), text, *reminder)),
+            seed=seed_of(*context),
+            metadata={POINT: point},
+            reference=Reference(evidence=(original,)),
+            answer_tokens=answer,
+        )
 
     def texts_to_embed(self, sample: Sample, generation: Generation, context: ScoringContext) -> tuple[str, ...]:
         return tuple(chain(*compared_sentences(sample, generation, context)))

@@ -149,10 +149,14 @@ def score_continuation(
     document, text = _document(sample, context), generation.text.strip()
     written = _written_tokens(sample, generation)
     details: Mapping[str, float] = judge_prose(
-        text, prompt=prompt_text(sample, document), reference=original_of(sample, generation, document),
-        document=document.text, language=document.language, word_list=word_list,
+        text,
+        prompt=prompt_text(sample, document),
+        reference=original_of(sample, generation, document),
+        document=document.text,
+        language=document.language,
+        word_list=word_list,
         shortfall=max(0.0, 1.0 - written / least_tokens) if least_tokens else 0.0,
-    )  # fmt: skip
+    )
     failure = _failure(text, details) if COMPOSITE in details else "unmeasured"
     known = (document.text, document.language, word_list, len(text))
     limit = author_limit(*known)
