@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -93,27 +91,7 @@ def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, caplog: pytest.Lo
     assert not caplog.records
 
 
-@pytest.mark.slow
-def test_drawing_touches_no_pyplot_and_importing_no_matplotlib(tmp_path: Path) -> None:
-    program = (
-        "import sys, contextcliff.reporting.files as f, contextcliff.reporting.console\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "from contextcliff.findings.drawing import blank\n"
-        "blank(width=2, height=1)[0].savefig(sys.argv[1])\n"
-        "assert 'matplotlib.pyplot' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / "x.png")], check=True)
-
-
 MakeFacets = Callable[..., tuple[FacetRow, ...]]
-
-
-def curve(axes: Axes, *, style: str) -> Line2D | None:
-    """The fitted decay: the only line of so many points."""
-    return next(
-        (line for line in axes.lines if len(np.asarray(line.get_xydata())) > 100 and line.get_linestyle() == style),
-        None,
-    )
 
 
 def has_decay(report: Report) -> bool:
@@ -133,16 +111,6 @@ def decaying(full: Report) -> Report:
         tokens=16_000, ci_low=9_000, ci_high=31_000, censored=True, initial=1.0, reason=as_it_is("it halves")
     )
     return edited(full, half_life=found)
-
-
-def test_the_curve_is_dashed_beyond_the_longest_test(decaying: Report) -> None:
-    axes = drawn(decaying, "decay_curve").axes[0]
-    solid, dashed = curve(axes, style="-"), curve(axes, style="--")
-    assert solid is not None
-    assert dashed is not None
-    longest = max(b.median_tokens for b in decaying.analysis.bins)
-    assert np.max(solid.get_xdata()) == pytest.approx(longest)
-    assert np.min(dashed.get_xdata()) == pytest.approx(longest)
 
 
 @pytest.mark.parametrize("tokens", [3, 2_000_000])
@@ -297,42 +265,26 @@ def across(axes: Axes) -> list[float]:
     return [float(y[0]) for y in found if len(y) == 2 and y[0] == y[1]]
 
 
-def down(axes: Axes) -> list[float]:
-    found = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
-    return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
-
-
-def named(*reports: Report) -> dict[str, Report]:
-    return {f"run {place}": report for place, report in enumerate(reports)}
-
-
 def row(report: Report, job: int = 0) -> SweepRow:
     place = SweepPlace(sweep_id="s", name="s", command="", job=job, n_jobs=2)
     return row_of(report, place, folder="f")
 
 
 @pytest.mark.parametrize("count", [2, 8, 10])
-def test_equal_runs_lie_apart_and_differ_in_colour_and_mark(cliff: Report, count: int) -> None:
-    axes = curves_figure(named(*[cliff] * count)).axes[0]
+def test_equal_runs_lie_apart_within_half_a_gap_and_differ_in_colour_and_mark(cliff: Report, count: int) -> None:
+    figure = curves_figure({f"run {place}": cliff for place in range(count)})
+    axes, lengths = figure.axes[0], [b.median_tokens for b in cliff.analysis.bins]
     lines = curves_of(axes)
-    assert len(lines) == count
-    starts = [float(np.asarray(line.get_xdata())[0]) for line in lines]
-    assert len(set(starts)) == len(set(down(axes))) == count
+    moved = [np.asarray(line.get_xdata(), dtype=float) / lengths for line in lines]
+    assert len({factors[0] for factors in moved}) == len(set(marked(axes))) == len(lines) == count
+    assert all(np.all(np.abs(np.log2(factors)) < 0.5) and np.allclose(factors, factors[0]) for factors in moved)
     assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == count
-
-
-@pytest.mark.parametrize("count", [2, 10])
-def test_no_run_is_moved_further_than_half_way_to_the_next_length(cliff: Report, count: int) -> None:
-    lengths = [b.median_tokens for b in cliff.analysis.bins]
-    for line in curves_of(curves_figure(named(*[cliff] * count)).axes[0]):
-        moved = np.asarray(line.get_xdata(), dtype=float) / lengths
-        assert np.all(np.abs(np.log2(moved)) < 0.5)
-        assert np.allclose(moved, moved[0])
+    assert overlaps(figure) == []
 
 
 def test_thresholds_that_differ_are_drawn_and_named_a_run(cliff: Report) -> None:
     cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold_score=0.72)
-    figure = curves_figure(named(cliff, edited(cliff, safe_cap=cap)))
+    figure = curves_figure({"a": cliff, "b": edited(cliff, safe_cap=cap)})
     lines = {line.get_color(): line for line in curves_of(figure.axes[0])}
     assert sorted(across(figure.axes[0])) == [0.72, 0.8]
     levels = [line for line in figure.axes[0].lines if len(np.atleast_1d(line.get_ydata())) == 2]
@@ -345,11 +297,6 @@ def test_a_sweep_draws_a_relative_threshold_as_the_score_that_it_comes_to(cliff:
     one = row(edited(cliff, safe_cap=cap))
     assert (one.threshold, one.threshold_score) == (0.8, 0.72)
     assert across(sweep_curves_figure([one], names={0: "a"}).axes[0]) == [0.72]
-
-
-@pytest.mark.parametrize("count", [1, 3, 8])
-def test_no_text_covers_another_in_a_picture_of_several_runs(cliff: Report, flat: Report, count: int) -> None:
-    assert overlaps(curves_figure(named(*[cliff, flat, cliff, flat, cliff, flat, cliff, flat][:count]))) == []
 
 
 @given(st.lists(st.integers(0, 200_000), min_size=1, max_size=200))
