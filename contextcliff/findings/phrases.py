@@ -66,6 +66,11 @@ def p_value(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
+def p_cell(value: float | None) -> str:
+    """A p-value in a column of them."""
+    return MISSING if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def milliseconds(value: float | None) -> str:
     """A time given in milliseconds, short enough for a column: 350ms, 12.3s, 754s."""
     if value is None:

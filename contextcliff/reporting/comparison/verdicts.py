@@ -135,11 +135,8 @@ def verdict_columns(decided: Sequence[DecidedRun]) -> tuple[Column, ...]:
     for each in decided:
         row = ("no verdict", *(phrases.MISSING for _ in head[2:]))
         if (decision := each.decision) is not None:
-            overall, p = (
-                decision.overall,
-                (decision.better if decision.verdict == "better" else decision.worse).p_of_all,
-            )
-            size = (points(overall.mean), interval(overall), _p(p), f"{overall.n_pairs:,}")
+            overall, shift = decision.overall, decision.better if decision.verdict == "better" else decision.worse
+            size = (points(overall.mean), interval(overall), phrases.p_cell(shift.p_of_all), f"{overall.n_pairs:,}")
             row = (WORDS[decision.verdict], *size)
         rows.append((each.run.name, *row))
     return columns_of(head, rows, words=("candidate", "verdict"))
@@ -162,7 +159,7 @@ def _of_lengths(decided: DecidedRun, base: ComparedRun) -> Iterator[Block]:
         (
             *(f"{n:,}" for n in (each.context_tokens, d.n_pairs, d.worse, d.better)),
             *(phrases.score(d.baseline_mean), phrases.score(d.candidate_mean), points(d.mean), interval(d)),
-            *(_p(each.p_worse), _p(each.p_worse_corrected)),
+            *(phrases.p_cell(each.p_worse), phrases.p_cell(each.p_worse_corrected)),
         )
         for each in decision.lengths
         for d in (each.difference,)
@@ -221,10 +218,6 @@ def decision_data(decided: DecidedRun, base: ComparedRun) -> dict[str, object]:
     told = {"name": run.name, "run_id": run.run_id, "verdict": decision and decision.verdict}
     found = {"decision": decision and asdict(decision), "x80_shift": shift and asdict(shift)}
     return {**told, "reason": decided.why_none or None, **found}
-
-
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 _WIDTH, _ROW, _EDGE = 7.0, 0.24, 0.35
