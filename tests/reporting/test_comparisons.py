@@ -145,6 +145,8 @@ def test_files_have_every_figure_outside_text_is_escaped_and_what_an_earlier_com
     for name in ("memory.png", "writing.html", "mine.txt"):  # an earlier comparison's, and one's own
         (tmp_path / name).touch()
     hostile = decided(WORSE, "<script>|evil`*")
+    run = replace(hostile.run, source="/home/ada/run-1", parameters={"dataset.path": "/home/ada/1.txt"})
+    hostile = replace(hostile, run=run)
     write_comparison(decided_comparison(hostile, NONE), folder=tmp_path, dpi=30)
     assert {path.name for path in tmp_path.iterdir()} == {
         *("comparison.json", "comparison.html", "comparison.md", "comparison.csv", "curves.png", "differences.png"),
@@ -153,7 +155,10 @@ def test_files_have_every_figure_outside_text_is_escaped_and_what_an_earlier_com
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert "<script>" not in page
     assert page.index("## Verdicts") < page.index("## Runs")
+    for file in tmp_path.glob("comparison.*"):  # on whose disk the runs lie is nobody's business
+        assert "/home/ada" not in file.read_text(encoding="utf-8")
     stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    assert (stored["runs"][1]["source"], stored["runs"][1]["parameters"]["dataset.path"]) == ("run-1", "1.txt")
     assert stored["baseline"] == "none"
     worse, none = stored["candidates"]
     assert (worse["verdict"], worse["name"], none["verdict"]) == ("worse", "<script>|evil`*", None)

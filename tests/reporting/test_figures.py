@@ -30,13 +30,14 @@ from contextcliff.findings.finding import images_of
 from contextcliff.findings.half_life import HalfLife
 from contextcliff.findings.natural_lengths import audit_figure, length_classes
 from contextcliff.findings.score import heatmap_figure, score_figure
-from contextcliff.records.corpus import AuditBin, LengthAudit
+from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.figures import curves_figure, draw_figures, sweep_curves_figure
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.tracking.tracker import SweepPlace
+from tests.golden.test_shown_reports import AUDIT
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.made_reports import search_report
 from tests.simulated_reports import edited, findings_in, relaid
@@ -218,12 +219,6 @@ def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report
     assert "no data" not in words(heatmap_figure(cliff))
 
 
-AUDIT = LengthAudit(
-    lengths=(150, 900, 1_000, 1_100, 6_000, 9_000),
-    too_short=0,
-    too_long=0,
-    bins=(AuditBin(min_tokens=150, max_tokens=9_000, documents=6, questions=18, drawn_documents=6, drawn_questions=9),),
-)
 OF_SCORES: dict[str, Callable[[Report], Figure]] = {
     "score": score_figure,
     "heatmap": heatmap_figure,

@@ -81,13 +81,10 @@ def test_the_first_rule_has_the_runs_own_folder_and_another_one_a_folder_beside_
     assert [put(judged(threshold), tmp_path) for threshold in ("0.8", "0.9", "0.8", "0.9", "0.5")] == [
         RUN, f"{RUN}-threshold-0.9", RUN, f"{RUN}-threshold-0.9", f"{RUN}-threshold-0.5",
     ]  # fmt: skip
-
-
-def test_rules_that_look_alike_in_a_folders_name_are_numbered(tmp_path: Path) -> None:
+    # Those that look alike in a folder's name are numbered.
     lists = [judged("0.8", **{"task.word_list": path}) for path in ("None", "/a/words.txt", "/b/words.txt")]
-    names = [put(report, tmp_path) for report in lists]
-    assert names == [RUN, f"{RUN}-word_list-words.txt", f"{RUN}-word_list-words.txt-2"]
-    assert [put(report, tmp_path) for report in lists] == names
+    names = [RUN, f"{RUN}-word_list-words.txt", f"{RUN}-word_list-words.txt-2"]
+    assert [put(report, tmp_path / "lists") for report in (*lists, *lists)] == [*names, *names]
 
 
 def test_a_report_of_a_newer_schema_is_not_replaced_and_a_damaged_one_is(tmp_path: Path) -> None:
