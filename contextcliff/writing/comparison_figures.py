@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.phrases import better, title
-from contextcliff.writing.prose_findings import Writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
 _SMALL_UNDER = 0.55
-_MOST_DOTTED = 3
-"""Runs of different texts whose originals are drawn beside them; more would hide the runs."""
 
 
 def core_figure(runs: Sequence[WritingSide]) -> Figure:
@@ -51,10 +49,7 @@ def measures_figure(runs: Sequence[WritingSide], *, measures: Sequence[str]) -> 
 
 def _subtitle(runs: Sequence[WritingSide]) -> str:
     levels = " and ".join(dict.fromkeys(phrases.percent(run.writing.confidence) for run in runs))
-    bands = f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
-    known = any(level.original is not None for run in runs for tier in run.writing.tiers for level in tier.measures)
-    is_dotted = known and not _one_place(runs) and len(runs) <= _MOST_DOTTED
-    return f"{bands}; dotted: the original's next words beside each run" if is_dotted else bands
+    return f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
 
 
 def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: float, small: bool = False) -> None:
@@ -100,24 +95,14 @@ def _line(axes: Axes, run: WritingSide, measure: str, *, colour: object, style: 
 
 
 def _originals(axes: Axes, runs: Sequence[WritingSide], measure: str) -> None:
-    """The author's own next words: one line where all runs go on from one place, else one a run while they are few."""
-    each = [_original(run.writing, measure) for run in runs]
-    if _one_place(runs):
-        lengths = sorted({tokens for own in each for tokens in own})
-        means = [fmean(own[tokens] for own in each if tokens in own) for tokens in lengths]
-        label = "the original's next words" if means else None
-        axes.plot(lengths, means, "--", color=panels.GREEN, linewidth=1.3, label=label)
-    elif len(runs) <= _MOST_DOTTED:
-        for place, own in enumerate(each):
-            axes.plot(list(own), list(own.values()), ":", linewidth=1.1, color=f"C{place}", alpha=0.8, label=None)
-
-
-def _one_place(runs: Sequence[WritingSide]) -> bool:
-    """Whether all go on from one known place of one text."""
-    places = {(run.writing.document_id, run.writing.continuation_point) for run in runs}
-    return len(places) == 1 and runs[0].writing.continuation_point > 0
-
-
-def _original(writing: Writing, measure: str) -> dict[int, float]:
-    values = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
-    return {tokens: value for tokens, value in values if value is not None}
+    """The author's own next words, where all runs go on from one known place of one text."""
+    if len({(run.writing.document_id, run.writing.continuation_point) for run in runs}) > 1:
+        return
+    found: defaultdict[int, list[float]] = defaultdict(list)
+    for tier in (tier for run in runs if run.writing.continuation_point for tier in run.writing.tiers):
+        if (original := level_of(tier, measure).original) is not None:
+            found[tier.context_tokens].append(original)
+    lengths = sorted(found)
+    label = "the original's next words" if found else None
+    means = [fmean(found[tokens]) for tokens in lengths]
+    axes.plot(lengths, means, "--", color=panels.GREEN, linewidth=1.3, label=label)

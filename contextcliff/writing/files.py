@@ -10,6 +10,7 @@ from dataclasses import asdict
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.data_files import Cell, Row, csv_text, json_text
+from contextcliff.reporting.schema import plain
 from contextcliff.reporting.text import tame
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures import measure as keys
@@ -180,17 +181,18 @@ def _results_of_round(item: ScoredSample) -> dict[str, object]:
     }
 
 
+_TOLD = (
+    *("document_id", "continuation_point", "verdict", "settling_rounds", "health", "warnings", "embeddings"),
+    *("unmeasured", "tests", "trends", "steps"),
+)
+
+
 def _analysis(report: Report, writing: Writing) -> dict[str, object]:
+    told = plain(writing)
+    assert isinstance(told, dict)
     return {
         **_head(report),
-        "document_id": writing.document_id,
-        "continuation_point": writing.continuation_point,
-        "verdict": str(writing.verdict),
-        "settling_rounds": writing.settling_rounds,
-        "health": None if writing.health is None else asdict(writing.health),
-        "warnings": [str(warning) for warning in writing.warnings],
-        "embeddings": writing.embeddings,
-        "unmeasured": list(writing.unmeasured),
+        **{name: told[name] for name in _TOLD},
         "composites": [
             {
                 "context_tokens": tier.context_tokens,
@@ -199,9 +201,6 @@ def _analysis(report: Report, writing: Writing) -> dict[str, object]:
             }
             for tier in writing.tiers
         ],
-        "tests": [asdict(test) for test in writing.tests],
-        "trends": [asdict(trend) for trend in writing.trends],
-        "steps": [asdict(step) for step in writing.steps],
         "convergence": [
             {
                 "context_tokens": tier.context_tokens,
