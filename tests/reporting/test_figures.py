@@ -24,7 +24,6 @@ from rich.console import Console
 
 from contextcliff.actions.track import row_of
 from contextcliff.findings.drawing import luminance, score_colours
-from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.failures import failures_figure, latency_figure
 from contextcliff.findings.finding import images_of
 from contextcliff.findings.half_life import HalfLife
@@ -92,13 +91,6 @@ def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, caplog: pytest.Lo
     assert not caplog.records
 
 
-MakeFacets = Callable[..., tuple[FacetRow, ...]]
-
-
-def has_decay(report: Report) -> bool:
-    return "decay_curve" in images_of(report)
-
-
 def marked(axes: Axes) -> list[float]:
     """Where vertical lines stand, in tokens."""
     found = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
@@ -130,11 +122,10 @@ def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens
 def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(decaying: Report) -> None:
     silent = tuple(replace(b, mean=None) for b in decaying.analysis.bins[1:])
     none = replace(findings_in(decaying).half_life, tokens=None)
-    assert has_decay(edited(decaying, half_life=none))
-    assert has_decay(edited(decaying, bins=decaying.analysis.bins[:1]))
-    assert not has_decay(edited(decaying, cells=()))
-    assert not has_decay(edited(decaying, bins=(decaying.analysis.bins[0], *silent), half_life=none))
-    assert not has_decay(edited(decaying, bins=silent))
+    drawn_of = {"half_life": none}, {"bins": decaying.analysis.bins[:1]}
+    not_of = {"cells": ()}, {"bins": (decaying.analysis.bins[0], *silent), "half_life": none}, {"bins": silent}
+    assert all("decay_curve" in images_of(edited(decaying, **changes)) for changes in drawn_of)
+    assert not any("decay_curve" in images_of(edited(decaying, **changes)) for changes in not_of)
 
 
 @pytest.mark.parametrize(
@@ -145,10 +136,13 @@ def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(decaying: Re
         (9, 5, "a rather long topic of its own"),
     ],
 )
-def test_no_text_of_the_facets_covers_another(
-    full: Report, facet_rows: MakeFacets, facets: int, values: int, value: str
-) -> None:
-    rows = facet_rows(facets=facets, values=values, value=value, name="a_facet_with_a_name_as_long_as_this")
+def test_no_text_of_the_facets_covers_another(full: Report, facets: int, values: int, value: str) -> None:
+    first = findings_in(full).facets[0]
+    rows = [
+        replace(first, facet=f"{'a_facet_with_a_name_as_long_as_this' if i == 0 else 'hops'}_{i}", value=f"{value} {j}")
+        for i in range(facets)
+        for j in range(values)
+    ]
     figure = drawn(edited(full, facets=rows), "facets")
     assert overlaps(figure) == []
     # What the names take stays inside the figure: a tight box cuts nothing, but a wide one would shrink the page.

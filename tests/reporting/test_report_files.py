@@ -6,25 +6,24 @@ import errno
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contextcliff.findings.finding import FinishedRun
-from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Prompt, SentTurn
 from contextcliff.reporting.data_files import read_contexts, replacing_together, write_contexts, write_text
-from contextcliff.reporting.figures import draw_figures
-from contextcliff.reporting.files import FIGURES, samples_table, stale_files, write_manifest, write_report_files
+from contextcliff.reporting.files import samples_table, stale_files, write_manifest, write_report_files
+from tests.make import scored_sample
+from tests.reporting.report_pages import answered
 from tests.simulated_reports import edited
-
-MakeScored = Callable[..., ScoredSample]
 
 KEYS = """
 sample_id task context_tokens prompt_tokens depth trial document_id question answers prediction score failure
@@ -34,13 +33,6 @@ replayed figures
 """.split()
 
 
-def write(report: Report, folder: Path, *, scored: list[ScoredSample], dpi: int | None = 30) -> None:
-    run = FinishedRun(report=report, scored=scored, parameters={})
-    write_report_files(run, manifest={"python": "3.11"}, folder=folder, figures=dpi is not None)
-    if dpi is not None:
-        draw_figures(report, folder=folder / FIGURES, dpi=dpi)
-
-
 PINNED = KEYS[: KEYS.index("seed") + 1]
 
 
@@ -48,21 +40,19 @@ def in_order(keys: Iterable[str]) -> list[str]:
     return [key for key in KEYS if key in {*PINNED, *keys}]
 
 
-def test_a_line_has_the_pinned_keys_and_after_them_those_that_some_sample_of_the_run_has(
-    make_scored: MakeScored,
-) -> None:
-    plain = make_scored(answered=False)
+def test_a_line_has_the_pinned_keys_and_after_them_those_that_some_sample_of_the_run_has() -> None:
+    plain = scored_sample(2048, None, cluster="essays#2")
     (row,) = samples_table([plain])
     assert list(row) == in_order(["cluster"])
-    hops = make_scored(answered=False, metadata={"hops": 2}, trial=1)
+    # As a dataset may hand it over: read-only, which can't be copied.
+    hops = replace(plain, sample=replace(plain.sample, metadata=MappingProxyType({"hops": 2})))
     rows = samples_table([plain, hops], replayed=[plain])
     assert [list(row) for row in rows] == [in_order(["cluster", "metadata", "replayed"])] * 3
     assert [row["metadata"] for row in rows] == [{}, {"hops": 2}, {}]
     assert [row["replayed"] for row in rows] == [False, False, True]
 
-
-def test_a_figure_of_zero_is_a_figure(make_scored: MakeScored) -> None:
-    wrong = replace(make_scored(), details={"em": 0.0, "contains_reference": 0.0, "overlap": 0.0})
+    # A figure of zero is a figure.
+    wrong = replace(scored_sample(2048, 0.0), details={"em": 0.0, "contains_reference": 0.0, "overlap": 0.0})
     (row,) = samples_table([wrong])
     assert (row["em"], row["contains_reference"], row["figures"]) == (0.0, False, {"overlap": 0.0})
 
@@ -114,17 +104,18 @@ def test_new_files_take_their_places_together_and_what_they_lack_of_an_earlier_r
 @settings(max_examples=40)
 @given(said=st.lists(st.text(st.characters(exclude_categories=()), max_size=20), max_size=6))
 @example(said=["x\ud800y"])
-def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(
-    cliff: Report, make_scored: MakeScored, said: list[str]
-) -> None:
-    report = edited(cliff, bins=(), cells=(), model="m\ud800")
-    scored = [make_scored(trial=i, prediction=text, question=text) for i, text in enumerate(said)]
+def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(cliff: Report, said: list[str]) -> None:
+    def write(report: Report, folder: str) -> None:
+        run = FinishedRun(report=report, scored=scored, parameters={})
+        write_report_files(run, manifest={"python": "3.11"}, folder=Path(folder), figures=False)
+
+    scored = [answered(scored_sample(2048, 1.0), text) for text in said]
     with TemporaryDirectory() as folder:
-        write(report, Path(folder), scored=scored, dpi=None)
+        write(edited(cliff, bins=(), cells=(), model="m\ud800"), folder)
         content = (Path(folder) / "samples.jsonl").read_bytes().decode("utf-8")
         assert json.loads((Path(folder) / "report.json").read_bytes())["model"] == "m\ud800"
         with pytest.raises(ValueError, match="JSON"):
-            write(edited(cliff, mean=float("nan")), Path(folder) / "none", scored=[], dpi=None)
+            write(edited(cliff, mean=float("nan")), f"{folder}/none")
     # `splitlines` ends a line at more signs than a line feed: no reader may find a line too many.
     assert [json.loads(line) for line in content.splitlines()] == samples_table(scored)
     assert content.count("\n") == len(scored)
