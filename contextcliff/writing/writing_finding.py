@@ -72,9 +72,9 @@ class WritingFinding(Finding[Writing]):
             yield Measurement(key="writing/composite", value=tier.composite.mean, step=step)
             yield from measured("writing/composite_", tier.composite, "ci_low", "ci_high", step=step)
             yield Measurement(key="writing/composite_classic", value=tier.composite_classic.mean, step=step)
-            for level in tier.measures:
-                yield Measurement(key=f"writing/{level.name}", value=level.mean, step=step)
-                yield from measured(f"writing/{level.name}_", level, "std", "original", "z", step=step)
+            for each in tier.measures:
+                yield Measurement(key=f"writing/{each.name}", value=each.mean, step=step)
+                yield from measured(f"writing/{each.name}_", each, "std", "original", "z", step=step)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         return {"writing_verdict": str(self.of(report).verdict)}
