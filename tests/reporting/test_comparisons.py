@@ -20,7 +20,7 @@ from contextcliff.findings.finding import Lines, Text
 from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.comparison import CandidateVerdict, Matching, PairedDecision
 from contextcliff.records.kv_cache import CachedLayers, CacheFacts
-from contextcliff.reporting.comparison import comparison
+from contextcliff.reporting.comparison import comparison, verdicts
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
     Comparison,
@@ -35,13 +35,6 @@ from contextcliff.reporting.comparison.kv_comparison import (
     frontier,
     overrides_of,
     recommended,
-)
-from contextcliff.reporting.comparison.verdicts import (
-    answer,
-    forest_figure,
-    gate_line,
-    matching_notes,
-    method_notes,
 )
 from tests.analysis.test_kv_limits import CACHE
 from tests.analysis.test_paired_decision import everywhere, in_steps, searched
@@ -88,25 +81,25 @@ NONE = DecidedRun(run=run_of("other"), decision=None, why_none="since no sample 
     ids=["worse", "better", "not worse", "healthy", "none"],
 )
 def test_the_answer_is_one_sentence(candidate: DecidedRun, sentence: str) -> None:
-    assert answer(candidate, baseline="none") == sentence
+    assert verdicts.answer(candidate, baseline="none") == sentence
 
 
 def test_what_pairs_can_not_decide_says_how_many_are_missing_and_a_gate_names_what_closes_it() -> None:
-    said = answer(decided(FEW), baseline="none")
+    said = verdicts.answer(decided(FEW), baseline="none")
     assert said.startswith("q4_0: can't tell whether it is worse than none by 5 points: 0.0 points on average (")
     assert said.endswith(f"; about {decision_of(FEW).more_pairs} more are likely to show it")
     for open_to, on_unknown in (([decided(EQUAL), decided(BETTER)], True), ([decided(FEW)], False)):
-        assert gate_line(open_to, baseline="none", on_unknown=on_unknown) is None
-    line = gate_line([decided(WORSE), decided(EQUAL, "q8_0")], baseline="none", on_unknown=False)
+        assert verdicts.gate_line(open_to, baseline="none", on_unknown=on_unknown) is None
+    line = verdicts.gate_line([decided(WORSE), decided(EQUAL, "q8_0")], baseline="none", on_unknown=False)
     assert line == "action.gate=true: against none: q4_0 is worse, -25.0 points (-32.0 to -18.0), p < 0.001"
-    line = known(gate_line([decided(FEW), NONE], baseline="none", on_unknown=True))
+    line = known(verdicts.gate_line([decided(FEW), NONE], baseline="none", on_unknown=True))
     assert line.startswith("action.gate_on_unknown=true: against none: q4_0 may be worse, 0.0 points (")
     assert line.endswith("; other has no verdict, since no sample was asked in both")
 
 
 def test_what_is_left_out_is_counted() -> None:
     left = replace(everywhere(right=60, lost=2), only_baseline=7, only_candidate=1, other_prompt=3)
-    first, second = matching_notes(decided(left))
+    first, second = verdicts.matching_notes(decided(left))
     assert first == (
         "q4_0: samples that are no pairs: 7 only the baseline was asked, 1 only it was asked, 3 have another prompt "
         "under the same id"
@@ -115,13 +108,13 @@ def test_what_is_left_out_is_counted() -> None:
 
 
 def test_the_method_is_that_of_the_runs() -> None:
-    fixed = " ".join(method_notes([decided(EQUAL), decided(WORSE)]))
+    fixed = " ".join(verdicts.method_notes([decided(EQUAL), decided(WORSE)]))
     assert "exact test of signs" in fixed
     assert "corrected for 2 candidates by Holm" in fixed
     in_search = decided(searched(*in_steps(1_000, [(0, 0)])))
-    assert "bets on pairs decide" in " ".join(method_notes([in_search]))
-    assert "exact test of signs" not in " ".join(method_notes([in_search]))
-    assert list(method_notes([NONE])) == []
+    assert "bets on pairs decide" in " ".join(verdicts.method_notes([in_search]))
+    assert "exact test of signs" not in " ".join(verdicts.method_notes([in_search]))
+    assert list(verdicts.method_notes([NONE])) == []
 
 
 def decided_comparison(*candidates: DecidedRun) -> Comparison:
@@ -171,7 +164,7 @@ def test_files_have_every_figure_outside_text_is_escaped_and_what_an_earlier_com
 @pytest.mark.parametrize("n", [8, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
 def test_the_labels_of_the_forest_plot_do_not_overlap(n: int) -> None:
     rows = [(f"a long name of a candidate {'x' * 9 * k}", decision_of(WORSE)) for k in range(n)]
-    assert overlaps(forest_figure(rows, baseline="none")) == []
+    assert overlaps(verdicts.forest_figure(rows, baseline="none")) == []
 
 
 class LuckComparison(ComparisonPart):

@@ -18,32 +18,22 @@ from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
 from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.page.markup import markup_of, svg_of
 from contextcliff.reporting.page.report_page import Excerpt, excerpts_of, page_samples, read_excerpts, write_excerpts
+from tests import simulated_reports as made
 from tests.make import scored_sample
 from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
-from tests.simulated_reports import (
-    CLIFF,
-    FLAT,
-    FULL,
-    NOTHING_SCORED,
-    ONE_LENGTH,
-    PARTIAL,
-    WITHOUT_CAP,
-    Law,
-    edited,
-    findings_in,
-    simulated,
+
+
+@pytest.mark.parametrize(
+    "law", [made.CLIFF, made.FLAT, made.WITHOUT_CAP, made.PARTIAL, made.NOTHING_SCORED, made.ONE_LENGTH, made.FULL]
 )
-
-
-@pytest.mark.parametrize("law", [CLIFF, FLAT, WITHOUT_CAP, PARTIAL, NOTHING_SCORED, ONE_LENGTH, FULL])
-def test_every_report_has_a_page_that_begins_with_its_answer(law: Law) -> None:
-    report = simulated(law)
+def test_every_report_has_a_page_that_begins_with_its_answer(law: made.Law) -> None:
+    report = made.simulated(law)
     page = page_of(report)
     assert f"<strong>{headline(report)}</strong>" in page.partition("<nav>")[0]
 
 
 def test_the_figures_are_drawings_in_the_page_that_follow_its_colours_and_it_loads_nothing(tmp_path: Path) -> None:
-    report = simulated(FULL)
+    report = made.simulated(made.FULL)
     figures = draw_figures(report, folder=tmp_path, dpi=20)
     scored = [scored_sample(512, 1.0)]
     page = page_of(report, scored, figures=figures)
@@ -75,9 +65,11 @@ def test_nothing_from_outside_is_more_than_text_on_the_page(tmp_path: Path) -> N
     sample = answered(scored_sample(512, 0.0, failure=HOSTILE), HOSTILE)
     hostile = replace(sample.sample, document_id=HOSTILE, question=HOSTILE, answers=(HOSTILE,))
     names = dict.fromkeys(("model", "command", "dataset", "task", "label", "kv_policy", "engine"), HOSTILE)
-    report = edited(simulated(FULL), notes=(HOSTILE,), **names)
+    report = made.edited(made.simulated(made.FULL), notes=(HOSTILE,), **names)
     bins = tuple(replace(each, failures={HOSTILE: 3}) for each in report.analysis.bins)
-    report = edited(report, bins=bins, half_life=replace(findings_in(report).half_life, reason=as_it_is(HOSTILE)))
+    report = made.edited(
+        report, bins=bins, half_life=replace(made.findings_in(report).half_life, reason=as_it_is(HOSTILE))
+    )
     around = {hostile.sample_id: (Excerpt(before=HOSTILE, evidence=HOSTILE, after=HOSTILE),)}
     page = page_of(
         report,
