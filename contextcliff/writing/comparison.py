@@ -18,19 +18,12 @@ from contextcliff.reporting.comparison.comparison import (
 )
 from contextcliff.reporting.data_files import Row
 from contextcliff.reporting.run_names import RunFacts, file_name
-from contextcliff.writing import context_tester
+from contextcliff.writing import context_tester, paired
 from contextcliff.writing.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.contest import WritingContest, WritingSide, compare_writing, contest_sentence
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
 from contextcliff.writing.measures.readability import dale_chall
-from contextcliff.writing.paired import (
-    difference_blocks,
-    difference_data,
-    differences_notes,
-    differences_sentence,
-    measure_differences,
-)
 from contextcliff.writing.phrases import COMPOSITE_TITLES
 from contextcliff.writing.prose_findings import Writing, WritingTier
 from contextcliff.writing.task.continuation import Continuation
@@ -212,21 +205,23 @@ class WritingComparison(ComparisonPart):
         base = runs[0]
         by_name = {side.name: side for side in compared}
         pairs = [(by_name[each.run.name], each.pairs) for each in decided if each.pairs and each.run.name in by_name]
-        pairwise = measure_differences(by_name[base.name], pairs, confidence=confidence) if base.name in by_name else {}
+        pairwise = (
+            paired.measure_differences(by_name[base.name], pairs, confidence=confidence) if base.name in by_name else {}
+        )
         return replace(
             result,
-            notes=(*differences_notes(pairwise, confidence=confidence), *_notes(runs, having, contests)),
+            notes=(*paired.differences_notes(pairwise, confidence=confidence), *_notes(runs, having, contests)),
             lines=(
-                *(differences_sentence(name, base.name, rows) for name, rows in pairwise.items()),
+                *(paired.differences_sentence(name, base.name, rows) for name, rows in pairwise.items()),
                 *_lines(contests),
             ),
-            blocks=(*difference_blocks(pairwise, baseline=base.name), *_blocks(having, compared, contests)),
+            blocks=(*paired.difference_blocks(pairwise, baseline=base.name), *_blocks(having, compared, contests)),
             data={
                 "measures": [
                     {**asdict(one), "reason": str(one.reason or ""), "sentence": contest_sentence(one)}
                     for one in contests
                 ],
-                "measure_differences": difference_data(pairwise),
+                "measure_differences": paired.difference_data(pairwise),
             },
         )
 

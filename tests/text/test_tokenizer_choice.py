@@ -57,14 +57,17 @@ def test_auto_takes_the_servers_own_then_the_models_from_the_hub_then_tiktoken_a
     assert choices.AutoTokenizer(name=folder).choose(sources(own=OWN)).name == f"huggingface:{folder}"
 
 
-def test_a_server_without_a_tokenizer_is_an_error_where_it_is_asked_for() -> None:
-    with pytest.raises(ConfigError, match="tokenizer=server: this server does not tokenise"):
-        choices.ServerTokenizer().choose(sources(hub="owner/name"))
-
-
-def test_huggingface_without_a_repository_asks_for_one() -> None:
-    with pytest.raises(ConfigError, match="give tokenizer.name=OWNER/NAME"):
-        choices.HuggingFaceTokenizer().choose(sources())
+@pytest.mark.parametrize(
+    ("choice", "hub", "told"),
+    [
+        (choices.ServerTokenizer(), "owner/name", "tokenizer=server: this server does not tokenise"),
+        (choices.HuggingFaceTokenizer(), None, "give tokenizer.name=OWNER/NAME"),
+        (choices.Tiktoken(name="nonsense"), None, "tokenizer.name=nonsense: no such encoding or model; .*o200k_base"),
+    ],
+)
+def test_what_can_not_be_chosen_is_an_error(choice: choices.TokenizerChoice, hub: str | None, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        choice.choose(sources(hub=hub))
 
 
 def test_the_hub_tokenizer_counts_its_chat_template_where_there_is_one(folder: str) -> None:
@@ -85,11 +88,6 @@ def test_tiktokens_offsets_are_characters() -> None:
     assert starts == sorted(starts)
     assert set(starts) == set(range(len(text)))
     assert len(starts) == len(text.encode())
-
-
-def test_an_unknown_encoding_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="tokenizer.name=nonsense: no such encoding or model; .*o200k_base"):
-        choices.Tiktoken(name="nonsense").choose(sources())
 
 
 def test_a_vocabulary_that_cannot_be_fetched_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
