@@ -34,9 +34,9 @@ def judge_prose(
     values = measure_prose(text, language=language, word_list=word_list, prompt=prompt, reference=reference)
     original = measure_prose(reference, language=language, word_list=word_list, prompt=prompt)
     details = {**values, **_prefixed(keys.ORIGINAL, original)}
-    none = dict.fromkeys((keys.ORIGINAL, keys.AUTHOR_MEAN, keys.AUTHOR_STD, keys.ORIGINAL_Z), 0.0)
-    figures = {"": shortfall, keys.Z: shortfall / keys.BY_NAME[_SHORTFALL].floor, **none}
-    missing = {key + _SHORTFALL: figure for key, figure in figures.items()}
+    prefixes = (keys.ORIGINAL, keys.AUTHOR_MEAN, keys.AUTHOR_STD, keys.Z, keys.ORIGINAL_Z)
+    missing = {_SHORTFALL: shortfall, **{prefix + _SHORTFALL: 0.0 for prefix in prefixes}}
+    missing[keys.Z + _SHORTFALL] = shortfall / keys.BY_NAME[_SHORTFALL].floor
     if values.keys() <= SIZES:
         return {**details, **missing, keys.COMPOSITE: _WORST}
     norms = norms_for(document, language, word_list, len(text.strip()))
