@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from contextcliff.findings.kv_cache import policy_in_words
 from contextcliff.records.kv_cache import AS_STARTED, CacheFacts
-from contextcliff.records.report import STARTED_HERE
-from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.reporting.text import catalogue
 from contextcliff.tracking.metrics import parameters
 from contextcliff.tracking.tracker import model_title
-from tests.analysis.test_kv_limits import CACHE
 from tests.compositions import built
-from tests.simulated_reports import edited, simulated
 
 SERVER = ("engine=vllm", "engine.base_url=http://127.0.0.1:9/v1", "model=served", "model.name=m")
 STARTED = (*SERVER, "engine.command='serve {model} {context} {port}'")
@@ -57,31 +51,6 @@ def test_what_is_tracked_under_a_models_name_is_marked_once() -> None:
     assert model_title("a/Qwen3-8B", option="served", engine="vllm") == "Qwen3-8B"
     named = parameters({"engine": "simulated", "model": "qwen", "model.name": "Qwen3-8B", "model.hub": "Qwen/Qwen3-8B"})
     assert (named["model"], named["model.name"]) == ("qwen (simulated)", "Qwen3-8B (simulated)")
-
-
-@pytest.mark.parametrize(
-    ("engine", "server", "types", "declared", "policy"),
-    [
-        ("simulated", (), "f16", False, "f16"),
-        ("llamacpp", ("chat completions",), "f16", False, "f16"),
-        ("transformers", (), "bf16", False, "bf16"),
-        ("vllm", ("model m",), "f16", False, AS_STARTED),
-        ("vllm", ("model m", STARTED_HERE), "f16", False, "f16"),
-        ("vllm", ("model m",), "f16", True, "f16"),
-    ],
-)
-def test_a_report_of_before_is_read_with_the_names_of_today(
-    engine: str, server: tuple[str, ...], types: str, declared: bool, policy: str
-) -> None:
-    facts = CacheFacts(policy="none", key_type=types, value_type=types, declared=declared)
-    cache = replace(CACHE, facts=facts)
-    flat = flatten(edited(simulated(), model="m", engine=engine, server=server, kv_policy="none", kv_cache=cache))
-    del flat["simulated"], flat["kv_cache"]["facts"]["as_started"]  # type: ignore[index]  # as an earlier version wrote
-    report = unflatten(flat)
-    is_simulated = engine == "simulated"
-    assert (report.run.model, report.run.simulated) == ("m (simulated)" if is_simulated else "m", is_simulated)
-    assert report.run.kv_policy == policy
-    assert unflatten(flatten(report)) == report
 
 
 def test_a_servers_unknown_cache_is_said_in_full_and_in_japanese() -> None:

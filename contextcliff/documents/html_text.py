@@ -49,7 +49,10 @@ def html_text(markup: str) -> str:
         raise MemoryError
     if "ERR_RESOURCE_LIMIT" in faults:
         raise UnreadableError("nests its elements too deeply to be read")
-    return _with_line_ends("".join(_pieces(root)))
+    # A line end between rows and for one `br`; a blank line between paragraphs and for several `br`.
+    marks = f"[{_PARAGRAPH}{_LINE}{_ROW}]"
+    text = re.sub(rf" ?({marks}) ?", r"\1", re.sub(r" {2,}", " ", "".join(_pieces(root))))
+    return re.sub(f"{marks}+", _line_ends, text).replace(_KEPT_BLANK, " ").strip()
 
 
 def _pieces(root: Any) -> Iterator[str]:
@@ -90,13 +93,6 @@ def _mark_after_cell(cell: Any) -> str:
     # Cells that hold blocks are page layout, others are data.
     has_blocks = any(inner.tag in _BLOCKS for each in (cell, following) for inner in each.iterdescendants())
     return _PARAGRAPH if has_blocks else " | "
-
-
-def _with_line_ends(text: str) -> str:
-    """A line end between rows and for one `br`; a blank line between paragraphs and for several `br`."""
-    marks = f"[{_PARAGRAPH}{_LINE}{_ROW}]"
-    text = re.sub(rf" ?({marks}) ?", r"\1", re.sub(r" {2,}", " ", text))
-    return re.sub(f"{marks}+", _line_ends, text).replace(_KEPT_BLANK, " ").strip()
 
 
 def _line_ends(run: re.Match[str]) -> str:

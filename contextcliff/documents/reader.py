@@ -84,10 +84,6 @@ def _html(data: bytes) -> str:
     return html_text(decode(data, declares=True))
 
 
-def _markdown(data: bytes) -> str:
-    return re.sub(r"<!--.*?-->", "", _plain(data), flags=re.DOTALL)
-
-
 def _plain(data: bytes) -> str:
     text = decode(data, declares=False)
     if "\0" in text:
@@ -104,7 +100,7 @@ _READERS: Mapping[str, Callable[[bytes], str]] = {
     ".html": _html,
     ".htm": _html,
     ".xhtml": _html,
-    ".md": _markdown,
+    ".md": lambda data: re.sub(r"<!--.*?-->", "", _plain(data), flags=re.DOTALL),
     ".txt": _plain,
 }
 SUFFIXES = tuple(_READERS)

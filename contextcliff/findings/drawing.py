@@ -42,7 +42,12 @@ class LengthAxis:
     high: float
     inches: float
     tilted: bool
-    """Whether the labels stand at 45 degrees and so reach further down."""
+    """Whether the labels stand at 45 degrees."""
+
+    @property
+    def under(self) -> float:
+        """Inches below the axes that its labels take."""
+        return 0.95 if self.tilted else 0.55
 
     def inches_at(self, tokens: float) -> float:
         """Where a length lies, in inches from the left."""
@@ -69,6 +74,12 @@ def drawable(text: str) -> str:
     """The text with a question mark for what the figure's font lacks (each would be a warning)."""
     font = _font()
     return "".join(char if char.isprintable() and font.get_char_index(ord(char)) else "?" for char in text)
+
+
+def short(text: str, longest: int) -> str:
+    """Drawable text of at most so many characters, cut in its middle: the ends tell names apart."""
+    shown, half = drawable(text), (longest - 3) // 2
+    return shown if len(shown) <= longest else f"{shown[:half]}...{shown[-half:]}"
 
 
 def width_of(text: str) -> float:
@@ -143,11 +154,6 @@ def over_lengths(
     return figure, axes, lengths_on_x(axes, lengths=lengths, shown=reached, inches=width, label=label)
 
 
-def legend_below(axes: Axes, *, axis: LengthAxis, height: float, columns: int) -> None:
-    """The legend under the axis of lengths, where no point can lie beneath it; `height` in inches."""
-    legend_under(axes, drop=(0.95 if axis.tilted else 0.55) / height, ncols=columns)
-
-
 def legend_under(axes: Axes, *, drop: float, **options: Any) -> None:
     """A legend without a frame, `drop` heights of the axes under them."""
     axes.legend(
@@ -188,13 +194,10 @@ def told(artist: Artist, *texts: str) -> None:
 
 def told_bins(line: Artist, bins: Sequence[Bin]) -> None:
     """Have each mark of a line of mean scores say the numbers of its bin."""
-    said = (
-        f"{phrases.score(b.mean)} at {b.median_tokens:,} tokens, interval {phrases.interval(b.ci_low, b.ci_high)},"
-        f" n = {b.n_samples:,}"
-        for b in bins
-        if b.mean is not None
-    )
-    told(line, *said)
+    known = [b for b in bins if b.mean is not None]
+    scores = (f"{phrases.score(b.mean)} at {b.median_tokens:,} tokens" for b in known)
+    ends = (f"interval {phrases.interval(b.ci_low, b.ci_high)}, n = {b.n_samples:,}" for b in known)
+    told(line, *map(", ".join, zip(scores, ends, strict=True)))
 
 
 BLUE, ORANGE, PURPLE, RED, GREY = "#1f5fa8", "#c2571a", "#4b1d8f", "#b3261e", "0.3"
@@ -242,30 +245,22 @@ def counts_above(
     kept = legible(inches, gap=DIGIT * (digits + 1))
     above = 4.0
     for name, row, colour in rows:
-        write_above(axes, name, x=0.0, above=above, align="right", colour=colour, left_of_axes=True)
+        write_above(axes, name, x=None, above=above, colour=colour)
         for i in sorted(kept):
-            ink = colour if row[i] else GREY
-            write_above(axes, f"{row[i]:,}", x=places[i], above=above, align="center", colour=ink)
+            write_above(axes, f"{row[i]:,}", x=places[i], above=above, colour=colour if row[i] else GREY)
         above += LINE
     return above
 
 
 def write_above(
-    axes: Axes,
-    text: str,
-    *,
-    x: float,
-    above: float,
-    align: str,
-    colour: str,
-    bold: bool = False,
-    left_of_axes: bool = False,
+    axes: Axes, text: str, *, x: float | None, above: float, colour: str, align: str = "center", bold: bool = False
 ) -> None:
-    """Write over the axes at x, or left of it, `above` points higher than its upper edge."""
+    """Write over the axes at x, or left of them (None), `above` points higher than their upper edge."""
     axes.annotate(
-        drawable(text), xy=(x, 1), xycoords="axes fraction" if left_of_axes else ("data", "axes fraction"),
-        xytext=(-5 if left_of_axes else 0, above), textcoords="offset points", ha=align, va="bottom", fontsize=SMALL,
-        fontweight="bold" if bold else "normal", color=colour, annotation_clip=False, parse_math=False,
+        drawable(text), xy=(x or 0.0, 1), xycoords="axes fraction" if x is None else ("data", "axes fraction"),
+        xytext=(-5 if x is None else 0, above), textcoords="offset points", ha="right" if x is None else align,
+        va="bottom", fontsize=SMALL, fontweight="bold" if bold else "normal", color=colour, annotation_clip=False,
+        parse_math=False,
     )  # fmt: skip
 
 
@@ -310,17 +305,6 @@ def or_nan(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-_DIVERGING, _SEQUENTIAL = "PuOr", "cividis"
-_PALE = 0.14
-"""Of a diverging map's middle, on either side: left out, so that a score just below differs from one just above."""
-_DARK = 0.07
-"""Of its ends: left out, so that no score is nearly black, as both ends of the map are."""
-_STEPS = 128
-"""Colours a side."""
-_EDGE = 1e-3
-"""A threshold at an end of the scale is drawn so far from it: both sides of the map have to be there."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoreColours:
     """A map of scores from 0 to 1 to colours; its two halves meet at the threshold, if there is one."""
@@ -346,14 +330,12 @@ def score_colours(threshold: float | None) -> ScoreColours:
     from matplotlib.colors import ListedColormap, Normalize, TwoSlopeNorm
 
     if threshold is None:
-        return ScoreColours(colormap=mpl.colormaps[_SEQUENTIAL], norm=Normalize(0, 1))
-    whole = mpl.colormaps[_DIVERGING]
-    sides = (np.linspace(_DARK, 0.5 - _PALE, _STEPS), np.linspace(0.5 + _PALE, 1.0 - _DARK, _STEPS))
-    centre = min(1.0 - _EDGE, max(_EDGE, threshold))
-    return ScoreColours(
-        colormap=ListedColormap(whole(np.concatenate(sides)), name="score by threshold"),
-        norm=TwoSlopeNorm(vmin=0.0, vcenter=centre, vmax=1.0),
-    )
+        return ScoreColours(colormap=mpl.colormaps["cividis"], norm=Normalize(0, 1))
+    # Without the map's middle a score just below differs from one just above; its ends are nearly black.
+    sides = mpl.colormaps["PuOr"](np.concatenate((np.linspace(0.07, 0.36, 128), np.linspace(0.64, 0.93, 128))))
+    centre = min(0.999, max(0.001, threshold))  # both sides have to be there
+    norm = TwoSlopeNorm(vmin=0.0, vcenter=centre, vmax=1.0)
+    return ScoreColours(colormap=ListedColormap(sides, name="score by threshold"), norm=norm)
 
 
 def luminance(colour: tuple[float, float, float]) -> float:

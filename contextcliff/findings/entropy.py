@@ -164,5 +164,5 @@ def entropy_figure(report: Report, finding: AttentionEntropy) -> Figure:
         )
     words = "0: all on one position, 1: spread evenly"
     drawing.run_heading(axes, report.run, "Attention entropy", words, inches=_WIDTH, above=8)
-    drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
+    drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=4)
     return figure

@@ -15,7 +15,7 @@ from contextcliff.analysis.lengths import pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, drawable, run_heading, width_of
+from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, run_heading, short, width_of
 from contextcliff.findings.finding import Block, Finding, Heading, Image, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.generation import ScoredSample
@@ -179,14 +179,14 @@ _PLOT, _ROW, _PAGE = 2.6, 0.22, 6.5
 _OVER, _UNDER, _BETWEEN = 0.38, 0.35, 0.3
 """Room for a panel's title, for its tick labels, and between two panels, in inches."""
 _LONGEST = 32
-"""Characters of a name; a longer one is cut in its middle."""
+"""Characters of a name."""
 
 
 def facets_figure(report: Report, rows: Sequence[FacetRow]) -> Figure:
     """Draw at least one row: mean score (0-1) with its interval and n, over all lengths."""
     facets = [(facet, tuple(members)) for facet, members in groupby(rows, key=lambda row: row.facet)]
     columns = 1 if len(facets) == 1 else 2 if len(facets) <= 4 else 3
-    names = max(width_of(_short(row.value)) for row in rows) + 0.12
+    names = max(width_of(short(row.value, _LONGEST)) for row in rows) + 0.12
     beside = names + DIGIT * (max(len(f"{row.n_samples:,}") for row in rows) + 3) + _BETWEEN
     plot = max(_PLOT, (_PAGE + _BETWEEN) / columns - beside)
     tops, heights = [], [0.0] * columns
@@ -220,19 +220,13 @@ def _draw(axes: Axes, facet: str, rows: Sequence[FacetRow], *, mean: float | Non
     axes.hlines(places, [row.ci_low for row in rows], [row.ci_high for row in rows], color=BLUE, alpha=0.6, linewidth=2)
     axes.plot([row.mean for row in rows], places, "o", color=BLUE, markersize=5)
     for i, row in enumerate(rows):
-        beside = ((_short(row.value), 0, -5, "right", "black"), (f"n={row.n_samples:,}", 1, 5, "left", GREY))
+        beside = ((short(row.value, _LONGEST), 0, -5, "right", "black"), (f"n={row.n_samples:,}", 1, 5, "left", GREY))
         for text, x, offset, align, colour in beside:
             axes.annotate(
                 text, xy=(x, i), xycoords=("axes fraction", "data"), xytext=(offset, 0), textcoords="offset points",
                 ha=align, va="center", fontsize=SMALL, color=colour, annotation_clip=False, parse_math=False,
             )  # fmt: skip
     axes.annotate(
-        _short(facet.replace("_", " ")), xy=(0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points",
-        fontsize=9, fontweight="bold", parse_math=False,
+        short(facet.replace("_", " "), _LONGEST), xy=(0, 1), xycoords="axes fraction", xytext=(0, 5),
+        textcoords="offset points", fontsize=9, fontweight="bold", parse_math=False,
     )  # fmt: skip
-
-
-def _short(text: str) -> str:
-    shown = drawable(text)
-    half = (_LONGEST - 3) // 2
-    return shown if len(shown) <= _LONGEST else f"{shown[:half]}...{shown[-half:]}"

@@ -154,5 +154,5 @@ def latency_figure(report: Report) -> Figure:
     subtitle = f"{report.run.engine}, KV policy {report.run.kv_policy}. {words}"
     title = f"Latency by length: {report.run.model}"
     drawing.heading(axes, title=title, subtitle=subtitle, inches=axis.inches, above=6)
-    drawing.legend_below(axes, axis=axis, height=_LATENCY_HEIGHT, columns=2)
+    drawing.legend_under(axes, drop=axis.under / _LATENCY_HEIGHT, ncols=2)
     return figure

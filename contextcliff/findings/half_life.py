@@ -288,7 +288,7 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
         ends = f"{half_life.ci_low:,}-{half_life.ci_high:,}"
         words = f"Half-life: {half:,} tokens ({ends}){', beyond the longest test' if half_life.censored else ''}"
     drawing.run_heading(axes, report.run, "Decay by length", words, inches=axis.inches, above=above + 4)
-    drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=2)
+    drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=2)
     return figure
 
 

@@ -66,6 +66,11 @@ def p_value(value: float) -> str:
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
+def p_cell(value: float | None) -> str:
+    """A p-value in a column of them."""
+    return MISSING if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def milliseconds(value: float | None) -> str:
     """A time given in milliseconds, short enough for a column: 350ms, 12.3s, 754s."""
     if value is None:
@@ -84,23 +89,24 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
-def tally(counts: dict[str, int]) -> str:
+def tally(counts: Mapping[str, int]) -> str:
     """Tags with their counts, the commonest first; equal counts in the order of the alphabet."""
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{tag} x{count:,}" for tag, count in ranked)
+    return ", ".join(f"{tag} x{count:,}" for tag, count in ranked(counts).items())
+
+
+def ranked(counts: Mapping[str, int]) -> dict[str, int]:
+    """Those that are there, the commonest first; equal counts in the order of the alphabet."""
+    return {tag: counts[tag] for tag in sorted(counts, key=lambda tag: (-counts[tag], tag)) if counts[tag] > 0}
 
 
 def commonest_failure(a_bin: Bin) -> str:
     """The most frequent failure tag of a length with its count, or a dash."""
-    return tally({tag: count for tag, count in a_bin.failures.items() if count > 0}).partition(", ")[0] or MISSING
+    return tally(a_bin.failures).partition(", ")[0] or MISSING
 
 
 def all_failures(report: Report) -> dict[str, int]:
     """Every failure tag of the run with its count, the commonest first."""
-    total: Counter[str] = Counter()
-    for a_bin in report.analysis.lengths:
-        total.update(a_bin.failures)
-    return {tag: total[tag] for tag in sorted(total, key=lambda tag: (-total[tag], tag)) if total[tag] > 0}
+    return ranked(sum((Counter(a_bin.failures) for a_bin in report.analysis.lengths), Counter[str]()))
 
 
 def threshold_score(report: Report) -> float | None:
@@ -108,12 +114,7 @@ def threshold_score(report: Report) -> float | None:
     cap = report.analysis.safe_cap
     if cap.quantity != "score":
         return None
-    if not cap.relative_to_baseline:
-        return cap.threshold
-    if cap.threshold_score is not None:
-        return cap.threshold_score
-    baseline = report.analysis.lengths[0].mean if report.analysis.lengths else None
-    return None if baseline is None else cap.threshold * baseline
+    return cap.threshold_score if cap.relative_to_baseline else cap.threshold
 
 
 def bound_name(cap: SafeCap) -> str:
@@ -164,12 +165,12 @@ def threshold_name(cap: SafeCap) -> Note:
 
 
 _METRICS = {"contains": Note("contains"), "f1": Note("F1"), "em": Note("exact match"), "rouge_l": Note("ROUGE-L")}
+_IN_WORDS = {**_METRICS, "letter": Note("the letter of a choice"), "judge": Note("the judge's verdict")}
 
 
 def metric_names(cap: SafeCap) -> tuple[Note, ...]:
     """By what the answers to questions are scored; a scorer of one's own is called as its module calls it."""
-    others = {"letter": Note("the letter of a choice"), "judge": Note("the judge's verdict")}
-    return tuple(_METRICS.get(name) or others.get(name) or as_it_is(name) for name in cap.metrics)
+    return tuple(_IN_WORDS.get(name) or as_it_is(name) for name in cap.metrics)
 
 
 def score_title(cap: SafeCap) -> str:

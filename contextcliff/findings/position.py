@@ -130,11 +130,12 @@ def depth_profile(groups: Sequence[Group], confidence: float, *, binary: bool) -
                 by_depth[sample.sample.depth].append(sample)
         for depth, samples in by_depth.items():
             scores[depth] += [item.score for item in items_of(samples) if item.score is not None]
-    points = []
-    for depth, found in sorted((depth, tuple(sorted(found))) for depth, found in scores.items() if found):
-        low, high = shown_interval(found, confidence, binary=binary)
-        points.append(DepthPoint(depth=depth, n_samples=len(found), mean=mean_of(found), ci_low=low, ci_high=high))
-    return tuple(points)
+    found = sorted((depth, tuple(sorted(each))) for depth, each in scores.items() if each)
+    ends = [shown_interval(each, confidence, binary=binary) for _, each in found]
+    return tuple(
+        DepthPoint(depth=depth, n_samples=len(each), mean=mean_of(each), ci_low=low, ci_high=high)
+        for (depth, each), (low, high) in zip(found, ends, strict=True)
+    )
 
 
 class PositionFinding(Finding[PositionProfile]):
@@ -178,11 +179,6 @@ class PositionFinding(Finding[PositionProfile]):
         return {} if pattern is None else {"position_pattern": pattern}
 
 
-def _in_short(position: PositionPattern, pattern: PatternName) -> str:
-    p = "" if position.p_value is None else f" ({phrases.p_value(position.p_value)})"
-    return f"{pattern.replace('_', ' ')}{p}"
-
-
 _WIDTH, _HEIGHT = 7.0, 3.2
 _LOW, _HIGH = -0.04, 1.04
 """Ends of the axis of depths: room for a whole marker at either end of the text."""
@@ -200,18 +196,17 @@ def profile_figure(report: Report, finding: PositionProfile) -> Figure:
     kept = drawing.legible(inches, gap=drawing.DIGIT * (max(map(len, labels)) + 1))
     axes.set_xticks(depths, labels=[text if i in kept else "" for i, text in enumerate(labels)], fontsize=drawing.SMALL)
     axes.set_xlabel("depth of the evidence (0: the start of the text, 1: its end)", fontsize=9, labelpad=6)
-    drawing.interval_bars(
-        axes, places=depths, lows=[point.ci_low for point in points], highs=[point.ci_high for point in points],
-        label="interval",
-    )  # fmt: skip
+    lows, highs = [point.ci_low for point in points], [point.ci_high for point in points]
+    drawing.interval_bars(axes, places=depths, lows=lows, highs=highs, label="interval")
     axes.plot(depths, [point.mean for point in points], "o-", color=drawing.BLUE, markersize=5, linewidth=1.6, zorder=4)
-    above = drawing.counts_above(
-        axes, places=depths, inches=inches, rows=[("n", [point.n_samples for point in points], drawing.GREY)]
-    )
+    counts = ("n", [point.n_samples for point in points], drawing.GREY)
+    above = drawing.counts_above(axes, places=depths, inches=inches, rows=[counts])
     name, words = "Score by depth", f"Mean score over all lengths, with its {interval_words(report)}"
-    if finding.position.pattern is None:
-        words += f"; no pattern was tested: {finding.position.reason}"
+    position = finding.position
+    if position.pattern is None:
+        words += f"; no pattern was tested: {position.reason}"
     else:
-        name += f", {_in_short(finding.position, finding.position.pattern)}"
+        p = "" if position.p_value is None else f" ({phrases.p_value(position.p_value)})"
+        name += f", {position.pattern.replace('_', ' ')}{p}"
     drawing.run_heading(axes, report.run, name, words, inches=_WIDTH, above=above + 4)
     return figure

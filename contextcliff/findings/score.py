@@ -94,13 +94,9 @@ def _columns(report: Report) -> tuple[Column, ...]:
     def column(title: str, cell: Callable[[Bin], str], *, spare: int = 0, words: bool = False) -> Column:
         return Column(title=title, cells=tuple(map(cell, bins)), spare=spare, words=words)
 
-    # Nobody asked for the lengths of documents, and their bins have a range.
-    natural = any(b.natural_lengths for b in bins)
-    asked = (
-        column("prompts", lambda b: f"{b.min_tokens:,} - {b.max_tokens:,}")
-        if natural
-        else column("asked", lambda b: phrases.whole(b.asked_tokens))
-    )
+    asked = column("asked", lambda b: phrases.whole(b.asked_tokens))
+    if natural := any(b.natural_lengths for b in bins):  # nobody asked for them, and they have a range
+        asked = column("prompts", lambda b: f"{b.min_tokens:,} - {b.max_tokens:,}")
     # Where each sample is of a text of its own, their number would say nothing.
     shared, unscored = any(b.n_clusters is not None for b in bins), any(b.n_unscored for b in bins)
     bound = phrases.bound_name(report.analysis.safe_cap)
@@ -146,10 +142,9 @@ def score_figure(report: Report) -> Figure:
         axes.axvline(cap, color=drawing.PURPLE, linewidth=1.8, zorder=3)
         drawing.name_above(axes, f"safe cap: {found.in_short}", axis=axis, tokens=cap, above=above)
         above += drawing.LINE
-    drawing.run_heading(
-        axes, report.run, "Score by length", str(phrases.headline(report)), inches=axis.inches, above=above + 4
-    )
-    drawing.legend_below(axes, axis=axis, height=_HEIGHT, columns=4)
+    said = str(phrases.headline(report))
+    drawing.run_heading(axes, report.run, "Score by length", said, inches=axis.inches, above=above + 4)
+    drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=4)
     return figure
 
 

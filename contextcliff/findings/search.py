@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import GREY, RED, SMALL, blank, run_heading
+from contextcliff.findings.drawing import GREY, RED, SMALL, blank, legend_under, run_heading
 from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns, measured
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -20,6 +20,7 @@ _MEANING = (
     "A length passes where the e-value against “the score is at most the threshold” reaches 1/α, however often one"
     " looks; it is below where the one against “the score is at least the threshold” reaches"
 )
+_CAPTION = "The search, sample by sample"
 _BETWEEN = "A sample between two lengths counts for every shorter one there too: the score is taken not to rise."
 _DECISIONS: Mapping[Decision, str] = {
     "baseline": "the baseline",
@@ -50,17 +51,12 @@ class SearchFinding(Finding[Search]):
             return ()
         below_at = 1.0 / (1.0 - report.analysis.safe_cap.confidence)
         between = [Text(text=_BETWEEN)] if any(each.refined for each in search.tested) else []
-        helps = search.advice
-        if helps is not None:
-            between.append(
-                Text(
-                    text=Note(
-                        "About {n:more samples} at {tokens:,} tokens would show it, if it is good there (chance"
-                        " {chance:percent})",
-                        n=helps.samples, tokens=helps.context_tokens, chance=helps.chance,
-                    )
-                )
+        if (helps := search.advice) is not None:
+            said = Note(
+                "About {n:more samples} at {tokens:,} tokens would show it, if it is good there (chance"
+                " {chance:percent})", n=helps.samples, tokens=helps.context_tokens, chance=helps.chance,
             )  # fmt: skip
+            between.append(Text(text=said))
         table = columns(
             enumerate(search.tested, start=1),
             ("order", lambda each: str(each[0])),
@@ -72,8 +68,7 @@ class SearchFinding(Finding[Search]):
             ("e-value below", lambda each: _e_value(each[1].e_below)),
             words=("decision",),
         )
-        caption = "The search, sample by sample"
-        figure = Image(name="search", caption=caption, draw=lambda: search_figure(report, search))
+        figure = Image(name="search", caption=_CAPTION, draw=lambda: search_figure(report, search))
         drawn = (figure,) if search.path else ()
         return (Text(text=f"{_MEANING} {below_at:.3g}."), *between, Table(columns=table), *drawn)
 
@@ -96,7 +91,6 @@ def _e_value(value: float) -> str:
 
 
 _WIDTH, _HEIGHT = 9.0, 4.2
-_RIGHT, _WRONG = "#0072B2", "#D55E00"
 
 
 def search_figure(report: Report, search: Search) -> Figure:
@@ -105,23 +99,17 @@ def search_figure(report: Report, search: Search) -> Figure:
 
     figure, axes = blank(width=_WIDTH, height=_HEIGHT)
     cap, bar = report.analysis.safe_cap, report.analysis.safe_cap.threshold
-    kinds = {
-        f"score of {bar:.2g} or more": (
-            "o",
-            _RIGHT,
-            [each.score is not None and each.score >= bar for each in search.path],
-        ),
-        "below": ("x", _WRONG, [each.score is not None and each.score < bar for each in search.path]),
-        "without a score": (".", GREY, [each.score is None for each in search.path]),
-    }
-    for label, (mark, colour, chosen) in kinds.items():
-        points = [(n, each.context_tokens) for n, each in enumerate(search.path, 1) if chosen[n - 1]]
+    looks = {True: ("o", "#0072B2", f"score of {bar:.2g} or more"), False: ("x", "#D55E00", "below")}
+    for kind, (mark, colour, label) in (looks | {None: (".", GREY, "without a score")}).items():
+        marked = [None if each.score is None else each.score >= bar for each in search.path]
+        points = [(n, each.context_tokens) for n, each in enumerate(search.path, 1) if marked[n - 1] is kind]
         if points:
             axes.plot(*zip(*points, strict=True), mark, color=colour, markersize=4, label=label, zorder=3)
-    if cap.tokens is not None:
-        passed = max((each.context_tokens for each in search.tested if each.decision == "passed"), default=0)
-        if passed:
-            axes.axhline(passed, color=RED, linestyle="--", linewidth=1.0, label=f"passed up to {passed:,} tokens")
+    passed = [each.context_tokens for each in search.tested if each.decision == "passed"]
+    if cap.tokens is not None and passed:
+        axes.axhline(
+            max(passed), color=RED, linestyle="--", linewidth=1.0, label=f"passed up to {max(passed):,} tokens"
+        )
     lengths = sorted({*search.plan.lengths} & {each.context_tokens for each in search.path})
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(FixedLocator(lengths))
@@ -133,6 +121,6 @@ def search_figure(report: Report, search: Search) -> Figure:
     axes.tick_params(labelsize=SMALL)
     axes.grid(axis="y", color="0.92", linewidth=0.8)
     axes.set_axisbelow(True)
-    run_heading(axes, report.run, "The search, sample by sample", "", inches=_WIDTH, above=24)
-    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.14), ncols=4, frameon=False, fontsize=SMALL)
+    run_heading(axes, report.run, _CAPTION, "", inches=_WIDTH, above=24)
+    legend_under(axes, drop=0.14, ncols=4)
     return figure

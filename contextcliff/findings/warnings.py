@@ -20,17 +20,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from contextcliff.analysis import limits
 from contextcliff.analysis.bins import Group, is_failure
 from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items_of
-from contextcliff.analysis.limits import (
-    LatencyCap,
-    PrefillAtLength,
-    Times,
-    latency_cap,
-    prefill_by_length,
-    spread_of,
-    times_by_length,
-)
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Heading, Lines, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import milliseconds, percent, score, whole
@@ -73,8 +65,8 @@ class EarlyWarnings:
     """What was shown to change as prompts grow; `prefill` and `latency_slo` are the times behind it."""
 
     warnings: tuple[EarlyWarning, ...]
-    prefill: tuple[PrefillAtLength, ...] = ()
-    latency_slo: LatencyCap | None = None
+    prefill: tuple[limits.PrefillAtLength, ...] = ()
+    latency_slo: limits.LatencyCap | None = None
 
 
 def score_warnings(study: Study) -> tuple[EarlyWarning, ...]:
@@ -184,7 +176,8 @@ def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) ->
     """At which lengths the share is shown to be larger than the baseline's, over all of them together."""
     if study.search is not None:
         confidence = 1.0 - (1.0 - study.confidence) / len(compared)
-        (_, most), *longer = (confidence_sequence(_independent(each), confidence) for each in (base, *compared))
+        pieces = (tuple(c.total / c.scored for c in each.clusters) or each.scores for each in (base, *compared))
+        (_, most), *longer = (confidence_sequence(piece, confidence) for piece in pieces)
         return [least > most for least, _ in longer]
     p_values = [
         # Clustered values of which all or none are 1 have no difference to test.
@@ -192,10 +185,6 @@ def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) ->
         for each in compared
     ]
     return [is_significant(p_value, study.confidence) for p_value in holm(p_values)]
-
-
-def _independent(evidence: Evidence) -> tuple[float, ...]:
-    return tuple(c.total / c.scored for c in evidence.clusters) or evidence.scores
 
 
 def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
@@ -210,12 +199,12 @@ def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
 
 def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
     """The canary, or else the growing spread, as far as they are shown at `confidence`."""
-    times = times_by_length(groups, bins)
-    warning = (_canary(times, confidence) or _wider_times(times, confidence)) if len(times) > 1 else None
-    return () if warning is None else (warning,)
+    times = limits.times_by_length(groups, bins)
+    found = (_canary(times, confidence) or _wider_times(times, confidence)) if len(times) > 1 else None
+    return () if found is None else (found,)
 
 
-def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
+def _canary(times: Sequence[limits.Times], confidence: float) -> EarlyWarning | None:
     each_length = 1.0 - (1.0 - confidence) / len(times)
     rates = [each.rate(each_length) for each in times]
     if follows_a_curve(rates):
@@ -240,10 +229,10 @@ def _canary(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
     return None
 
 
-def _wider_times(times: Sequence[Times], confidence: float) -> EarlyWarning | None:
+def _wider_times(times: Sequence[limits.Times], confidence: float) -> EarlyWarning | None:
     curve = fitted_curve([each.rate(0.0) for each in times])
     ratios = [each.against(curve) for each in times]
-    spreads = [spread_of(each) for each in ratios]
+    spreads = [limits.spread_of(each) for each in ratios]
     medians = [statistics.median(each) for each in ratios]
     # As the logarithm of a ratio: half and twice the median are equally far from it.
     distances = [[abs(math.log(r / median)) for r in each] for each, median in zip(ratios, medians, strict=True)]
@@ -274,7 +263,7 @@ def _line(warning: EarlyWarning) -> Text:
     return Text(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
 
 
-def _show_cap(cap: LatencyCap, confidence: str) -> tuple[Block, ...]:
+def _show_cap(cap: limits.LatencyCap, confidence: str) -> tuple[Block, ...]:
     meaning = (
         f"A length clears where at least {percent(cap.share)} of its requests are shown to end within"
         f" {milliseconds(cap.slo_ms)}, at {confidence} confidence; a sample without an answer counts as late."
@@ -293,7 +282,7 @@ _READ = (
 )
 
 
-def _show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
+def _show_prefill(rows: Sequence[limits.PrefillAtLength]) -> tuple[Block, ...]:
     table = columns(
         rows, ("asked", lambda row: whole(row.context_tokens)), ("n", lambda row: whole(row.n_requests)),
         ("predicted", lambda row: milliseconds(row.predicted_ms)),
@@ -317,8 +306,8 @@ class WarningsFinding(Finding[EarlyWarnings]):
             return None
         return EarlyWarnings(
             warnings=(*latency_warnings(study.groups, study.bins, study.confidence), *score_warnings(study)),
-            prefill=prefill_by_length(study.groups, study.bins),
-            latency_slo=latency_cap(study),
+            prefill=limits.prefill_by_length(study.groups, study.bins),
+            latency_slo=limits.latency_cap(study),
         )
 
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002

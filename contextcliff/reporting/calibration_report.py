@@ -15,6 +15,7 @@ from contextcliff.findings.finding import Block, Code, Image, Lines, Table, colu
 from contextcliff.findings.finding import Text as Paragraph
 from contextcliff.findings.phrases import MISSING
 from contextcliff.records.report import SCHEMA_VERSION
+from contextcliff.reporting.console import folding
 from contextcliff.reporting.data_files import json_text, write_text
 from contextcliff.reporting.figures import write_figure
 from contextcliff.reporting.markdown import markdown_of_all
@@ -46,7 +47,6 @@ NOTES: tuple[str, ...] = (
 _NAME = "calibration"
 _HEAD = ("law", "design", "error (95% interval)", "cap", "whole range", "octaves lost", "tokens / 40", "tokens / 500")
 _NARROW = ("design", "error (95%)", "cap", "whole", "octaves", "tok/40", "tok/500")
-_WIDTHS = (-13, 18, 6, 6, 8, 7, 8)
 _REFERENCES: tuple[DesignName, ...] = ("fixed_40", "fixed_500")
 
 
@@ -91,20 +91,14 @@ def render_calibration(plan: CalibrationPlan, results: Sequence[Calibrated], *, 
             console.print(Text(line), style=style)
 
     say("CALIBRATION", style="bold")
-    say(f"  {_summary(plan)}", "", _row(_NARROW))
+    say(f"  {_summary(plan)}")
     for law in _titles(results):
-        say(law, style="bold")
-        say(*(_row((DESIGN_TITLES[each.design], *_cells(plan, each))) for each in results if each.title == law))
+        rows = [(DESIGN_TITLES[each.design], *_cells(plan, each)) for each in results if each.title == law]
+        say("", law, style="bold")
+        console.print(folding(columns_of(_NARROW, rows, words=("design",)), console=console, rule=False))
     say("", *(f"  - {line}" for line in (*conclusions(plan, results), *NOTES)), "")
     say("FILES (calibration.md, .json, .png)", style="bold")
     console.print(Text(f"  {folder}"), soft_wrap=True)
-
-
-def _row(cells: Sequence[str]) -> str:
-    shown = (
-        f"{cell:<{-width}}" if width < 0 else f"{cell:>{width}}" for cell, width in zip(cells, _WIDTHS, strict=True)
-    )
-    return f"  {' '.join(shown)}"
 
 
 def conclusions(plan: CalibrationPlan, results: Sequence[Calibrated]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.drawing import PAD_INCHES, SMALL, LengthAxis, blank, drawable, heading, legend_below, or_nan
+from contextcliff.findings.drawing import PAD_INCHES, SMALL, LengthAxis, blank, drawable, heading, legend_under, or_nan
 from contextcliff.findings.finding import images_of
 from contextcliff.findings.phrases import threshold_score
 from contextcliff.findings.published import published_ends, published_lines, ticks_with
@@ -179,7 +179,7 @@ def _overlay(
     published_lines(axes, published, height=_HEIGHT, taken=() if shared is None else (shared,))
     for position, curve in enumerate(curves):
         _draw(axes, curve, position=position, shift=_shift(curves, axis, position), is_shared=shared is not None)
-    legend_below(axes, axis=axis, height=_HEIGHT, columns=columns)
+    legend_under(axes, drop=axis.under / _HEIGHT, ncols=columns)
     heading(axes, title=title, subtitle=subtitle, inches=width, above=above)
     return figure
 
@@ -258,6 +258,6 @@ def caps_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -> Figure
         axes.plot([], [], marker=mark, linestyle="none", color=colour, label=word)
     axes.plot([], [], color=_LINE, marker="|", linewidth=2, label="the score crosses in here")
     axes.plot([], [], color="0.85", linewidth=5, label="tested lengths")
-    legend_below(axes, axis=axis, height=height, columns=6)
+    legend_under(axes, drop=axis.under / height, ncols=6)
     heading(axes, title="Safe caps", subtitle="in tokens, at each job's threshold", inches=_WIDTH, above=8)
     return figure

@@ -11,14 +11,8 @@ from contextcliff.errors import WITHOUT_WEIGHTS, in_short
 from contextcliff.findings.finding import Column, columns_of
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting import figures
 from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
-from contextcliff.reporting.figures import (
-    caps_figure,
-    draw_curves,
-    sweep_curves_figure,
-    task_means_figure,
-    write_figure,
-)
 from contextcliff.reporting.markdown import Chapter, bullets, inline, table
 from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.reporting.stored_sweeps import StoredSweep
@@ -312,8 +306,8 @@ def _write_tables(rows: Sequence[SweepRow], sweep: StoredSweep, *, folder: Path)
         named: Row = {"model": each.model, "kv_policy": each.kv_policy, "options": options, "tasks": len(each.tasks)}
         ends: Row = {"effective_tokens": each.effective_tokens, "cap_tokens": each.cap_tokens}
         for at in each.points:
-            figures: Row = {"asked_tokens": at.asked_tokens, "mean": at.mean, "ci_low": at.low, "ci_high": at.high}
-            points.append({**named, **figures, **ends})
+            at_length: Row = {"asked_tokens": at.asked_tokens, "mean": at.mean, "ci_low": at.low, "ci_high": at.high}
+            points.append({**named, **at_length, **ends})
     write_text(path=folder / f"{_MEANS}.csv", text=csv_text(points))
 
 
@@ -323,15 +317,15 @@ def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequen
         return
     order = ranked(with_scores)
     names = {row.job: name_of(row, with_scores) for row in order}
-    write_figure(caps_figure(order, names=names), path=folder / _CAPS, dpi=dpi)
+    figures.write_figure(figures.caps_figure(order, names=names), path=folder / _CAPS, dpi=dpi)
     for task in dict.fromkeys(row.task for row in order):
         of_task = [row for row in order if row.task == task]
         if len(of_task) > 1:
             path = folder / f"curves-{folder_name(task)}.png"
-            write_figure(sweep_curves_figure(of_task, names=names), path=path, dpi=dpi)
+            figures.write_figure(figures.sweep_curves_figure(of_task, names=names), path=path, dpi=dpi)
     if every := task_means(rows):
-        figure = task_means_figure(every, names=[_name_of(means) for means in every], published=published)
-        write_figure(figure, path=folder / f"{_MEANS}.png", dpi=dpi)
+        figure = figures.task_means_figure(every, names=[_name_of(means) for means in every], published=published)
+        figures.write_figure(figure, path=folder / f"{_MEANS}.png", dpi=dpi)
 
 
 def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
@@ -341,4 +335,4 @@ def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
     by_folder = {one.folder.name: one.report for one in beside}
     for (_, suffix), folder in last.items():
         if folder in by_folder:
-            draw_curves(by_folder[folder], folder=experiment, dpi=dpi, beside=beside, suffix=suffix)
+            figures.draw_curves(by_folder[folder], folder=experiment, dpi=dpi, beside=beside, suffix=suffix)

@@ -4,26 +4,16 @@ its key."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from contextcliff.findings.finding import FINDINGS, Finding, findings_with
-from contextcliff.records.analysis import Analysis, outcome_of
+from contextcliff.records.analysis import Analysis
 from contextcliff.records.note import Note
-from contextcliff.records.report import (
-    EMBEDDED,
-    SCHEMA_VERSION,
-    SIMULATED,
-    STARTED_HERE,
-    Counts,
-    Report,
-    RunRecord,
-    Usage,
-    shown_model,
-)
+from contextcliff.records.report import SCHEMA_VERSION, Counts, Report, RunRecord, Usage
 
 _IN_FRONT = (
     *("run_id", "fingerprint", "label", "partial", "model", "simulated", "engine", "kv_policy", "task", "dataset"),
@@ -45,50 +35,19 @@ def _fields(record: Any, *, but: Sequence[str] = ()) -> dict[str, object]:
 
 
 def unflatten(flat: object) -> Report:
-    """A report from what `flatten` gave, now or in an earlier version. Raises `ValueError` where it is not of this
-    schema. All notes come back as those of the run."""
-    if not isinstance(flat, Mapping):
-        raise ValueError("a report is an object")
-    flat = _with_outcome(flat)
+    """A report from what `flatten` gave. Raises `ValueError` where it is not of this schema. All notes come back as
+    those of the run."""
+    if not isinstance(flat, Mapping) or "simulated" not in flat:
+        raise ValueError("no report of this version")
     sections = findings_with([name for name, value in flat.items() if value is not None])
     found = {section.key: _finding(section, flat) for section in sections}
     findings = {key: finding for key, finding in found.items() if finding is not None}
-    report = Report(
+    return Report(
         run=_adapter(RunRecord).validate_python(_present(RunRecord, flat)),
         analysis=_adapter(Analysis).validate_python({**_present(Analysis, flat), "notes": (), "findings": findings}),
         usage=_adapter(Usage).validate_python(flat.get("usage")),
         counts=_adapter(Counts).validate_python(flat.get("counts")),
     )
-    return report if "simulated" in flat else _as_shown_now(report)
-
-
-def _as_shown_now(report: Report) -> Report:
-    """The report of an earlier version, whose model and KV policy had no names for tables."""
-    from contextcliff.findings.kv_cache import KVCache
-
-    run, cache = report.run, report.analysis.finding(KVCache)
-    model, simulated = shown_model(run.model, engine=run.engine), run.engine == SIMULATED
-    run = replace(run, model=model, simulated=simulated)
-    if cache is None:
-        return replace(report, run=run)
-    facts = cache.facts
-    remote = run.engine not in (*EMBEDDED, SIMULATED) and STARTED_HERE not in run.server
-    is_plain = not facts.evicts and facts.key_type == facts.value_type == "f16"
-    facts = replace(facts, as_started=remote and is_plain and not facts.declared)
-    findings = {**report.analysis.findings, "kv_cache": replace(cache, facts=facts)}
-    run, analysis = replace(run, kv_policy=facts.shown), replace(report.analysis, findings=findings)
-    return replace(report, run=run, analysis=analysis)
-
-
-def _with_outcome(flat: Mapping[str, object]) -> Mapping[str, object]:
-    """A report of an earlier version with the outcome that its safe cap stands for: that of the answers alone."""
-    cap = flat.get("safe_cap")
-    if not isinstance(cap, Mapping) or "outcome" in cap:
-        return flat
-    outcome = outcome_of(cap.get("tokens"), cap.get("shape"), cap.get("evidence"))
-    no_fall = cap.get("censored") or (flat.get("partial") and cap.get("ci_high") is None)
-    limited_by = None if outcome == "safe" and no_fall else "quality"
-    return {**flat, "safe_cap": {**cap, "outcome": outcome, "limited_by": limited_by}}
 
 
 def plain(value: object) -> object:

@@ -84,27 +84,20 @@ def told_passed_over(passed_over: Mapping[Path, str]) -> str:
 
 def folder_of(report: Report, *, experiment: Path) -> Path:
     """Where a report goes: `RUN_ID`; beside one by another rule `RUN_ID-threshold-0.9`, which says what differs."""
-    plain = experiment / report.run.run_id
-    rule = rule_of(report)
-    try:
-        keys = differing(rule, rule_of(read_report(plain / REPORT_NAME)))
-    except NewerReport:
-        suffix = f"schema-{SCHEMA_VERSION}"
-    except UnreadableReport:
+    plain, rule = experiment / report.run.run_id, rule_of(report)
+    if not (suffix := _taken(rule, plain)):
         return plain
-    else:
-        if not keys:
-            return plain
-        suffix = suffix_of(rule, keys)
     endings = chain([suffix], (f"{suffix}-{number}" for number in count(2)))
     folders = (plain.with_name(f"{plain.name}-{ending}") for ending in endings)
-    return next(folder for folder in folders if _is_free_for(rule, folder))
+    return next(folder for folder in folders if not _taken(rule, folder))
 
 
-def _is_free_for(rule: Rule, folder: Path) -> bool:
+def _taken(rule: Rule, folder: Path) -> str:
+    """What tells a rule from that of the report in a folder; empty: the folder is free for it."""
     try:
-        return not differing(rule, rule_of(read_report(folder / REPORT_NAME)))
+        keys = differing(rule, rule_of(read_report(folder / REPORT_NAME)))
     except NewerReport:
-        return False
+        return f"schema-{SCHEMA_VERSION}"
     except UnreadableReport:
-        return True
+        return ""
+    return suffix_of(rule, keys) if keys else ""

@@ -53,7 +53,8 @@ def sentence_starts(text: str, *, language: str = "en") -> tuple[int, ...]:
     ]
     if language != "ja":
         starts = [_with_its_marks(text, *_gap(blind, at)) for at in starts]
-    kept = (at for at in starts if _blank_lines(text, at) or not goes_on(text, at))
+    # A blank line ends a sentence, whatever stands after it.
+    kept = (at for at in starts if text.count("\n", *_gap(text, at)) > 1 or not goes_on(text, at))
     return tuple(dict.fromkeys([0, *kept]))
 
 
@@ -67,7 +68,9 @@ def goes_on(text: str, place: int) -> bool:
     if end == 0 or start == len(text):
         return False
     gap = text[end:start]
-    if not gap and (_ATTACHED.match(text, start) or _is_inside_word(text, start)):
+    # A full stop with a letter or digit at once behind it is inside a word: `U.S.`, `7.Bg5`.
+    is_in_word = text[start - 1] == "." and text[start].isalnum() and east_asian_width(text[start]) not in "WF"
+    if not gap and (is_in_word or _ATTACHED.match(text, start)):
         return True
     letter = _FIRST_LETTER.match(text, start)
     if letter is not None and letter[1].islower():
@@ -111,13 +114,3 @@ def _with_its_marks(text: str, end: int, start: int) -> int:
     """Where a sentence begins whose first word is at `start`, with the marks before it; another ends at `end`."""
     behind = _BEHIND.match(text, end, start)
     return behind.end() if end and behind is not None else 0
-
-
-def _blank_lines(text: str, place: int) -> bool:
-    end, start = _gap(text, place)
-    return text.count("\n", end, start) > 1
-
-
-def _is_inside_word(text: str, place: int) -> bool:
-    """Whether the full stop before a place is inside a word: `U.S.`, `7.Bg5`."""
-    return text[place - 1] == "." and text[place].isalnum() and east_asian_width(text[place]) not in "WF"

@@ -83,10 +83,7 @@ class HuggingFaceTokenizer:
             return hub_tokenizer(self.name, sources.template_arguments, plain=sources.plain)
         if not sources.repositories:
             raise ConfigError("tokenizer=huggingface: this model names no repository; give tokenizer.name=OWNER/NAME")
-        loaded = _from_the_hub(sources)
-        if isinstance(loaded, RunError):
-            raise loaded
-        return loaded
+        return _from_the_hub(sources)
 
 
 @settings
@@ -116,31 +113,34 @@ class AutoTokenizer:
             return named.choose(sources)
         if sources.own is not None:
             return sources.own
-        loaded = _from_the_hub(sources) if sources.repositories else None
-        if loaded is not None and not isinstance(loaded, RunError):
-            return loaded
+        failed: RunError | None = None
+        try:
+            if sources.repositories:
+                return _from_the_hub(sources)
+        except RunError as error:
+            failed = error
         try:
             chosen = Tiktoken().choose(sources)
         except RunError as error:
             if sources.estimate is None:
-                if loaded is None:
+                if failed is None:
                     raise
-                raise loaded from error
+                raise failed from error
             sources.on_note("no tokenizer can be loaded here: tokens are estimated")
             return sources.estimate
-        if loaded is not None:
+        if failed is not None:
             sources.on_note(
-                f"prompts are cut by {chosen.name}, since the model's own tokenizer can't be loaded: {loaded}"
+                f"prompts are cut by {chosen.name}, since the model's own tokenizer can't be loaded: {failed}"
             )
         return chosen
 
 
-def _from_the_hub(sources: TokenizerSources) -> Tokenizer | RunError:
-    """The tokenizer of the first repository that can be loaded, else the error of the first one."""
+def _from_the_hub(sources: TokenizerSources) -> Tokenizer:
+    """The tokenizer of the first repository that can be loaded. Raises the error of the first one."""
     failures = []
     for name in sources.repositories:
         try:
             return hub_tokenizer(name, sources.template_arguments, plain=sources.plain)
         except RunError as error:
             failures.append(error)
-    return failures[0]
+    raise failures[0]

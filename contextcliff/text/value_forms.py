@@ -57,10 +57,6 @@ def _words(text: str) -> list[str]:
     return [word.casefold().removesuffix("'s").removesuffix("’s") for word in _WORD.findall(as_typed(text))]
 
 
-def _coined(rng: random.Random) -> str:
-    return "".join(rng.choice(_ONSETS) + rng.choice(_RIMES) for _ in range(3))
-
-
 NUMBER = ValueForm(draw=lambda rng: str(rng.randrange(10 ** (_DIGITS - 1), 10**_DIGITS)), found=numbers, telling=True)
 UUID = ValueForm(
     draw=lambda rng: str(uuid.UUID(int=rng.getrandbits(128), version=4)),
@@ -68,7 +64,9 @@ UUID = ValueForm(
     telling=True,
     tokens=48,
 )
-WORD = ValueForm(draw=_coined, found=_words, telling=False)
+WORD = ValueForm(
+    draw=lambda rng: "".join(rng.choice(_ONSETS) + rng.choice(_RIMES) for _ in range(3)), found=_words, telling=False
+)
 LETTERS = ValueForm(
     draw=lambda rng: "".join(rng.choice(ascii_uppercase) for _ in range(_LETTERS)), found=_words, telling=False
 )

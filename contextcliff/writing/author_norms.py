@@ -27,8 +27,6 @@ SHORTEST = 200
 """Characters of the shortest windows."""
 FEWEST_WINDOWS = 4
 """Fewest windows that a standard deviation is computed of."""
-_CROWDED = 8
-"""Parts of a window by which neighbours are apart where a text holds few."""
 
 Spans = tuple[tuple[int, int], ...]
 """Stretches of a text by character offset, ascending; each begins and ends with a sentence."""
@@ -50,18 +48,10 @@ Norms = Mapping[str, Norm]
 def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Spans:
     """Up to `most` stretches of about `characters` characters, evenly over `text`, between the sentences at `starts`.
 
-    They are disjoint. Where fewer than 8 fit, each overlaps the next by about half, and by more where that gives fewer
-    than 4.
+    They are disjoint. Where fewer than 8 fit, each overlaps the next by about half.
     """
     disjoint = disjoint_windows(text, characters=characters, starts=starts, most=most)
-    if disjoint:
-        return disjoint
-    spans = _spread(text, characters, starts, room=max(1, characters // 2), most=most)
-    if len(spans) < FEWEST_WINDOWS <= most:
-        spans = _spread(
-            text, characters, starts, room=max(1, characters // _CROWDED), most=min(most, 2 * FEWEST_WINDOWS)
-        )
-    return spans
+    return disjoint or _spread(text, characters, starts, room=max(1, characters // 2), most=most)
 
 
 def disjoint_windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Spans:

@@ -18,26 +18,12 @@ from contextcliff.reporting.comparison.comparison import (
 )
 from contextcliff.reporting.data_files import Row
 from contextcliff.reporting.run_names import RunFacts, file_name
+from contextcliff.writing import context_tester, paired
 from contextcliff.writing.comparison_figures import core_figure, measures_figure
 from contextcliff.writing.contest import WritingContest, WritingSide, compare_writing, contest_sentence
-from contextcliff.writing.context_tester import (
-    TOOL,
-    ImportedRun,
-    imported_writing,
-    is_context_tester,
-    read_context_tester,
-    remeasured,
-)
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE
 from contextcliff.writing.measures.readability import dale_chall
-from contextcliff.writing.paired import (
-    difference_blocks,
-    difference_data,
-    differences_notes,
-    differences_sentence,
-    measure_differences,
-)
 from contextcliff.writing.phrases import COMPOSITE_TITLES
 from contextcliff.writing.prose_findings import Writing, WritingTier
 from contextcliff.writing.task.continuation import Continuation
@@ -89,10 +75,10 @@ def _word_lists(runs: Iterable[ComparedRun]) -> Mapping[str, str]:
     return names
 
 
-def _parameters(stored: ImportedRun) -> dict[str, str]:
+def _parameters(stored: context_tester.ImportedRun) -> dict[str, str]:
     rounds = list(map(len, stored.tiers.values()))
-    shown = " to ".join(dict.fromkeys((str(min(rounds)), str(max(rounds)))))
-    named = {"model": stored.model, "engine": TOOL, "text": stored.text, "label": stored.label, "rounds": shown}
+    named = {"model": stored.model, "engine": context_tester.TOOL, "text": stored.text, "label": stored.label}
+    named["rounds"] = " to ".join(dict.fromkeys((str(min(rounds)), str(max(rounds)))))
     return {**{key: value for key, value in named.items() if value}, "run": stored.run_id, **stored.parameters}
 
 
@@ -167,21 +153,21 @@ class WritingComparison(ComparisonPart):
 
     key = "writing"
     rule_keys = (WORD_LIST, LEAST_LENGTH, "task.embedding")
-    tool = TOOL
+    tool = context_tester.TOOL
     readable = "a CSV file or result folder of Context-Tester"
 
     def reads(self, path: Path) -> bool:
-        return is_context_tester(path)
+        return context_tester.is_context_tester(path)
 
     def read(self, path: Path, request: ReadingRequest) -> ComparedRun:
-        stored = read_context_tester(path, key=request.key)
+        stored = context_tester.read_context_tester(path, key=request.key)
         parameters = _parameters(stored)
         is_measured_again = request.remeasure and stored.keeps_texts
         if is_measured_again:
             words, parameters[WORD_LIST] = dale_chall(), UNSET
             if isinstance(request.task, Continuation):
                 words, parameters[WORD_LIST] = request.task.familiar(), request.parameters.get(WORD_LIST, UNSET)
-            stored = remeasured(stored, word_list=words)
+            stored = context_tester.remeasured(stored, word_list=words)
         return ComparedRun(
             name=stored.run_id,
             facts=RunFacts(
@@ -191,8 +177,8 @@ class WritingComparison(ComparisonPart):
             parameters=parameters,
             lengths=tuple(stored.tiers),
             report=None,
-            findings={self.key: imported_writing(stored, confidence=request.confidence)},
-            tool=TOOL,
+            findings={self.key: context_tester.imported_writing(stored, confidence=request.confidence)},
+            tool=context_tester.TOOL,
             keeps_texts=stored.keeps_texts,
             remeasured=is_measured_again,
         )
@@ -219,21 +205,23 @@ class WritingComparison(ComparisonPart):
         base = runs[0]
         by_name = {side.name: side for side in compared}
         pairs = [(by_name[each.run.name], each.pairs) for each in decided if each.pairs and each.run.name in by_name]
-        pairwise = measure_differences(by_name[base.name], pairs, confidence=confidence) if base.name in by_name else {}
+        pairwise = (
+            paired.measure_differences(by_name[base.name], pairs, confidence=confidence) if base.name in by_name else {}
+        )
         return replace(
             result,
-            notes=(*differences_notes(pairwise, confidence=confidence), *_notes(runs, having, contests)),
+            notes=(*paired.differences_notes(pairwise, confidence=confidence), *_notes(runs, having, contests)),
             lines=(
-                *(differences_sentence(name, base.name, rows) for name, rows in pairwise.items()),
+                *(paired.differences_sentence(name, base.name, rows) for name, rows in pairwise.items()),
                 *_lines(contests),
             ),
-            blocks=(*difference_blocks(pairwise, baseline=base.name), *_blocks(having, compared, contests)),
+            blocks=(*paired.difference_blocks(pairwise, baseline=base.name), *_blocks(having, compared, contests)),
             data={
                 "measures": [
                     {**asdict(one), "reason": str(one.reason or ""), "sentence": contest_sentence(one)}
                     for one in contests
                 ],
-                "measure_differences": difference_data(pairwise),
+                "measure_differences": paired.difference_data(pairwise),
             },
         )
 

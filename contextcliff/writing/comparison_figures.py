@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import LINES, SMALL, lengths_on_x
+from contextcliff.writing import panels
 from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
-from contextcliff.writing.panels import (
-    GREEN,
-    PANEL_WIDTH,
-    core_measures,
-    dress,
-    each_of,
-    grid,
-    nothing_here,
-    panel_title,
-    quiet_axes,
-    stand_in,
-)
 from contextcliff.writing.phrases import better, title
-from contextcliff.writing.prose_findings import Writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,39 +22,34 @@ if TYPE_CHECKING:
 
 _SMALL_WIDTH, _SMALL_HEIGHT = 3.1, 1.7
 _SMALL_UNDER = 0.55
-_MOST_DOTTED = 3
-"""Runs of different texts whose originals are drawn beside them; more would hide the runs."""
 
 
 def core_figure(runs: Sequence[WritingSide]) -> Figure:
     """Context-Tester's four core measures, a line a run. `runs` are at least one."""
-    embedded = next((run.writing for run in runs if core_measures(run.writing) == CORE), runs[0].writing)
-    figure, page, panels = grid(4, columns=2)
-    for axes, measure in zip(panels, core_measures(embedded), strict=True):
-        _panel(axes, runs, measure, inches=PANEL_WIDTH)
-    name, about = f"Writing by context length: {len(runs)} runs", f"{_subtitle(runs)}{stand_in(embedded)}"
-    dress(page, panels, title=name, subtitle=about)
+    embedded = next((run.writing for run in runs if panels.core_measures(run.writing) == CORE), runs[0].writing)
+    figure, page, parts = panels.grid(4, columns=2)
+    for axes, measure in zip(parts, panels.core_measures(embedded), strict=True):
+        _panel(axes, runs, measure, inches=panels.PANEL_WIDTH)
+    name, about = f"Writing by context length: {len(runs)} runs", f"{_subtitle(runs)}{panels.stand_in(embedded)}"
+    panels.dress(page, parts, title=name, subtitle=about)
     return figure
 
 
 def measures_figure(runs: Sequence[WritingSide], *, measures: Sequence[str]) -> Figure:
     """A small panel for each of these measures and composites, by name."""
-    figure, page, panels = grid(
+    figure, page, parts = panels.grid(
         len(measures), columns=4, width=_SMALL_WIDTH, heights=(_SMALL_HEIGHT,), under=_SMALL_UNDER
     )
-    for axes, measure in zip(panels, measures, strict=True):
+    for axes, measure in zip(parts, measures, strict=True):
         _panel(axes, runs, measure, inches=_SMALL_WIDTH, small=True)
     name = f"Every measure by context length: {len(runs)} runs"
-    dress(page, panels, title=name, subtitle=_subtitle(runs))
+    panels.dress(page, parts, title=name, subtitle=_subtitle(runs))
     return figure
 
 
 def _subtitle(runs: Sequence[WritingSide]) -> str:
     levels = " and ".join(dict.fromkeys(phrases.percent(run.writing.confidence) for run in runs))
-    bands = f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
-    known = any(level.original is not None for run in runs for tier in run.writing.tiers for level in tier.measures)
-    is_dotted = known and not _one_place(runs) and len(runs) <= _MOST_DOTTED
-    return f"{bands}; dotted: the original's next words beside each run" if is_dotted else bands
+    return f"Bands: {levels} bootstrap intervals of the means, where there are rounds"
 
 
 def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: float, small: bool = False) -> None:
@@ -80,16 +64,16 @@ def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: flo
     axes.xaxis.labelpad = 3
     known = BY_NAME.get(measure)
     worse = known.worse if known else 1
-    panel_title(axes, title(measure) + (f" ({better(worse)})" if worse else ""))
+    panels.panel_title(axes, title(measure) + (f" ({better(worse)})" if worse else ""))
     axes.title.set_fontsize(9 if small else 10)
     axes.set_ylabel(known.unit if known else "0-100", fontsize=SMALL if small else 9)
-    quiet_axes(axes)
+    panels.quiet_axes(axes)
     _originals(axes, runs, measure)
     for place, run in enumerate(runs):
         _line(axes, run, measure, colour=f"C{place % 10}", style=LINES[place % len(LINES)])
     mean = next((mean for tier in tiers if (mean := level_of(tier, measure).mean) is not None), None)
     if mean is None:
-        nothing_here(axes)
+        panels.nothing_here(axes)
         return
     axes.ticklabel_format(axis="y", useOffset=False)
     low, high = axes.get_ylim()
@@ -101,34 +85,24 @@ def _panel(axes: Axes, runs: Sequence[WritingSide], measure: str, *, inches: flo
 def _line(axes: Axes, run: WritingSide, measure: str, *, colour: object, style: str) -> None:
     tokens = [tier.context_tokens for tier in run.writing.tiers]
     levels = [level_of(tier, measure) for tier in run.writing.tiers]
-    lows, highs = each_of(levels, "ci_low"), each_of(levels, "ci_high")
+    lows, highs = panels.each_of(levels, "ci_low"), panels.each_of(levels, "ci_high")
     # A label that begins with an underscore would be left out of the legend.
     label = f" {run.name}" if run.name.startswith("_") else run.name
-    axes.plot(tokens, each_of(levels, "mean"), style, color=colour, markersize=4, linewidth=1.5, label=label)
+    axes.plot(tokens, panels.each_of(levels, "mean"), style, color=colour, markersize=4, linewidth=1.5, label=label)
     axes.fill_between(tokens, lows, highs, color=colour, alpha=0.13, linewidth=0)
     # A band of one length, or between two gaps, has no width.
     axes.vlines(tokens, lows, highs, color=colour, linewidth=1.2, alpha=0.45)
 
 
 def _originals(axes: Axes, runs: Sequence[WritingSide], measure: str) -> None:
-    """The author's own next words: one line where all runs go on from one place, else one a run while they are few."""
-    each = [_original(run.writing, measure) for run in runs]
-    if _one_place(runs):
-        lengths = sorted({tokens for own in each for tokens in own})
-        means = [fmean(own[tokens] for own in each if tokens in own) for tokens in lengths]
-        label = "the original's next words" if means else None
-        axes.plot(lengths, means, "--", color=GREEN, linewidth=1.3, label=label)
-    elif len(runs) <= _MOST_DOTTED:
-        for place, own in enumerate(each):
-            axes.plot(list(own), list(own.values()), ":", linewidth=1.1, color=f"C{place}", alpha=0.8, label=None)
-
-
-def _one_place(runs: Sequence[WritingSide]) -> bool:
-    """Whether all go on from one known place of one text."""
-    places = {(run.writing.document_id, run.writing.continuation_point) for run in runs}
-    return len(places) == 1 and runs[0].writing.continuation_point > 0
-
-
-def _original(writing: Writing, measure: str) -> dict[int, float]:
-    values = ((tier.context_tokens, level_of(tier, measure).original) for tier in writing.tiers)
-    return {tokens: value for tokens, value in values if value is not None}
+    """The author's own next words, where all runs go on from one known place of one text."""
+    if len({(run.writing.document_id, run.writing.continuation_point) for run in runs}) > 1:
+        return
+    found: defaultdict[int, list[float]] = defaultdict(list)
+    for tier in (tier for run in runs if run.writing.continuation_point for tier in run.writing.tiers):
+        if (original := level_of(tier, measure).original) is not None:
+            found[tier.context_tokens].append(original)
+    lengths = sorted(found)
+    label = "the original's next words" if found else None
+    means = [fmean(found[tokens]) for tokens in lengths]
+    axes.plot(lengths, means, "--", color=panels.GREEN, linewidth=1.3, label=label)

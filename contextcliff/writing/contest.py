@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from contextcliff.records.note import Note
-from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.descriptive import mean_of, mean_of_known
 from contextcliff.statistics.intervals import t_quantile
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CLASSIC_COMPOSITE, COMPOSITE, CORE, MEASURES, Family
@@ -51,13 +51,16 @@ def different_rules(measure: str, sides: Sequence[WritingSide]) -> Note | None:
         rules: list[tuple[str, ...]] = [(side.rules,) for side in sides]
     else:
         parts = [_parts(measure, side.writing) for side in sides]
-        every = list(dict.fromkeys(part for own in parts for part in own))
-        rules = [(*_rules(measure, side), _lacking(own, every)) for side, own in zip(sides, parts, strict=True)]
+        every = dict.fromkeys(part for own in parts for part in own)
+        # A composite without any part is that of a run that wrote nothing, the worst there is.
+        lacking = [", ".join(part for part in every if own and part not in own) for own in parts]
+        told = (f"without {part}" if part else "with every part" for part in lacking)
+        rules = [(*_rules(measure, side), said) for side, said in zip(sides, told, strict=True)]
     differing = [values for values in zip(*rules, strict=True) if len(set(values)) > 1]
     if not differing:
         return None
-    told = dict.fromkeys(zip(*differing, strict=True))
-    return Note("measured by different rules ({rules})", rules="; ".join(map(", ".join, told)))
+    ways = dict.fromkeys(zip(*differing, strict=True))
+    return Note("measured by different rules ({rules})", rules="; ".join(map(", ".join, ways)))
 
 
 def unequal_lengths(measure: str, sides: Sequence[WritingSide], common: Sequence[int]) -> Note | None:
@@ -102,17 +105,10 @@ def _parts(measure: str, writing: Writing) -> tuple[str, ...]:
     return ()
 
 
-def _lacking(parts: Sequence[str], every: Sequence[str]) -> str:
-    # A composite without any part is that of a run that wrote nothing, the worst there is.
-    lacking = [part for part in every if part not in parts] if parts else []
-    return f"without {', '.join(lacking)}" if lacking else "with every part"
-
-
 def _length(writing: Writing, common: Sequence[int]) -> float | None:
     """Mean characters of an answer over the common lengths."""
     means = [level_of(tier, LENGTH).mean for tier in writing.tiers if tier.context_tokens in common]
-    known = [mean for mean in means if mean is not None]
-    return mean_of(known) if known and len(known) == len(means) else None
+    return None if None in means else mean_of_known(means)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -271,7 +267,7 @@ def contest_sentence(contest: WritingContest) -> str:
 
 def _by(contest: WritingContest, digits: int) -> str:
     difference, low, high = (value or 0.0 for value in (contest.difference, contest.ci_low, contest.ci_high))
-    digits = _telling(2 if contest.scale == "z" else digits, (difference, low))
+    digits = 2 if contest.scale == "z" else digits
     unit = " in the author's sd, at equal length," if contest.scale == "z" else ""
     return (
         f"by {difference:.{digits}f} ({100 * contest.confidence:g}% CI {low:.{digits}f} to {high:.{digits}f}){unit} "
@@ -284,10 +280,3 @@ def _from_to(low: float, high: float, digits: int) -> str:
     if first == last:
         return first
     return f"{first} to {last}" if low < 0 else f"{first}-{last}"
-
-
-def _telling(digits: int, values: Sequence[float]) -> int:
-    """More decimals, until what is not 0 does not read as 0."""
-    while digits < 6 and any(value and not round(abs(value), digits) for value in values):
-        digits += 1
-    return digits

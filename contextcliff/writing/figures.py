@@ -8,44 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from contextcliff.findings import phrases
-from contextcliff.findings.drawing import (
-    BLUE,
-    DIGIT,
-    GREY,
-    LINE,
-    LINES,
-    ON_DARK,
-    ON_LIGHT,
-    RED,
-    SMALL,
-    LengthAxis,
-    blank,
-    counts_above,
-    heading,
-    legend_below,
-    lengths_on_x,
-    line_across,
-    scores_on_y,
-    width_of,
-)
+from contextcliff.findings import drawing, phrases
 from contextcliff.records.report import Report
 from contextcliff.statistics.ranks import SLACK, is_significant
-from contextcliff.writing.levels import as_shown, level_of, shown_as
+from contextcliff.writing import panels
+from contextcliff.writing.levels import as_shown, level_of
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES
-from contextcliff.writing.panels import (
-    GREEN,
-    PANEL_HEIGHT,
-    PANEL_WIDTH,
-    core_measures,
-    dress,
-    each_of,
-    grid,
-    nothing_here,
-    panel_title,
-    quiet_axes,
-    stand_in,
-)
 from contextcliff.writing.phrases import title, way
 from contextcliff.writing.prose_findings import CompositeLevel, MeasureLevel, Writing, WritingTest
 
@@ -54,17 +22,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_AXIS = {"prompt": "prompt length in tokens, as measured", "context": "context length in tokens, as asked"}
+_LENGTHS = "prompt length in tokens, as measured"
+_Level = MeasureLevel | CompositeLevel
 
 
 def core_figure(report: Report, writing: Writing) -> Figure:
     """Means with bootstrap intervals beside the original's line and the author's band."""
     writing = as_shown(writing)
-    figure, page, panels = grid(4, columns=2)
-    for axes, measure in zip(panels, core_measures(writing), strict=True):
+    figure, page, parts = panels.grid(4, columns=2)
+    for axes, measure in zip(parts, panels.core_measures(writing), strict=True):
         _measure_panel(axes, writing, measure)
         _settle(axes)
-    dress(page, panels, title=f"Writing by length: {report.run.model}", subtitle=_about(report, writing))
+    panels.dress(page, parts, title=f"Writing by length: {report.run.model}", subtitle=_about(report, writing))
     return figure
 
 
@@ -76,16 +45,15 @@ def _measure_panel(axes: Axes, writing: Writing, measure: str) -> None:
     # From edge to edge: with a single length, line and band would have no width.
     places = [axis.low, *_tokens(writing), axis.high]
     means, spreads, originals = (
-        np.pad(each_of(levels, name), 1, mode="edge") for name in ("author_mean", "author_std", "original")
+        np.pad(panels.each_of(levels, name), 1, mode="edge") for name in ("author_mean", "author_std", "original")
     )
-    axes.fill_between(
-        places, means - spreads, means + spreads, color=GREEN, alpha=0.12, linewidth=0, label="author's mean ± sd"
-    )
-    axes.plot(places, originals, color=GREEN, linestyle="--", linewidth=1.4, label="the original's next words")
+    band = (places, means - spreads, means + spreads)
+    axes.fill_between(*band, color=panels.GREEN, alpha=0.12, linewidth=0, label="author's mean ± sd")
+    axes.plot(places, originals, color=panels.GREEN, linestyle="--", linewidth=1.4, label="the original's next words")
     if all(level.mean is None for level in levels):
-        nothing_here(axes)
+        panels.nothing_here(axes)
     label = f"mean of the rounds with its {phrases.percent(writing.confidence)} interval"
-    _interval_lines(axes, writing, levels, colour=BLUE, label=label)
+    _interval_lines(axes, writing, levels, colour=drawing.BLUE, label=label)
 
 
 def _about(report: Report, writing: Writing) -> str:
@@ -94,34 +62,29 @@ def _about(report: Report, writing: Writing) -> str:
     counted = " to ".join(f"{count:,}" for count in dict.fromkeys((*rounds[:1], *rounds[-1:]))) or "no"
     return (
         f"{writing.document_id} from character {writing.continuation_point:,} on, {counted} rounds a length,"
-        f" KV policy {run.kv_policy}{f', RoPE {run.rope}' if run.rope else ''}{stand_in(writing)}"
+        f" KV policy {run.kv_policy}{f', RoPE {run.rope}' if run.rope else ''}{panels.stand_in(writing)}"
     )
 
 
 def _interval_lines(
-    axes: Axes,
-    writing: Writing,
-    levels: Sequence[MeasureLevel | CompositeLevel],
-    *,
-    colour: str,
-    label: str,
-    style: str = "o-",
+    axes: Axes, writing: Writing, levels: Sequence[_Level], *, colour: str, label: str, style: str = "o-"
 ) -> None:
     tokens = _tokens(writing)
-    axes.vlines(tokens, each_of(levels, "ci_low"), each_of(levels, "ci_high"), color=colour, linewidth=5, alpha=0.3)
-    axes.plot(tokens, each_of(levels, "mean"), style, color=colour, markersize=5, linewidth=1.7, label=label)
+    means, lows, highs = (panels.each_of(levels, figure) for figure in ("mean", "ci_low", "ci_high"))
+    axes.vlines(tokens, lows, highs, color=colour, linewidth=5, alpha=0.3)
+    axes.plot(tokens, means, style, color=colour, markersize=5, linewidth=1.7, label=label)
 
 
 def _tokens(writing: Writing) -> list[int]:
     return [tier.context_tokens for tier in writing.tiers]
 
 
-def _panel(axes: Axes, writing: Writing, heading: str) -> LengthAxis:
+def _panel(axes: Axes, writing: Writing, heading: str) -> drawing.LengthAxis:
     lengths = _tokens(writing)
-    axis = lengths_on_x(axes, lengths=lengths, shown=(), inches=PANEL_WIDTH, label=_AXIS[shown_as(writing)])
+    axis = drawing.lengths_on_x(axes, lengths=lengths, shown=(), inches=panels.PANEL_WIDTH, label=_LENGTHS)
     axes.xaxis.labelpad = 3
-    quiet_axes(axes)
-    panel_title(axes, heading)
+    panels.quiet_axes(axes)
+    panels.panel_title(axes, heading)
     return axis
 
 
@@ -150,13 +113,13 @@ def dashboard_figure(report: Report, writing: Writing) -> Figure:
     """Four panels on whether the prose gets worse: composite, spread between rounds, effect sizes, tests."""
     writing = as_shown(writing)
     tested = [m.name for m in MEASURES if any(t.measure == m.name and t.against == "shortest" for t in writing.tests)]
-    heights = (PANEL_HEIGHT, max(PANEL_HEIGHT, _ROW * len(tested)))
-    figure, page, panels = grid(4, columns=2, heights=heights, under=_UNDER)
-    _composites(panels[0], writing)
-    _variation(panels[1], writing)
-    _effects(panels[2], writing, height=heights[1])
-    _tests(panels[3], writing, tested)
-    dress(page, (), title=f"Degradation of the writing: {report.run.model}", subtitle=_about(report, writing))
+    heights = (panels.PANEL_HEIGHT, max(panels.PANEL_HEIGHT, _ROW * len(tested)))
+    figure, page, parts = panels.grid(4, columns=2, heights=heights, under=_UNDER)
+    _composites(parts[0], writing)
+    _variation(parts[1], writing)
+    _effects(parts[2], writing, height=heights[1])
+    _tests(parts[3], writing, tested)
+    panels.dress(page, (), title=f"Degradation of the writing: {report.run.model}", subtitle=_about(report, writing))
     return figure
 
 
@@ -164,38 +127,38 @@ def _composites(axes: Axes, writing: Writing) -> None:
     axis = _panel(axes, writing, "Composite, 0-100 (up is worse)")
     calibrated = [tier.composite for tier in writing.tiers]
     classic = [tier.composite_classic for tier in writing.tiers]
-    _interval_lines(axes, writing, calibrated, colour=BLUE, label="calibrated")
+    _interval_lines(axes, writing, calibrated, colour=drawing.BLUE, label="calibrated")
     _interval_lines(axes, writing, classic, colour="0.45", label="classic", style="s--")
     if all(level.mean is None for level in (*calibrated, *classic)):
-        nothing_here(axes)
+        panels.nothing_here(axes)
         return
     # Room for a whole mark at either end.
     axes.set_ylim(-3, 103)
     _settle(axes)
-    legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=2)
+    drawing.legend_under(axes, drop=axis.under / panels.PANEL_HEIGHT, ncols=2)
 
 
 def _variation(axes: Axes, writing: Writing) -> None:
     axis = _panel(axes, writing, "Spread between rounds: sd / mean")
     highest = _CV_LIMIT
-    for measure, style in zip(core_measures(writing), LINES, strict=True):
-        values = each_of([level_of(tier, measure) for tier in writing.tiers], "cv")
+    for measure, style in zip(panels.core_measures(writing), drawing.LINES, strict=True):
+        values = panels.each_of([level_of(tier, measure) for tier in writing.tiers], "cv")
         if not np.isnan(values).all():
             highest = max(highest, np.nanmax(values))
             axes.plot(_tokens(writing), values, style, markersize=4, linewidth=1.4, label=title(measure))
     if not axes.lines:
-        nothing_here(axes, "fewer than two rounds, or not measured")
+        panels.nothing_here(axes, "fewer than two rounds, or not measured")
         return
-    axes.axhline(_CV_LIMIT, color=RED, linestyle="--", linewidth=1.1, label=f"limit {_CV_LIMIT}")
+    axes.axhline(_CV_LIMIT, color=drawing.RED, linestyle="--", linewidth=1.1, label=f"limit {_CV_LIMIT}")
     axes.set_ylim(0, highest * 1.08)
     _settle(axes)
-    legend_below(axes, axis=axis, height=PANEL_HEIGHT, columns=3)
+    drawing.legend_under(axes, drop=axis.under / panels.PANEL_HEIGHT, ncols=3)
 
 
 def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
     axis = _panel(axes, writing, "Effect against the shortest length (1: every round is worse)")
     tests_by_place = _against_shortest(writing)
-    for place, (measure, style) in enumerate(zip(core_measures(writing), LINES, strict=True)):
+    for place, (measure, style) in enumerate(zip(panels.core_measures(writing), drawing.LINES, strict=True)):
         tests = [tests_by_place.get((length, measure)) for length in _tokens(writing)]
         if any(test is not None for test in tests):
             effects = [math.nan if test is None else test.effect for test in tests]
@@ -204,30 +167,30 @@ def _effects(axes: Axes, writing: Writing, *, height: float) -> None:
             places = [length * apart for length in _tokens(writing)]
             axes.plot(places, effects, style, markersize=5, linewidth=1.4, label=title(measure))
     if not axes.lines:
-        nothing_here(axes, "nothing was tested")
+        panels.nothing_here(axes, "nothing was tested")
         return
     axes.axhline(0, color="0.4", linewidth=0.9)
     for limit, name in ((0.3, "medium"), (0.5, "large")):
-        axes.axhline(limit, color=RED, linestyle=":", linewidth=1.1, label=f"{name} from {limit}")
+        axes.axhline(limit, color=drawing.RED, linestyle=":", linewidth=1.1, label=f"{name} from {limit}")
     axes.set_ylim(-1.08, 1.08)
     axes.set_yticks([-1, -0.5, 0, 0.5, 1])
-    legend_below(axes, axis=axis, height=height, columns=3)
+    drawing.legend_under(axes, drop=axis.under / height, ncols=3)
 
 
 def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    panel_title(axes, "Tests against the shortest length, corrected p")
+    panels.panel_title(axes, "Tests against the shortest length, corrected p")
     lengths = _tokens(writing)
     if not tested:
         axes.set_xticks([])
-        nothing_here(axes, "nothing was tested")
+        panels.nothing_here(axes, "nothing was tested")
         return
     tests_by_place = _against_shortest(writing)
     author = {(t.context_tokens, t.measure) for t in writing.tests if t.against == "author" and t.degraded}
     names = [title(name) for name in tested]
-    inches = _make_room(axes, max(map(width_of, names)) + 0.1)
+    inches = _make_room(axes, max(map(drawing.width_of, names)) + 0.1)
     limits = _limits(writing.confidence)
     shades = _COLOURS[-len(limits) :]
     colours = [_UNTESTED, *shades, _REST]
@@ -240,34 +203,32 @@ def _tests(axes: Axes, writing: Writing, tested: list[str]) -> None:
             marks = ("×" if worse else "") + ("a" if (length, measure) in author else "")
             dark = colours[cells[row][column]] in _COLOURS[:2]
             axes.text(
-                column, row, marks, ha="center", va="center", fontsize=SMALL, color=ON_DARK if dark else ON_LIGHT,
-                fontweight="bold",
+                column, row, marks, ha="center", va="center", fontsize=drawing.SMALL, fontweight="bold",
+                color=drawing.ON_DARK if dark else drawing.ON_LIGHT,
             )  # fmt: skip
-    axes.set_yticks(range(len(tested)), labels=names, fontsize=SMALL)
-    _lengths(axes, lengths, inches=inches, name=_AXIS[shown_as(writing)])
+    axes.set_yticks(range(len(tested)), labels=names, fontsize=drawing.SMALL)
+    _lengths(axes, lengths, inches=inches)
     handles = [Patch(facecolor=colour, edgecolor="0.6", label=name) for name, colour in _key(limits, shades)]
     axes.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=SMALL,
-        title="× worse\na worse than\nthe author's\nelsewhere", title_fontsize=SMALL, alignment="left",
+        handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=drawing.SMALL,
+        title="× worse\na worse than\nthe author's\nelsewhere", title_fontsize=drawing.SMALL, alignment="left",
     )  # fmt: skip
 
 
 def _make_room(axes: Axes, inches: float) -> float:
     """Take so many inches of the panel's left; returns the width that it keeps."""
-    box = axes.get_position()
-    kept = PANEL_WIDTH - inches
-    axes.set_position((box.x1 - box.width * kept / PANEL_WIDTH, box.y0, box.width * kept / PANEL_WIDTH, box.height))
+    box, kept = axes.get_position(), panels.PANEL_WIDTH - inches
+    width = box.width * kept / panels.PANEL_WIDTH
+    axes.set_position((box.x1 - width, box.y0, width, box.height))
     return kept
 
 
-def _lengths(axes: Axes, lengths: list[int], *, inches: float, name: str) -> None:
-    """A column a length, whatever its size, with thin lines between the cells."""
-    axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=SMALL)
-    if DIGIT * (len(f"{max(lengths):,}") + 1) > inches / len(lengths):
-        axes.tick_params(axis="x", rotation=45)
-        for label in axes.get_xticklabels():
-            label.set(ha="right", rotation_mode="anchor")
-    axes.set_xlabel(name, fontsize=9, labelpad=3)
+def _lengths(axes: Axes, lengths: list[int], *, inches: float) -> None:
+    """A column a length, whatever its size."""
+    axes.set_xticks(range(len(lengths)), labels=[f"{tokens:,}" for tokens in lengths], fontsize=drawing.SMALL)
+    if drawing.DIGIT * (len(f"{max(lengths):,}") + 1) > inches / len(lengths):
+        drawing.tilt(axes)
+    axes.set_xlabel(_LENGTHS, fontsize=9, labelpad=3)
     axes.tick_params(length=0)
 
 
@@ -302,31 +263,30 @@ def health_figure(report: Report, writing: Writing) -> Figure:
     writing = as_shown(writing)
     health = writing.health
     assert health is not None
-    figure, axes = blank(width=_WIDTH, height=_HEIGHT)
+    figure, axes = drawing.blank(width=_WIDTH, height=_HEIGHT)
     levels = health.levels
     tokens = [level.context_tokens for level in levels]
-    axis = lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=_AXIS[shown_as(writing)])
-    scores_on_y(axes)
+    axis = drawing.lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=_LENGTHS)
+    drawing.scores_on_y(axes)
     axes.set_ylabel("share of healthy rounds")
-    lows, highs, confidence = each_of(levels, "ci_low"), each_of(levels, "ci_high"), phrases.percent(writing.confidence)
-    axes.vlines(tokens, lows, highs, color=BLUE, alpha=0.45, linewidth=3, label=f"{confidence} interval")
-    axes.plot(tokens, each_of(levels, "share"), "o-", color=BLUE, label="healthy rounds", zorder=4)
+    shares, lows, highs, tested = (panels.each_of(levels, of) for of in ("share", "ci_low", "ci_high", "tested_low"))
+    confidence = phrases.percent(writing.confidence)
+    axes.vlines(tokens, lows, highs, color=drawing.BLUE, alpha=0.45, linewidth=3, label=f"{confidence} interval")
+    axes.plot(tokens, shares, "o-", color=drawing.BLUE, label="healthy rounds", zorder=4)
     axes.plot(
-        tokens, each_of(levels, "tested_low"), linestyle="none", marker="_", markersize=11, markeredgewidth=2,
+        tokens, tested, linestyle="none", marker="_", markersize=11, markeredgewidth=2,
         color="black", label=f"tested bound (one-sided, {confidence})", zorder=5,
     )  # fmt: skip
     whole = levels[0].share if health.relative else 1.0
     if whole is not None:
         threshold = health.threshold * whole
-        line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=RED)
-    rows = [("n", [level.n for level in levels], GREY)]
-    above = counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
-    heading(
-        axes,
-        title=f"Healthy rounds by length: {report.run.model}",
-        subtitle=f"{writing.document_id}. {phrases.headline(report)}",
-        inches=_WIDTH,
-        above=above + LINE,
+        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
+    rows = [("n", [level.n for level in levels], drawing.GREY)]
+    above = drawing.counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
+    called, subtitle = (
+        f"Healthy rounds by length: {report.run.model}",
+        f"{writing.document_id}. {phrases.headline(report)}",
     )
-    legend_below(axes, axis=axis, height=_HEIGHT, columns=3)
+    drawing.heading(axes, title=called, subtitle=subtitle, inches=_WIDTH, above=above + drawing.LINE)
+    drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=3)
     return figure

@@ -10,20 +10,10 @@ from dataclasses import asdict
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import SCHEMA_VERSION, Report
 from contextcliff.reporting.data_files import Cell, Row, csv_text, json_text
+from contextcliff.reporting.schema import plain
 from contextcliff.reporting.text import tame
 from contextcliff.writing.levels import level_of
-from contextcliff.writing.measures.measure import (
-    AUTHOR_DISTANCE,
-    AUTHOR_LIMIT,
-    AUTHOR_MEAN,
-    AUTHOR_STD,
-    CLASSIC_COMPOSITE,
-    COMPOSITE,
-    HEALTHY,
-    MEASURES,
-    ORIGINAL,
-    Z,
-)
+from contextcliff.writing.measures import measure as keys
 from contextcliff.writing.prose_findings import (
     COMPLETE,
     CompositeLevel,
@@ -49,8 +39,8 @@ def words_of_longest(scored: Sequence[ScoredSample]) -> int:
     return max((len(item.generation.text.split()) for item in scored if item.generation is not None), default=0)
 
 
-_PREFIXES = (ORIGINAL, AUTHOR_MEAN, AUTHOR_STD, Z)
-_OF_ROUND = (COMPOSITE, CLASSIC_COMPOSITE, AUTHOR_DISTANCE, AUTHOR_LIMIT, HEALTHY)
+_PREFIXES = (keys.ORIGINAL, keys.AUTHOR_MEAN, keys.AUTHOR_STD, keys.Z)
+_OF_ROUND = (keys.COMPOSITE, keys.CLASSIC_COMPOSITE, keys.AUTHOR_DISTANCE, keys.AUTHOR_LIMIT, keys.HEALTHY)
 _SAMPLERS = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
@@ -102,10 +92,10 @@ def _tier(tier: WritingTier, health: Mapping[int, HealthLevel]) -> Row:
         "num_distinct": tier.n_distinct,
         "num_healthy": None if level is None else level.healthy,
         "reading_level": tier.reading_level,
-        **_figures(COMPOSITE, tier.composite, _OF_COMPOSITE),
-        **_figures(CLASSIC_COMPOSITE, tier.composite_classic, _OF_COMPOSITE),
+        **_figures(keys.COMPOSITE, tier.composite, _OF_COMPOSITE),
+        **_figures(keys.CLASSIC_COMPOSITE, tier.composite_classic, _OF_COMPOSITE),
     }
-    for measure in MEASURES:
+    for measure in keys.MEASURES:
         row |= _figures(measure.name, level_of(tier, measure.name), _OF_MEASURE)
     return row
 
@@ -123,7 +113,9 @@ def _round(item: ScoredSample) -> Row:
         "context_length": item.sample.context_tokens,
         "round_number": round_number(item),
         **_ended(item),
-        **{key: item.details.get(key) for prefix in ("", *_PREFIXES) for key in (prefix + m.name for m in MEASURES)},
+        **{
+            f"{prefix}{m.name}": item.details.get(prefix + m.name) for prefix in ("", *_PREFIXES) for m in keys.MEASURES
+        },
     }
 
 
@@ -183,34 +175,32 @@ def _results_of_round(item: ScoredSample) -> dict[str, object]:
         "item": item.sample.item,
         "measures": {
             measure.name: {name: item.details.get(prefix + measure.name) for name, prefix in of.items()}
-            for measure in MEASURES
+            for measure in keys.MEASURES
         },
         "text": item.generation.text if item.generation else None,
     }
 
 
+_TOLD = (
+    *("document_id", "continuation_point", "verdict", "settling_rounds", "health", "warnings", "embeddings"),
+    *("unmeasured", "tests", "trends", "steps"),
+)
+
+
 def _analysis(report: Report, writing: Writing) -> dict[str, object]:
+    told = plain(writing)
+    assert isinstance(told, dict)
     return {
         **_head(report),
-        "document_id": writing.document_id,
-        "continuation_point": writing.continuation_point,
-        "verdict": str(writing.verdict),
-        "settling_rounds": writing.settling_rounds,
-        "health": None if writing.health is None else asdict(writing.health),
-        "warnings": [str(warning) for warning in writing.warnings],
-        "embeddings": writing.embeddings,
-        "unmeasured": list(writing.unmeasured),
+        **{name: told[name] for name in _TOLD},
         "composites": [
             {
                 "context_tokens": tier.context_tokens,
-                COMPOSITE: asdict(tier.composite),
-                CLASSIC_COMPOSITE: asdict(tier.composite_classic),
+                keys.COMPOSITE: asdict(tier.composite),
+                keys.CLASSIC_COMPOSITE: asdict(tier.composite_classic),
             }
             for tier in writing.tiers
         ],
-        "tests": [asdict(test) for test in writing.tests],
-        "trends": [asdict(trend) for trend in writing.trends],
-        "steps": [asdict(step) for step in writing.steps],
         "convergence": [
             {
                 "context_tokens": tier.context_tokens,

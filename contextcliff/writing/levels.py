@@ -23,30 +23,9 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.seeding import seed_of
 from contextcliff.statistics.descriptive import counted, mean_of_known, standard_deviation
 from contextcliff.statistics.intervals import mean_intervals
-from contextcliff.writing.measures.measure import (
-    AUTHOR_MEAN,
-    AUTHOR_STD,
-    CLASSIC_COMPOSITE,
-    COMPOSITE,
-    MEASURES,
-    ORIGINAL,
-    Measure,
-    Z,
-)
+from contextcliff.writing import prose_findings as prose
+from contextcliff.writing.measures import measure as measures
 from contextcliff.writing.measures.readability import reading_level
-from contextcliff.writing.prose_findings import (
-    COMPLETE,
-    CompositeLevel,
-    Health,
-    HealthLevel,
-    MeasureLevel,
-    NeighbourStep,
-    OutlierRound,
-    Scale,
-    Writing,
-    WritingTest,
-    WritingTier,
-)
 from contextcliff.writing.task.continuation_scoring import fault_of
 
 
@@ -85,17 +64,17 @@ def drawn_tiers(scored: Iterable[ScoredSample]) -> tuple[DrawnTier, ...]:
     )
 
 
-_NOTHING = CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
+_NOTHING = prose.CompositeLevel(n=0, mean=None, std=None, ci_low=None, ci_high=None)
 
 
-def level_of(tier: WritingTier, name: str) -> MeasureLevel:
+def level_of(tier: prose.WritingTier, name: str) -> prose.MeasureLevel:
     """The level of a measure or composite; without figures if not measured."""
     measured = next((level for level in tier.measures if level.name == name), None)
     if measured is not None:
         return measured
-    composites = {COMPOSITE: tier.composite, CLASSIC_COMPOSITE: tier.composite_classic}
+    composites = {measures.COMPOSITE: tier.composite, measures.CLASSIC_COMPOSITE: tier.composite_classic}
     level = composites.get(name, _NOTHING)
-    return MeasureLevel(
+    return prose.MeasureLevel(
         name=name, n=level.n, mean=level.mean, std=level.std, ci_low=level.ci_low, ci_high=level.ci_high, cv=None,
         original=None, author_mean=None, author_std=None, z=None, converged=None,
     )  # fmt: skip
@@ -104,20 +83,20 @@ def level_of(tier: WritingTier, name: str) -> MeasureLevel:
 Values = tuple[float, ...]
 
 
-def worsening(measure: Measure, tiers: Sequence[DrawnTier]) -> tuple[Values, ...]:
+def worsening(measure: measures.Measure, tiers: Sequence[DrawnTier]) -> tuple[Values, ...]:
     """The measure's values at each of `tiers`, on one scale, signed so that up is worse."""
-    key = Z + measure.name if scale_of(measure, tiers) == "z" else measure.name
+    key = measures.Z + measure.name if scale_of(measure, tiers) == "z" else measure.name
     sign = measure.worse or 1
     return tuple(tuple(sign * value for value in tier.values(key)) for tier in tiers)
 
 
-def scale_of(measure: Measure, tiers: Sequence[DrawnTier]) -> Scale:
+def scale_of(measure: measures.Measure, tiers: Sequence[DrawnTier]) -> prose.Scale:
     return "z" if all(has_every_z(measure, tier) for tier in tiers) else "raw"
 
 
-def has_every_z(measure: Measure, tier: DrawnTier) -> bool:
+def has_every_z(measure: measures.Measure, tier: DrawnTier) -> bool:
     """Whether every draw with a value of this measure has a z-score of it."""
-    return all(Z + measure.name in draw.details for draw in tier.draws if measure.name in draw.details)
+    return all(measures.Z + measure.name in draw.details for draw in tier.draws if measure.name in draw.details)
 
 
 _CONVERGED_WITHIN = 0.1
@@ -126,20 +105,20 @@ _ROUNDING = 1e-12
 _Interval = tuple[float | None, float | None]
 
 
-def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float) -> WritingTier:
+def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float) -> prose.WritingTier:
     """One length; `measured` are the measures that some round of the run has."""
-    intervals = _intervals(tier, (*measured, COMPOSITE, CLASSIC_COMPOSITE), confidence)
+    intervals = _intervals(tier, (*measured, measures.COMPOSITE, measures.CLASSIC_COMPOSITE), confidence)
     rounds = (*tier.rounds, *tier.unscored)
-    return WritingTier(
+    return prose.WritingTier(
         context_tokens=tier.context_tokens,
         n_rounds=len(tier.rounds),
         n_unscored=len(tier.unscored),
         n_distinct=len(tier.draws),
-        outcomes=counted(scored.failure or COMPLETE for scored in tier.rounds),
+        outcomes=counted(scored.failure or prose.COMPLETE for scored in tier.rounds),
         finish_reasons=counted(s.generation.finish_reason for s in tier.rounds if s.generation is not None),
         reading_level=None if (cloze := tier.mean("cloze_score")) is None else reading_level(cloze),
-        composite=_composite(tier, COMPOSITE, intervals),
-        composite_classic=_composite(tier, CLASSIC_COMPOSITE, intervals),
+        composite=_composite(tier, measures.COMPOSITE, intervals),
+        composite_classic=_composite(tier, measures.CLASSIC_COMPOSITE, intervals),
         measures=tuple(_measure(tier, name, intervals[name]) for name in measured),
         outliers=outlier_rounds(tier),
         prompt_tokens=median_tokens(rounds) if rounds else None,
@@ -148,13 +127,13 @@ def writing_tier(tier: DrawnTier, measured: Sequence[str], *, confidence: float)
 
 def measured_names(tiers: Iterable[DrawnTier]) -> tuple[str, ...]:
     measured = {key for tier in tiers for draw in tier.draws for key in draw.details}
-    return tuple(measure.name for measure in MEASURES if measure.name in measured)
+    return tuple(measure.name for measure in measures.MEASURES if measure.name in measured)
 
 
-def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
+def _measure(tier: DrawnTier, name: str, interval: _Interval) -> prose.MeasureLevel:
     values = tier.values(name)
-    mean, std, original = tier.mean(name), standard_deviation(values), tier.mean(ORIGINAL + name)
-    return MeasureLevel(
+    mean, std, original = tier.mean(name), standard_deviation(values), tier.mean(measures.ORIGINAL + name)
+    return prose.MeasureLevel(
         name=name,
         n=len(values),
         mean=mean,
@@ -163,20 +142,22 @@ def _measure(tier: DrawnTier, name: str, interval: _Interval) -> MeasureLevel:
         ci_high=interval[1],
         cv=variation(mean, std),
         original=original,
-        author_mean=tier.mean(AUTHOR_MEAN + name),
-        author_std=tier.mean(AUTHOR_STD + name),
-        z=tier.mean(Z + name),
-        z_std=standard_deviation(tier.values(Z + name)),
+        author_mean=tier.mean(measures.AUTHOR_MEAN + name),
+        author_std=tier.mean(measures.AUTHOR_STD + name),
+        z=tier.mean(measures.Z + name),
+        z_std=standard_deviation(tier.values(measures.Z + name)),
         converged=None
         if mean is None or original is None
         else abs(mean - original) <= _CONVERGED_WITHIN * abs(original) + _ROUNDING,
     )
 
 
-def _composite(tier: DrawnTier, key: str, intervals: Mapping[str, _Interval]) -> CompositeLevel:
+def _composite(tier: DrawnTier, key: str, intervals: Mapping[str, _Interval]) -> prose.CompositeLevel:
     values = tier.values(key)
     low, high = intervals[key]
-    return CompositeLevel(n=len(values), mean=tier.mean(key), std=standard_deviation(values), ci_low=low, ci_high=high)
+    return prose.CompositeLevel(
+        n=len(values), mean=tier.mean(key), std=standard_deviation(values), ci_low=low, ci_high=high
+    )
 
 
 def variation(mean: float | None, std: float | None) -> float | None:
@@ -214,7 +195,7 @@ _REACH = 1.5
 """Interquartile ranges beyond the quartiles (J. W. Tukey, "Exploratory Data Analysis", 1977)."""
 
 
-def outlier_rounds(tier: DrawnTier) -> tuple[OutlierRound, ...]:
+def outlier_rounds(tier: DrawnTier) -> tuple[prose.OutlierRound, ...]:
     """Rounds far from the others in some measures. They are kept: a flag says which texts are worth reading."""
     fences = {name: _fences(values) for name in FLAGGED_BY if len(values := tier.values(name)) >= FEWEST}
     found = []
@@ -223,7 +204,7 @@ def outlier_rounds(tier: DrawnTier) -> tuple[OutlierRound, ...]:
         outside = tuple(name for name, (low, high) in fences.items() if not low <= details.get(name, low) <= high)
         for scored in draw.samples if outside else ():
             sample = scored.sample
-            found.append(OutlierRound(sample_id=sample.sample_id, trial=sample.trial, measures=outside))
+            found.append(prose.OutlierRound(sample_id=sample.sample_id, trial=sample.trial, measures=outside))
     return tuple(found)
 
 
@@ -233,12 +214,12 @@ def _fences(values: Sequence[float]) -> tuple[float, float]:
     return low - reach, high + reach
 
 
-def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
+def health_of(results: Sequence[LengthResult], cap: SafeCap) -> prose.Health | None:
     """The health of the walk behind `cap`, by length; None if that rests on another quantity or nothing is scored."""
     if cap.quantity != "healthy" or not any(result.scores for result in results):
         return None
     levels = tuple(map(_level, results))
-    at: HealthLevel | None = None
+    at: prose.HealthLevel | None = None
     outcome: Literal["cleared", "below", "open"] = "open"
     if cap.ci_low is not None and cap.ci_low >= results[-1].bin.clears_up_to:
         outcome = "cleared"
@@ -249,14 +230,16 @@ def health_of(results: Sequence[LengthResult], cap: SafeCap) -> Health | None:
         outcome = "below"
         below = (result.bin.below_from >= cap.ci_high for result in results)
         at = next(compress(levels, below), levels[-1])
-    return Health(threshold=cap.threshold, relative=cap.relative_to_baseline, outcome=outcome, at=at, levels=levels)
+    return prose.Health(
+        threshold=cap.threshold, relative=cap.relative_to_baseline, outcome=outcome, at=at, levels=levels
+    )
 
 
-def _level(result: LengthResult) -> HealthLevel:
+def _level(result: LengthResult) -> prose.HealthLevel:
     tested = result.bin
     draws = [item for item in result.items if item.score is not None]
     faults = Counter(fault for draw in draws if (fault := _fault(draw)) is not None)
-    return HealthLevel(
+    return prose.HealthLevel(
         context_tokens=tested.asked_tokens,
         n=len(draws),
         n_unscored=len(result.items) - len(draws),
@@ -274,25 +257,15 @@ def _fault(draw: Item) -> str | None:
     return next((fault for fault in faults if fault is not None), None)
 
 
-_AtLength = TypeVar("_AtLength", WritingTier, WritingTest, NeighbourStep, HealthLevel)
+_AtLength = TypeVar("_AtLength", prose.WritingTier, prose.WritingTest, prose.NeighbourStep, prose.HealthLevel)
 
 
-def shown_as(writing: Writing) -> Literal["prompt", "context"]:
-    """Lengths are shown as measured prompts; as asked where a tier has none (another tool's, an earlier version's)."""
-    prompts = {tier.prompt_tokens for tier in writing.tiers} - {None}
-    return "prompt" if len(prompts) == len(writing.tiers) else "context"
+def shown_lengths(writing: prose.Writing) -> Mapping[int, int]:
+    """Context length as asked to the measured prompt, which is shown."""
+    return {tier.context_tokens: tier.prompt_tokens or tier.context_tokens for tier in writing.tiers}
 
 
-def shown_lengths(writing: Writing) -> Mapping[int, int]:
-    """Context length as asked to the length that is shown."""
-    by_prompt = shown_as(writing) == "prompt"
-    return {
-        tier.context_tokens: tier.prompt_tokens if by_prompt and tier.prompt_tokens is not None else tier.context_tokens
-        for tier in writing.tiers
-    }
-
-
-def as_shown(writing: Writing) -> Writing:
+def as_shown(writing: prose.Writing) -> prose.Writing:
     """The same by the shown lengths, for sentences, tables and figures."""
     lengths, health = shown_lengths(writing), writing.health
 

@@ -201,8 +201,8 @@ def _of_candidate(name: str, rows: Sequence[MeasureDifference], baseline: str) -
         ("candidate", lambda one: _number(one.candidate_mean, one)),
         ("difference", lambda one: _number(one.difference, one, sign="+")),
         ("interval", _interval),
-        ("p worse", lambda one: _p(one.p_worse_corrected)),
-        ("p better", lambda one: _p(one.p_better_corrected)),
+        ("p worse", lambda one: phrases.p_cell(one.p_worse_corrected)),
+        ("p better", lambda one: phrases.p_cell(one.p_better_corrected)),
         ("pairs", lambda one: f"{one.n_pairs:,}"),
         words=("measure", "better", "unit"),
     )
@@ -248,9 +248,3 @@ def _number(value: float, one: MeasureDifference, *, sign: str = "-") -> str:
     digits = 2 if one.scale == "z" else digits_of(max(abs(one.baseline_mean), abs(one.candidate_mean)))
     text = f"{value:{sign}.{digits}f}"
     return text[1:] if text[0] in "+-" and not text.strip("+-0.") else text
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return phrases.MISSING
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"

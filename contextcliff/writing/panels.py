@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from contextcliff.findings.drawing import SMALL, blank, drawable, heading, width_of
+from contextcliff.findings.drawing import SMALL, blank, drawable, heading, short, width_of
 from contextcliff.writing.levels import level_of
 from contextcliff.writing.measures.measure import BY_NAME, CORE
 from contextcliff.writing.phrases import title
@@ -85,7 +85,7 @@ def dress(page: Axes, panels: Iterable[Axes], *, title: str, subtitle: str) -> N
     handles: dict[str, Artist] = {}
     for panel in panels:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(_short(drawable(label)), handle)
+            handles.setdefault(short(label, _LONGEST_NAME).replace("$", r"\$"), handle)  # two would enclose a formula
     inches = page.figure.get_figwidth()  # type: ignore[union-attr]
     if handles:
         page.legend(
@@ -94,13 +94,6 @@ def dress(page: Axes, panels: Iterable[Axes], *, title: str, subtitle: str) -> N
             fontsize=SMALL, handlelength=2.4, columnspacing=1.6,
         )  # fmt: skip
     heading(page, title=title, subtitle=subtitle, inches=inches, above=4)
-
-
-def _short(name: str) -> str:
-    """A name cut in its middle: the ends tell runs apart."""
-    half = (_LONGEST_NAME - 3) // 2
-    # Two dollar signs would enclose a formula.
-    return (name if len(name) <= _LONGEST_NAME else f"{name[:half]}...{name[-half:]}").replace("$", r"\$")
 
 
 def each_of(levels: Iterable[object], figure: str) -> NDArray[np.float64]:

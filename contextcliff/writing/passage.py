@@ -7,18 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from contextcliff.writing.author_norms import Norms, norms_for, norms_of, z_scores
-from contextcliff.writing.measures.measure import (
-    AUTHOR_DISTANCE,
-    AUTHOR_MEAN,
-    AUTHOR_STD,
-    BY_NAME,
-    CLASSIC_COMPOSITE,
-    COMPOSITE,
-    ORIGINAL,
-    ORIGINAL_Z,
-    Family,
-    Z,
-)
+from contextcliff.writing.measures import measure as keys
 from contextcliff.writing.measures.measured import SIZES, Vectors, coherence, measure_prose, reference_similarity
 from contextcliff.writing.measures.readability import WordList
 
@@ -44,13 +33,12 @@ def judge_prose(
     """
     values = measure_prose(text, language=language, word_list=word_list, prompt=prompt, reference=reference)
     original = measure_prose(reference, language=language, word_list=word_list, prompt=prompt)
-    details = {**values, **_prefixed(ORIGINAL, original)}
-    figures = {"": shortfall, Z: shortfall / BY_NAME[_SHORTFALL].floor}
-    missing = {
-        key + _SHORTFALL: figures.get(key, 0.0) for key in ("", ORIGINAL, AUTHOR_MEAN, AUTHOR_STD, Z, ORIGINAL_Z)
-    }
+    details = {**values, **_prefixed(keys.ORIGINAL, original)}
+    prefixes = (keys.ORIGINAL, keys.AUTHOR_MEAN, keys.AUTHOR_STD, keys.Z, keys.ORIGINAL_Z)
+    missing = {_SHORTFALL: shortfall, **{prefix + _SHORTFALL: 0.0 for prefix in prefixes}}
+    missing[keys.Z + _SHORTFALL] = shortfall / keys.BY_NAME[_SHORTFALL].floor
     if values.keys() <= SIZES:
-        return {**details, **missing, COMPOSITE: _WORST}
+        return {**details, **missing, keys.COMPOSITE: _WORST}
     norms = norms_for(document, language, word_list, len(text.strip()))
     return _composed({**details, **_against(values, original, norms), **missing})
 
@@ -71,7 +59,7 @@ def with_coherence(
             **details,
             **values,
             **({} if similarity is None else {"reference_similarity": similarity}),
-            **_prefixed(ORIGINAL, original),
+            **_prefixed(keys.ORIGINAL, original),
             **_against(values, original, norms),
         }
     )
@@ -79,22 +67,22 @@ def with_coherence(
 
 def _against(values: Mapping[str, float], original: Mapping[str, float], norms: Norms) -> dict[str, float]:
     return {
-        **_prefixed(AUTHOR_MEAN, {name: norm.mean for name, norm in norms.items()}),
-        **_prefixed(AUTHOR_STD, {name: norm.std for name, norm in norms.items()}),
-        **_prefixed(Z, z_scores(values, norms)),
-        **_prefixed(ORIGINAL_Z, z_scores(original, norms)),
+        **_prefixed(keys.AUTHOR_MEAN, {name: norm.mean for name, norm in norms.items()}),
+        **_prefixed(keys.AUTHOR_STD, {name: norm.std for name, norm in norms.items()}),
+        **_prefixed(keys.Z, z_scores(values, norms)),
+        **_prefixed(keys.ORIGINAL_Z, z_scores(original, norms)),
     }
 
 
 def _composed(details: Mapping[str, float]) -> dict[str, float]:
-    z = {key.removeprefix(Z): value for key, value in details.items() if key.startswith(Z)}
-    values = {name: details[name] for name in BY_NAME if name in details}
+    z = {key.removeprefix(keys.Z): value for key, value in details.items() if key.startswith(keys.Z)}
+    values = {name: details[name] for name in keys.BY_NAME if name in details}
     prose, shortfall = calibrated(z), details.get(_SHORTFALL, 0.0)
     composites = {
         # What is missing of the text counts as 100.
-        COMPOSITE: None if prose is None else 100.0 * (1.0 - (1.0 - shortfall) * (1.0 - prose / 100.0)),
-        CLASSIC_COMPOSITE: classic(values),
-        AUTHOR_DISTANCE: author_distance(z),
+        keys.COMPOSITE: None if prose is None else 100.0 * (1.0 - (1.0 - shortfall) * (1.0 - prose / 100.0)),
+        keys.CLASSIC_COMPOSITE: classic(values),
+        keys.AUTHOR_DISTANCE: author_distance(z),
     }
     return {**details, **{name: value for name, value in composites.items() if value is not None}}
 
@@ -120,11 +108,11 @@ def calibrated(z: Mapping[str, float]) -> float | None:
     return composed(list(parts.values())) if parts else None
 
 
-def parts_of(z: Mapping[str, float]) -> dict[Family, float]:
+def parts_of(z: Mapping[str, float]) -> dict[keys.Family, float]:
     """The part of each measured family in the composite, 0-1."""
-    shares: dict[Family, list[float]] = {family: [] for family in get_args(Family)}
+    shares: dict[keys.Family, list[float]] = {family: [] for family in get_args(keys.Family)}
     for name, score in z.items():
-        measure = BY_NAME[name]
+        measure = keys.BY_NAME[name]
         if measure.family is not None:
             shares[measure.family].append(_clip((measure.worse * score - _FREE) / (_FULL - _FREE)))
     return {family: sum(own) / len(own) for family, own in shares.items() if own}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Heading, Image, Lines, Pairs, Table, Text, columns, columns_of
+from contextcliff.findings.finding import Block, Heading, Image, Lines, Pairs, Table, Text, columns, columns_of
 from contextcliff.records.report import Report
 from contextcliff.writing.figures import core_figure, dashboard_figure
-from contextcliff.writing.levels import level_of, shown_as, shown_lengths
+from contextcliff.writing.levels import level_of, shown_lengths
 from contextcliff.writing.phrases import change, shift, title, value, way
 from contextcliff.writing.prose_findings import (
     COMPLETE,
@@ -32,7 +33,6 @@ _TREND_TEST = (
     " length: tested are the z-scores by windows of the author's text as long as each round's, not the figures beside"
     " them."
 )
-_HEADS = {"prompt": "measured", "context": "asked"}
 _AGAINST = {"shortest": "the shortest length", "author": "the author's text elsewhere"}
 _HEALTH = (
     "A round that is not healthy is counted once: as too short (less text than task.min_tokens_fraction asks for), else"
@@ -77,28 +77,25 @@ def _list(heading: str, lines: Iterable[str]) -> Iterator[Block]:
 
 
 def _tier_table(writing: Writing) -> Table:
-    def mean(measure: str, digits: int) -> Callable[[WritingTier], str]:
-        return lambda tier: _decimals(level_of(tier, measure).mean, digits)
-
-    def spread(measure: str, digits: int) -> Callable[[WritingTier], str]:
-        return lambda tier: _decimals(level_of(tier, measure).std, digits)
+    def shown(measure: str, digits: int, figure: str = "mean") -> Callable[[WritingTier], str]:
+        return lambda tier: _decimals(getattr(level_of(tier, measure), figure), digits)
 
     return Table(
         columns=columns(
             writing.tiers,
-            (_HEADS[shown_as(writing)], lambda tier: phrases.whole(tier.context_tokens)),
-            ("cloze score", mean("cloze_score", 2)),
-            ("sd", spread("cloze_score", 2)),
+            ("measured", lambda tier: phrases.whole(tier.context_tokens)),
+            ("cloze score", shown("cloze_score", 2)),
+            ("sd", shown("cloze_score", 2, "std")),
             ("level", lambda tier: tier.reading_level or phrases.MISSING),
             ("unfamiliar", lambda tier: _share(level_of(tier, "pct_unfamiliar_words").mean)),
-            ("sentence length", mean("avg_sentence_length", 1)),
-            ("length variance", mean("sentence_length_variance", 1)),
-            ("vocabulary diversity", mean("vocabulary_diversity", 3)),
-            ("sd", spread("vocabulary_diversity", 3)),
+            ("sentence length", shown("avg_sentence_length", 1)),
+            ("length variance", shown("sentence_length_variance", 1)),
+            ("vocabulary diversity", shown("vocabulary_diversity", 3)),
+            ("sd", shown("vocabulary_diversity", 3, "std")),
             ("composite", lambda tier: _decimals(tier.composite.mean, 1)),
             ("interval", lambda tier: _interval(tier.composite)),
             ("classic composite", lambda tier: _decimals(tier.composite_classic.mean, 1)),
-            ("rounds", _rounds),
+            ("rounds", lambda tier: phrases.whole(tier.n_rounds) + _of_all(tier)),
             ("draws", lambda tier: phrases.whole(tier.n_distinct)),
             ("outcomes", lambda tier: phrases.tally(dict(tier.outcomes)) or phrases.MISSING),
             words=("outcomes",),
@@ -106,8 +103,8 @@ def _tier_table(writing: Writing) -> Table:
     )
 
 
-def _rounds(tier: WritingTier) -> str:
-    return f"{tier.n_rounds:,} of {tier.n_rounds + tier.n_unscored:,}" if tier.n_unscored else f"{tier.n_rounds:,}"
+def _of_all(tier: WritingTier) -> str:
+    return f" of {tier.n_rounds + tier.n_unscored:,}" if tier.n_unscored else ""
 
 
 def _interval(level: CompositeLevel) -> str:
@@ -214,24 +211,20 @@ def health_table(writing: Writing) -> tuple[Block, ...]:
     if not levels:
         return ()
 
-    def column(heading: str, cells: Iterable[str], *, spare: int = 0) -> Column:
-        return Column(title=heading, cells=tuple(cells), spare=spare)
-
-    shown = [column("asked", (phrases.whole(level.context_tokens) for level in levels))]
-    if shown_as(writing) == "prompt":
-        lengths = shown_lengths(writing)
-        shown.append(column("measured", (phrases.whole(lengths.get(level.context_tokens)) for level in levels)))
-    shown.append(column("rounds", (phrases.whole(level.n) for level in levels)))
-    if any(level.n_unscored for level in levels):
-        shown.append(column("un-\nscored", (phrases.whole(level.n_unscored) for level in levels)))
-    shown += [
-        column("healthy", (phrases.whole(level.healthy) for level in levels)),
-        column("share", (_share(level.share) for level in levels)),
-        column("interval", (phrases.interval(level.ci_low, level.ci_high) for level in levels), spare=1),
-        column("tested\nbound", (phrases.bound(level.tested_low) for level in levels), spare=2),
-    ]
+    lengths = shown_lengths(writing)
     faults = [fault for fault in _FAULTS if fault != "unmeasured" or any(fault in level.faults for level in levels)]
-    for spare, fault in enumerate(faults, start=3):
-        heading = _FAULTS[fault].replace(" ", "\n", 1)
-        shown.append(column(heading, (phrases.whole(level.faults.get(fault, 0)) for level in levels), spare=spare))
-    return (Table(columns=tuple(shown)),)
+    unscored = ("un-\nscored", lambda level: phrases.whole(level.n_unscored))
+    shown = columns(
+        levels,
+        ("asked", lambda level: phrases.whole(level.context_tokens)),
+        ("measured", lambda level: phrases.whole(lengths.get(level.context_tokens))),
+        ("rounds", lambda level: phrases.whole(level.n)),
+        *([unscored] if any(level.n_unscored for level in levels) else []),
+        ("healthy", lambda level: phrases.whole(level.healthy)),
+        ("share", lambda level: _share(level.share)),
+        ("interval", lambda level: phrases.interval(level.ci_low, level.ci_high)),
+        ("tested\nbound", lambda level: phrases.bound(level.tested_low)),
+        *((_FAULTS[f].replace(" ", "\n", 1), lambda level, f=f: phrases.whole(level.faults.get(f, 0))) for f in faults),
+    )
+    kept = len(shown) - len(faults) - 2  # the others give way on a narrow console
+    return (Table(columns=tuple(replace(each, spare=max(0, at - kept + 1)) for at, each in enumerate(shown))),)

@@ -12,14 +12,7 @@ from contextcliff.records.note import Note
 from contextcliff.statistics.descriptive import counted
 from contextcliff.statistics.ranks import holm, is_significant, least_p
 from contextcliff.statistics.sample_size import fewest_for_significance
-from contextcliff.writing.levels import (
-    DrawnTier,
-    as_shown,
-    drawn_tiers,
-    measured_names,
-    shown_lengths,
-    writing_tier,
-)
+from contextcliff.writing import levels
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.phrases import in_sentence
 from contextcliff.writing.prose_findings import Against, Health, Writing, WritingTest
@@ -32,12 +25,12 @@ _SHOWN = 3
 _SHOWN_AUTHOR = 2
 
 
-def rounds_without_text(tier: DrawnTier) -> list[ScoredSample]:
+def rounds_without_text(tier: levels.DrawnTier) -> list[ScoredSample]:
     """Rounds that were answered with no text that can be measured, or next to none."""
     return [one for draw in tier.draws if draw.details.keys().isdisjoint(_OF_TEXT) for one in draw.samples]
 
 
-def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
+def _same_draws(tiers: Sequence[levels.DrawnTier]) -> Iterator[Note]:
     repeated = [tier for tier in tiers if len(tier.rounds) > len(tier.draws)]
     if not repeated:
         return
@@ -53,7 +46,7 @@ def _same_draws(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
         yield Note("{at}some rounds of a length are the same draw: they count as one round", at=at)
 
 
-def _rounds_without_text(tiers: Sequence[DrawnTier]) -> Iterator[Note]:
+def _rounds_without_text(tiers: Sequence[levels.DrawnTier]) -> Iterator[Note]:
     for tier in tiers:
         missing = rounds_without_text(tier)
         if missing:
@@ -107,7 +100,7 @@ def _listed(lengths: Sequence[int]) -> list[str]:
     return [f"{tokens:,}" for tokens in lengths]
 
 
-def verdict_of(tiers: Sequence[DrawnTier], writing: Writing) -> Note:
+def verdict_of(tiers: Sequence[levels.DrawnTier], writing: Writing) -> Note:
     if not any(tier.draws for tier in tiers):
         return Note("no round was answered: nothing can be said of the writing")
     tests = [test for test in writing.tests if test.against == "shortest"]
@@ -202,7 +195,7 @@ def _clearest(test: WritingTest) -> tuple[float, float]:
     return test.p_holm, -test.effect
 
 
-def _without_text(tiers: Sequence[DrawnTier]) -> Note | str:
+def _without_text(tiers: Sequence[levels.DrawnTier]) -> Note | str:
     """The length with the largest share of rounds without text, if it is larger than the shortest's."""
     answered = [tier for tier in tiers if tier.rounds]
     shares = [len(rounds_without_text(tier)) / len(tier.rounds) for tier in answered]
@@ -233,12 +226,12 @@ def writing_of(
     `scored` are all planned rounds, `author` the z-scores of disjoint windows of the author's text by measure. `health`
     and `settling_rounds` are those of the walk that gave the safe cap; the rank tests are a diagnosis beside it.
     """
-    tiers = drawn_tiers(item for item in scored if item.sample.is_ordinary)
-    measured = measured_names(tiers)
+    tiers = levels.drawn_tiers(item for item in scored if item.sample.is_ordinary)
+    measured = levels.measured_names(tiers)
     found = Writing(
         document_id=document_id,
         continuation_point=continuation_point,
-        tiers=tuple(writing_tier(tier, measured, confidence=confidence) for tier in tiers),
+        tiers=tuple(levels.writing_tier(tier, measured, confidence=confidence) for tier in tiers),
         tests=(
             *against_shortest(tiers, confidence=confidence),
             *against_author(tiers, author, confidence=confidence),
@@ -253,7 +246,7 @@ def writing_of(
         unmeasured=tuple(measure.name for measure in MEASURES if measure.name not in measured),
         confidence=confidence,
     )
-    shown, lengths = as_shown(found), shown_lengths(found)
+    shown, lengths = levels.as_shown(found), levels.shown_lengths(found)
     told = tuple(replace(tier, context_tokens=lengths[tier.context_tokens]) for tier in tiers)
     warnings = (
         *_same_draws(told), *_rounds_without_text(told), *_out_of_reach(shown, "shortest"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Measurement, Text
+from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Measurement, Text, measured
 from contextcliff.records.report import Report
 from contextcliff.writing.figures import health_figure
 from contextcliff.writing.files import writing_files
 from contextcliff.writing.levels import as_shown, health_of
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.page import writing_page
-from contextcliff.writing.prose_findings import Writing, WritingTier
+from contextcliff.writing.prose_findings import Writing
 from contextcliff.writing.tables import blocks, health_table
 from contextcliff.writing.task.continuation import Continuation
 from contextcliff.writing.verdict import writing_of
@@ -68,8 +68,13 @@ class WritingFinding(Finding[Writing]):
         for level in writing.health.levels if writing.health is not None else ():
             yield Measurement(key="writing/healthy_share", value=level.share, step=level.context_tokens)
         for tier in writing.tiers:
-            for key, figure in _figures(tier):
-                yield Measurement(key=f"writing/{key}", value=figure, step=tier.context_tokens)
+            step = tier.context_tokens
+            yield Measurement(key="writing/composite", value=tier.composite.mean, step=step)
+            yield from measured("writing/composite_", tier.composite, "ci_low", "ci_high", step=step)
+            yield Measurement(key="writing/composite_classic", value=tier.composite_classic.mean, step=step)
+            for each in tier.measures:
+                yield Measurement(key=f"writing/{each.name}", value=each.mean, step=step)
+                yield from measured(f"writing/{each.name}_", each, "std", "original", "z", step=step)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         return {"writing_verdict": str(self.of(report).verdict)}
@@ -85,15 +90,3 @@ class WritingFinding(Finding[Writing]):
 
     def page(self, run: FinishedRun) -> str | None:
         return writing_page(run.report, self.of(run.report), scored=run.scored, parameters=run.parameters)
-
-
-def _figures(tier: WritingTier) -> Iterator[tuple[str, float | None]]:
-    yield "composite", tier.composite.mean
-    yield "composite_ci_low", tier.composite.ci_low
-    yield "composite_ci_high", tier.composite.ci_high
-    yield "composite_classic", tier.composite_classic.mean
-    for level in tier.measures:
-        yield level.name, level.mean
-        yield f"{level.name}_std", level.std
-        yield f"{level.name}_original", level.original
-        yield f"{level.name}_z", level.z

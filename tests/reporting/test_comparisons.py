@@ -21,7 +21,7 @@ from contextcliff.findings.finding import Lines, Text
 from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.comparison import CandidateVerdict, Matching, PairedDecision
 from contextcliff.records.kv_cache import CachedLayers, CacheFacts
-from contextcliff.reporting.comparison import comparison
+from contextcliff.reporting.comparison import comparison, verdicts
 from contextcliff.reporting.comparison.comparison import (
     ComparedRun,
     Comparison,
@@ -37,17 +37,10 @@ from contextcliff.reporting.comparison.kv_comparison import (
     overrides_of,
     recommended,
 )
-from contextcliff.reporting.comparison.verdicts import (
-    answer,
-    forest_figure,
-    gate_line,
-    matching_notes,
-    method_notes,
-)
 from tests.analysis.test_kv_limits import CACHE
 from tests.analysis.test_paired_decision import everywhere, in_steps, searched
 from tests.make import known
-from tests.reporting.figure_texts import overlaps, words
+from tests.reporting.figure_texts import overlaps
 from tests.reporting.made_reports import compared, printed, run_of
 from tests.reporting.report_pages import HOSTILE, assert_tame
 from tests.simulated_reports import CLIFF, FLAT
@@ -80,53 +73,34 @@ NONE = DecidedRun(run=run_of("other"), decision=None, why_none="since no sample 
             decided(EQUAL),
             "q4_0 is not worse than none by 5 points or more: 0.0 points on average (-3.0 to +3.0), 280 pairs",
         ),
+        (
+            decided(replace(WORSE, quantity="healthy")),
+            "q4_0 is worse than none: -25.0 points in the share of healthy rounds (-32.0 to -18.0), 160 pairs",
+        ),
         (NONE, "other: no verdict against none, since no sample was asked in both"),
     ],
-    ids=["worse", "better", "not worse", "none"],
+    ids=["worse", "better", "not worse", "healthy", "none"],
 )
 def test_the_answer_is_one_sentence(candidate: DecidedRun, sentence: str) -> None:
-    assert answer(candidate, baseline="none") == sentence
+    assert verdicts.answer(candidate, baseline="none") == sentence
 
 
-def test_of_runs_of_writing_the_difference_is_one_of_healthy_rounds(tmp_path: Path) -> None:
-    healthy = decided(replace(WORSE, quantity="healthy"))
-    assert answer(healthy, baseline="none") == (
-        "q4_0 is worse than none: -25.0 points in the share of healthy rounds (-32.0 to -18.0), 160 pairs"
-    )
-    (meaning, _) = method_notes([healthy])
-    assert meaning == (
-        "a difference is the candidate's share of healthy rounds minus the baseline's, in points of a hundred, over"
-        " samples that both were asked, each length counting alike; each end of its interval holds by itself at 95%"
-    )
-    write_comparison(decided_comparison(healthy), folder=tmp_path, dpi=None)
-    assert "Area under the healthy share over log length: " in (tmp_path / "comparison.md").read_text("utf-8")
-    figure = forest_figure([("q4_0", decision_of(replace(WORSE, quantity="healthy")))], baseline="")
-    assert "difference of the share of healthy rounds from the baseline's, in points of a hundred" in words(figure)
-
-
-def test_an_answer_that_cannot_be_given_says_how_many_pairs_are_missing() -> None:
-    said = answer(decided(FEW), baseline="none")
+def test_what_pairs_can_not_decide_says_how_many_are_missing_and_a_gate_names_what_closes_it() -> None:
+    said = verdicts.answer(decided(FEW), baseline="none")
     assert said.startswith("q4_0: can't tell whether it is worse than none by 5 points: 0.0 points on average (")
     assert said.endswith(f"; about {decision_of(FEW).more_pairs} more are likely to show it")
-
-
-def test_an_open_gate_says_nothing() -> None:
-    both = [decided(EQUAL), decided(BETTER)]
-    assert gate_line(both, baseline="none", on_unknown=True) is None
-    assert gate_line([decided(FEW)], baseline="none", on_unknown=False) is None
-
-
-def test_a_closed_gate_names_each_candidate_that_closes_it() -> None:
-    line = gate_line([decided(WORSE), decided(EQUAL, "q8_0")], baseline="none", on_unknown=False)
+    for open_to, on_unknown in (([decided(EQUAL), decided(BETTER)], True), ([decided(FEW)], False)):
+        assert verdicts.gate_line(open_to, baseline="none", on_unknown=on_unknown) is None
+    line = verdicts.gate_line([decided(WORSE), decided(EQUAL, "q8_0")], baseline="none", on_unknown=False)
     assert line == "action.gate=true: against none: q4_0 is worse, -25.0 points (-32.0 to -18.0), p < 0.001"
-    line = known(gate_line([decided(FEW), NONE], baseline="none", on_unknown=True))
+    line = known(verdicts.gate_line([decided(FEW), NONE], baseline="none", on_unknown=True))
     assert line.startswith("action.gate_on_unknown=true: against none: q4_0 may be worse, 0.0 points (")
     assert line.endswith("; other has no verdict, since no sample was asked in both")
 
 
 def test_what_is_left_out_is_counted() -> None:
     left = replace(everywhere(right=60, lost=2), only_baseline=7, only_candidate=1, other_prompt=3)
-    first, second = matching_notes(decided(left))
+    first, second = verdicts.matching_notes(decided(left))
     assert first == (
         "q4_0: samples that are no pairs: 7 only the baseline was asked, 1 only it was asked, 3 have another prompt "
         "under the same id"
@@ -135,13 +109,13 @@ def test_what_is_left_out_is_counted() -> None:
 
 
 def test_the_method_is_that_of_the_runs() -> None:
-    fixed = " ".join(method_notes([decided(EQUAL), decided(WORSE)]))
+    fixed = " ".join(verdicts.method_notes([decided(EQUAL), decided(WORSE)]))
     assert "exact test of signs" in fixed
     assert "corrected for 2 candidates by Holm" in fixed
     in_search = decided(searched(*in_steps(1_000, [(0, 0)])))
-    assert "bets on pairs decide" in " ".join(method_notes([in_search]))
-    assert "exact test of signs" not in " ".join(method_notes([in_search]))
-    assert list(method_notes([NONE])) == []
+    assert "bets on pairs decide" in " ".join(verdicts.method_notes([in_search]))
+    assert "exact test of signs" not in " ".join(verdicts.method_notes([in_search]))
+    assert list(verdicts.method_notes([NONE])) == []
 
 
 def decided_comparison(*candidates: DecidedRun) -> Comparison:
@@ -159,14 +133,26 @@ def test_the_console_begins_with_the_answers_and_fits_80_columns(n: int) -> None
     assert text.count("-32.0 to -18.0") == 2 * n  # in the sentence and in the table
 
 
-def test_files_have_every_figure_and_outside_text_is_escaped(tmp_path: Path) -> None:
+def test_files_have_every_figure_outside_text_is_escaped_and_what_an_earlier_comparison_left_goes(
+    tmp_path: Path,
+) -> None:
+    for name in ("memory.png", "writing.html", "mine.txt"):  # an earlier comparison's, and one's own
+        (tmp_path / name).touch()
     hostile = decided(WORSE, "<script>|evil`*")
+    run = replace(hostile.run, source="/home/ada/run-1", parameters={"dataset.path": "/home/ada/1.txt"})
+    hostile = replace(hostile, run=run)
     write_comparison(decided_comparison(hostile, NONE), folder=tmp_path, dpi=30)
-    assert {path.name for path in tmp_path.iterdir()} >= {"differences.png", "curves.png", "comparison.md"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("comparison.json", "comparison.html", "comparison.md", "comparison.csv", "curves.png", "differences.png"),
+        "mine.txt",
+    }
     page = (tmp_path / "comparison.md").read_text(encoding="utf-8")
     assert "<script>" not in page
     assert page.index("## Verdicts") < page.index("## Runs")
+    for file in tmp_path.glob("comparison.*"):  # on whose disk the runs lie is nobody's business
+        assert "/home/ada" not in file.read_text(encoding="utf-8")
     stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+    assert (stored["runs"][1]["source"], stored["runs"][1]["parameters"]["dataset.path"]) == ("run-1", "1.txt")
     assert stored["baseline"] == "none"
     worse, none = stored["candidates"]
     assert (worse["verdict"], worse["name"], none["verdict"]) == ("worse", "<script>|evil`*", None)
@@ -176,19 +162,10 @@ def test_files_have_every_figure_and_outside_text_is_escaped(tmp_path: Path) -> 
     assert [each["p_worse"] for each in worse["decision"]["lengths"]] == [each.p_worse for each in decision.lengths]
 
 
-def test_what_an_earlier_comparison_left_goes_where_this_one_has_no_data_for_it(tmp_path: Path) -> None:
-    for name in ("differences.png", "writing.html", "mine.txt"):
-        (tmp_path / name).touch()  # an earlier comparison's, and one's own
-    write_comparison(decided_comparison(NONE), folder=tmp_path, dpi=30)
-    assert not (tmp_path / "differences.png").exists()
-    assert not (tmp_path / "writing.html").exists()
-    assert (tmp_path / "mine.txt").exists()
-
-
 @pytest.mark.parametrize("n", [8, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
 def test_the_labels_of_the_forest_plot_do_not_overlap(n: int) -> None:
     rows = [(f"a long name of a candidate {'x' * 9 * k}", decision_of(WORSE)) for k in range(n)]
-    assert overlaps(forest_figure(rows, baseline="none")) == []
+    assert overlaps(verdicts.forest_figure(rows, baseline="none")) == []
 
 
 class LuckComparison(ComparisonPart):
@@ -209,21 +186,6 @@ class LuckComparison(ComparisonPart):
             columns=("luck",),
             cells={(runs[0].name, 512): {"luck": 7.0}},
         )
-
-
-def test_runs_without_prose_need_no_part(tmp_path: Path) -> None:
-    assert parts_with(key for key in run_of("a").findings) == ()
-    write_comparison(compared(run_of("a"), run_of("b", FLAT)), folder=tmp_path, dpi=30)
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("comparison.json", "comparison.html", "comparison.md", "comparison.csv", "curves.png"),
-    }
-    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
-    # What a reader of prose looks for is there, and empty.
-    assert stored["measures"] == []
-    assert [run["writing_verdict"] for run in stored["runs"]] == [None, None]
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "comparison.csv").read_text(encoding="utf-8"))))
-    assert len(rows) == 10
-    assert list(rows[0])[-4:] == ["context_length", "score", "score_std", "score_n"]
 
 
 def test_what_a_part_adds_stands_on_console_page_json_and_table(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import fields
 
 import pytest
@@ -49,36 +48,22 @@ def test_no_line_on_the_console_is_wider_than_80_columns(law: str, language: Lan
     assert max(map(cell_len, console_of(REPORTS[law](), language).splitlines())) <= 80
 
 
+def test_no_finding_takes_a_name_of_another_or_of_the_report() -> None:
+    every = findings_with(FINDINGS.values())
+    assert len({finding.key for finding in every}) == len(FINDINGS)
+    names = [field.name for record in (RunRecord, Analysis, Report) for field in fields(record)]
+    for finding in every:
+        if finding.record is not None:
+            names += [field.name for field in fields(finding.record)] if finding.inline else [finding.key]
+    repeated = {name for name in names if names.count(name) > 1}
+    assert repeated == {"notes"}  # of the run and of its analysis
+    for key in filter(None, FINDINGS.values()):
+        assert {each.key for each in set(findings_with([key])) - set(findings_with())} == {key}
+
+
 def test_a_report_from_before_a_finding_is_read_without_it() -> None:
     flat = flatten(REPORTS["everything"]())
     for finding in findings_with():
         if finding.record is not None and not finding.inline:
             less = unflatten({key: value for key, value in flat.items() if key != finding.key})
             assert less.analysis.finding(finding.record) is None
-
-
-ALL = findings_with(FINDINGS.values())
-
-
-def names_in_json() -> Iterator[str]:
-    """What sections put at the top level of `report.json`."""
-    for section in ALL:
-        if section.record is not None:
-            yield from [field.name for field in fields(section.record)] if section.inline else [section.key]
-
-
-def test_every_section_has_a_key_of_its_own() -> None:
-    assert len({section.key for section in ALL}) == len(FINDINGS)
-
-
-def test_no_finding_takes_a_name_of_the_report() -> None:
-    names = list(names_in_json())
-    taken = {field.name for record in (RunRecord, Analysis, Report) for field in fields(record)}
-    assert len(names) == len(set(names))
-    assert not set(names) & taken
-
-
-def test_a_section_that_few_runs_have_is_under_its_own_key() -> None:
-    for key in filter(None, FINDINGS.values()):
-        (section,) = set(findings_with([key])) - set(findings_with())
-        assert section.key == key

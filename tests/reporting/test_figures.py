@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import subprocess
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,19 +24,19 @@ from rich.console import Console
 
 from contextcliff.actions.track import row_of
 from contextcliff.findings.drawing import luminance, score_colours
-from contextcliff.findings.facets import FacetRow
 from contextcliff.findings.failures import failures_figure, latency_figure
 from contextcliff.findings.finding import images_of
 from contextcliff.findings.half_life import HalfLife
 from contextcliff.findings.natural_lengths import audit_figure, length_classes
 from contextcliff.findings.score import heatmap_figure, score_figure
-from contextcliff.records.corpus import AuditBin, LengthAudit
+from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.figures import curves_figure, draw_figures, sweep_curves_figure
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.tracking.tracker import SweepPlace
+from tests.golden.test_shown_reports import AUDIT
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.made_reports import search_report
 from tests.simulated_reports import edited, findings_in, relaid
@@ -93,33 +91,6 @@ def test_no_name_breaks_or_warns(full: Report, tmp_path: Path, caplog: pytest.Lo
     assert not caplog.records
 
 
-@pytest.mark.slow
-def test_drawing_touches_no_pyplot_and_importing_no_matplotlib(tmp_path: Path) -> None:
-    program = (
-        "import sys, contextcliff.reporting.files as f, contextcliff.reporting.console\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "from contextcliff.findings.drawing import blank\n"
-        "blank(width=2, height=1)[0].savefig(sys.argv[1])\n"
-        "assert 'matplotlib.pyplot' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program, str(tmp_path / "x.png")], check=True)
-
-
-MakeFacets = Callable[..., tuple[FacetRow, ...]]
-
-
-def curve(axes: Axes, *, style: str) -> Line2D | None:
-    """The fitted decay: the only line of so many points."""
-    return next(
-        (line for line in axes.lines if len(np.asarray(line.get_xydata())) > 100 and line.get_linestyle() == style),
-        None,
-    )
-
-
-def has_decay(report: Report) -> bool:
-    return "decay_curve" in images_of(report)
-
-
 def marked(axes: Axes) -> list[float]:
     """Where vertical lines stand, in tokens."""
     found = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
@@ -133,16 +104,6 @@ def decaying(full: Report) -> Report:
         tokens=16_000, ci_low=9_000, ci_high=31_000, censored=True, initial=1.0, reason=as_it_is("it halves")
     )
     return edited(full, half_life=found)
-
-
-def test_the_curve_is_dashed_beyond_the_longest_test(decaying: Report) -> None:
-    axes = drawn(decaying, "decay_curve").axes[0]
-    solid, dashed = curve(axes, style="-"), curve(axes, style="--")
-    assert solid is not None
-    assert dashed is not None
-    longest = max(b.median_tokens for b in decaying.analysis.bins)
-    assert np.max(solid.get_xdata()) == pytest.approx(longest)
-    assert np.min(dashed.get_xdata()) == pytest.approx(longest)
 
 
 @pytest.mark.parametrize("tokens", [3, 2_000_000])
@@ -161,11 +122,10 @@ def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens
 def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(decaying: Report) -> None:
     silent = tuple(replace(b, mean=None) for b in decaying.analysis.bins[1:])
     none = replace(findings_in(decaying).half_life, tokens=None)
-    assert has_decay(edited(decaying, half_life=none))
-    assert has_decay(edited(decaying, bins=decaying.analysis.bins[:1]))
-    assert not has_decay(edited(decaying, cells=()))
-    assert not has_decay(edited(decaying, bins=(decaying.analysis.bins[0], *silent), half_life=none))
-    assert not has_decay(edited(decaying, bins=silent))
+    drawn_of = {"half_life": none}, {"bins": decaying.analysis.bins[:1]}
+    not_of = {"cells": ()}, {"bins": (decaying.analysis.bins[0], *silent), "half_life": none}, {"bins": silent}
+    assert all("decay_curve" in images_of(edited(decaying, **changes)) for changes in drawn_of)
+    assert not any("decay_curve" in images_of(edited(decaying, **changes)) for changes in not_of)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +136,13 @@ def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(decaying: Re
         (9, 5, "a rather long topic of its own"),
     ],
 )
-def test_no_text_of_the_facets_covers_another(
-    full: Report, facet_rows: MakeFacets, facets: int, values: int, value: str
-) -> None:
-    rows = facet_rows(facets=facets, values=values, value=value, name="a_facet_with_a_name_as_long_as_this")
+def test_no_text_of_the_facets_covers_another(full: Report, facets: int, values: int, value: str) -> None:
+    first = findings_in(full).facets[0]
+    rows = [
+        replace(first, facet=f"{'a_facet_with_a_name_as_long_as_this' if i == 0 else 'hops'}_{i}", value=f"{value} {j}")
+        for i in range(facets)
+        for j in range(values)
+    ]
     figure = drawn(edited(full, facets=rows), "facets")
     assert overlaps(figure) == []
     # What the names take stays inside the figure: a tight box cuts nothing, but a wide one would shrink the page.
@@ -250,12 +213,6 @@ def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report
     assert "no data" not in words(heatmap_figure(cliff))
 
 
-AUDIT = LengthAudit(
-    lengths=(150, 900, 1_000, 1_100, 6_000, 9_000),
-    too_short=0,
-    too_long=0,
-    bins=(AuditBin(min_tokens=150, max_tokens=9_000, documents=6, questions=18, drawn_documents=6, drawn_questions=9),),
-)
 OF_SCORES: dict[str, Callable[[Report], Figure]] = {
     "score": score_figure,
     "heatmap": heatmap_figure,
@@ -297,42 +254,26 @@ def across(axes: Axes) -> list[float]:
     return [float(y[0]) for y in found if len(y) == 2 and y[0] == y[1]]
 
 
-def down(axes: Axes) -> list[float]:
-    found = [np.asarray(line.get_xdata(), dtype=float) for line in axes.lines]
-    return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
-
-
-def named(*reports: Report) -> dict[str, Report]:
-    return {f"run {place}": report for place, report in enumerate(reports)}
-
-
 def row(report: Report, job: int = 0) -> SweepRow:
     place = SweepPlace(sweep_id="s", name="s", command="", job=job, n_jobs=2)
     return row_of(report, place, folder="f")
 
 
 @pytest.mark.parametrize("count", [2, 8, 10])
-def test_equal_runs_lie_apart_and_differ_in_colour_and_mark(cliff: Report, count: int) -> None:
-    axes = curves_figure(named(*[cliff] * count)).axes[0]
+def test_equal_runs_lie_apart_within_half_a_gap_and_differ_in_colour_and_mark(cliff: Report, count: int) -> None:
+    figure = curves_figure({f"run {place}": cliff for place in range(count)})
+    axes, lengths = figure.axes[0], [b.median_tokens for b in cliff.analysis.bins]
     lines = curves_of(axes)
-    assert len(lines) == count
-    starts = [float(np.asarray(line.get_xdata())[0]) for line in lines]
-    assert len(set(starts)) == len(set(down(axes))) == count
+    moved = [np.asarray(line.get_xdata(), dtype=float) / lengths for line in lines]
+    assert len({factors[0] for factors in moved}) == len(set(marked(axes))) == len(lines) == count
+    assert all(np.all(np.abs(np.log2(factors)) < 0.5) and np.allclose(factors, factors[0]) for factors in moved)
     assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == count
-
-
-@pytest.mark.parametrize("count", [2, 10])
-def test_no_run_is_moved_further_than_half_way_to_the_next_length(cliff: Report, count: int) -> None:
-    lengths = [b.median_tokens for b in cliff.analysis.bins]
-    for line in curves_of(curves_figure(named(*[cliff] * count)).axes[0]):
-        moved = np.asarray(line.get_xdata(), dtype=float) / lengths
-        assert np.all(np.abs(np.log2(moved)) < 0.5)
-        assert np.allclose(moved, moved[0])
+    assert overlaps(figure) == []
 
 
 def test_thresholds_that_differ_are_drawn_and_named_a_run(cliff: Report) -> None:
     cap = replace(cliff.analysis.safe_cap, relative_to_baseline=True, threshold_score=0.72)
-    figure = curves_figure(named(cliff, edited(cliff, safe_cap=cap)))
+    figure = curves_figure({"a": cliff, "b": edited(cliff, safe_cap=cap)})
     lines = {line.get_color(): line for line in curves_of(figure.axes[0])}
     assert sorted(across(figure.axes[0])) == [0.72, 0.8]
     levels = [line for line in figure.axes[0].lines if len(np.atleast_1d(line.get_ydata())) == 2]
@@ -345,11 +286,6 @@ def test_a_sweep_draws_a_relative_threshold_as_the_score_that_it_comes_to(cliff:
     one = row(edited(cliff, safe_cap=cap))
     assert (one.threshold, one.threshold_score) == (0.8, 0.72)
     assert across(sweep_curves_figure([one], names={0: "a"}).axes[0]) == [0.72]
-
-
-@pytest.mark.parametrize("count", [1, 3, 8])
-def test_no_text_covers_another_in_a_picture_of_several_runs(cliff: Report, flat: Report, count: int) -> None:
-    assert overlaps(curves_figure(named(*[cliff, flat, cliff, flat, cliff, flat, cliff, flat][:count]))) == []
 
 
 @given(st.lists(st.integers(0, 200_000), min_size=1, max_size=200))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -16,9 +15,8 @@ from contextcliff.records.analysis import Limit
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.reporting.console import render_cap
-from contextcliff.reporting.schema import flatten, unflatten
 from contextcliff.reporting.text import catalogue
-from tests.simulated_reports import CLIFF, FLAT, WITHOUT_CAP, Law, edited, simulated
+from tests.simulated_reports import FLAT, WITHOUT_CAP, Law, edited, simulated
 
 HOPELESS = Law(right=(2, 2, 1, 0, 0))
 
@@ -85,26 +83,3 @@ def test_the_command_that_decides_it_stands_in_a_line_of_its_own() -> None:
     assert isinstance(pairs, Pairs)
     assert str(dict(pairs.rows)["Do"]).endswith(", by the command below")
     assert code == Code(text=command)
-
-
-@pytest.mark.parametrize(
-    ("changes", "partial", "outcome", "limited_by"),
-    [
-        ({}, False, "safe", "quality"),
-        ({"censored": True, "ci_high": None}, False, "safe", None),
-        ({"ci_high": None}, True, "safe", None),
-        ({"tokens": None, "shape": "below", "evidence": "settled"}, False, "below", "quality"),
-        ({"tokens": None}, False, "undecided", "quality"),
-    ],
-)
-def test_a_report_of_an_earlier_version_has_an_outcome(
-    changes: Mapping[str, object], partial: bool, outcome: str, limited_by: str | None
-) -> None:
-    flat = flatten(edited(simulated(CLIFF), partial=partial))
-    cap = flat["safe_cap"]
-    assert isinstance(cap, dict)
-    for name in ("outcome", "limited_by", "limits"):
-        cap.pop(name)
-    read = unflatten({**flat, "safe_cap": {**cap, **changes}}).analysis.safe_cap
-    assert (read.outcome, read.limited_by, read.limits) == (outcome, limited_by, ())
-    assert str(headline(unflatten({**flat, "safe_cap": {**cap, **changes}})))

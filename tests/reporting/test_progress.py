@@ -3,50 +3,54 @@
 from __future__ import annotations
 
 import io
-from functools import partial
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from rich.console import Console
 
 from contextcliff.records.search_record import Decision, LengthStanding
-from contextcliff.reporting.progress import PlainProgress, drawn, phase, progress_of, standing_line
+from contextcliff.reporting.progress import PlainProgress, Progress, drawn, phase, progress_of, standing_line
 
-TITLE = "job 2/12 · continuation · a-model-with-a-rather-long-name-Instruct-2512 · kv turboquant"
+LONG = "niah_multi_static · a/model-with-a-name-that-is-as-long-as-they-come-8b-instruct-q4_k_m · kv q8_0"
 
 
-def terminal(width: int) -> tuple[Console, io.StringIO]:
+def last_frame(width: int, advance: Callable[[Progress], None], **totals: int) -> list[str]:
+    """The lines that a terminal of this width shows in the end; of a search without totals."""
     file = io.StringIO()
-    return Console(file=file, width=width, force_terminal=True, color_system=None, legacy_windows=False), file
+    console = Console(file=file, width=width, force_terminal=True, color_system=None, legacy_windows=False)
+    with drawn(LONG, console, **totals) as progress:
+        advance(progress)
+    lines = [line.strip() for line in file.getvalue().rpartition("\x1b[2K")[2].splitlines()]
+    assert max(map(len, lines)) <= width
+    return lines
 
 
-def last_frame(width: int) -> str:
-    """The last frame of a bar that stands at one sample of two."""
-    console, file = terminal(width)
-    with drawn(TITLE, console, total_tokens=2_000_000, total_samples=2_000) as progress:
+@pytest.mark.parametrize("width", [30, 40, 50, 64, 80, 120])
+def test_the_time_left_is_there_at_any_width(width: int) -> None:
+    def half(progress: Progress) -> None:
         progress.advance(1_000)
+
+    def begun(progress: Progress) -> None:
         progress.advance(1_000)
-    return file.getvalue()
+        progress.expect(1_000_000_000)
+
+    assert any("left " in line for line in last_frame(width, half, total_tokens=2_000_000, total_samples=2_000))
+    searched = " ".join(last_frame(width, begun)) if width >= 40 else "about left"
+    assert "about " in searched
+    assert " left" in searched
+    assert width < 40 or ("1,000 tokens" in searched) == (width >= 64)
 
 
-@pytest.mark.parametrize("width", [30, 40, 50, 80, 120])
-def test_the_time_left_is_there_at_any_width_and_no_line_is_longer(width: int) -> None:
-    text = last_frame(width)
-    lines = [line for part in text.split("\r") for line in part.split("\n")]
-    frame = [line.split("\x1b[2K")[-1] for line in lines]
-    assert any("left " in line for line in frame)
-    assert max(len(line) for line in frame if "\x1b" not in line) <= width
-
-
-@pytest.mark.parametrize("bar", [partial(drawn, total_tokens=2, total_samples=2), drawn])
-def test_the_last_answer_stands_in_one_line_and_can_neither_move_the_cursor_nor_set_colours(bar: Any) -> None:
-    console, file = terminal(80)
-    with bar(TITLE, console) as progress:
+@pytest.mark.parametrize("totals", [{"total_tokens": 2, "total_samples": 2}, {}])
+def test_the_last_answer_stands_in_one_line_and_can_neither_move_the_cursor_nor_set_colours(
+    totals: dict[str, int],
+) -> None:
+    def answered(progress: Progress) -> None:
         progress.advance(1, answer="an earlier one")
         progress.advance(1, answer="It was\n\x1b[2J[red]late[/] " + "and later " * 100)
-    last = file.getvalue().rpartition("last answer: ")[2]
-    assert last.startswith(r"It was \x1b[2J[red]late[/] and later")
-    assert len(last.splitlines()[0]) <= 80 - len("last answer: ")
+
+    (last,) = (line for line in last_frame(80, answered, **totals) if "last answer: " in line)
+    assert last.startswith(r"last answer: It was \x1b[2J[red]late[/] and later")
 
 
 def test_a_phase_is_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,49 +61,27 @@ def test_a_phase_is_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
 
 
-class Clock:
-    now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-def written(*, total_tokens: int | None, total_samples: int | None, step_s: float, samples: int) -> list[str]:
+def test_a_line_comes_every_thirty_seconds_with_the_time_that_is_left_of_a_search_by_what_is_expected() -> None:
     lines: list[str] = []
-    clock = Clock()
-    progress = PlainProgress(lines.append, total_tokens=total_tokens, total_samples=total_samples, clock=clock)
-    for _ in range(samples):
-        clock.now_s += step_s
-        progress.advance(1_000)
-    return lines
-
-
-def test_a_line_comes_every_thirty_seconds_with_the_time_that_is_left() -> None:
-    assert written(total_tokens=20_000, total_samples=20, step_s=10, samples=9) == [
-        "3,000/20,000 tokens, 3/20 samples, 30 s, 2 min 50 s left\n",
-        "6,000/20,000 tokens, 6/20 samples, 1 min 00 s, 2 min 20 s left\n",
-        "9,000/20,000 tokens, 9/20 samples, 1 min 30 s, 1 min 50 s left\n",
-    ]
-
-
-def test_a_search_says_what_is_expected_to_be_left() -> None:
-    lines: list[str] = []
-    clock = Clock()
-    progress = PlainProgress(lines.append, clock=clock)
-    progress.advance(1_000)
-    progress.expect(9_000)
-    clock.now_s += 30
-    progress.advance(1_000)
-    progress.expect(0)
-    clock.now_s += 30
-    progress.advance(1_000)
+    now_s = [100.0]
+    told = PlainProgress(lines.append, total_tokens=20_000, total_samples=20, clock=lambda: now_s[0])
+    search = PlainProgress(lines.append, clock=lambda: now_s[0])
+    search.advance(1_000)
+    search.expect(9_000)
+    for _ in range(3):
+        now_s[0] += 10
+        told.advance(1_000)
+    search.advance(1_000)
+    search.expect(0)
+    now_s[0] += 30
+    told.advance(1_000)
+    search.advance(1_000)
     assert lines == [
+        "3,000/20,000 tokens, 3/20 samples, 30 s, 2 min 50 s left\n",
         "2,000 tokens, 2 samples, 30 s, about 2 min 00 s left\n",
+        "4,000/20,000 tokens, 4/20 samples, 1 min 00 s, 4 min 00 s left\n",
         "3,000 tokens, 3 samples, 1 min 00 s\n",
     ]
-
-
-SEARCH = "niah_multi_static · a/model-with-a-name-that-is-as-long-as-they-come-8b-instruct-q4_k_m · kv q8_0"
 
 
 def stands(context_tokens: int, decision: Decision, score_sum: float, answered: int) -> LengthStanding:
@@ -125,45 +107,27 @@ def test_a_line_has_the_walk_and_what_was_refined_in_the_order_of_testing() -> N
     assert standing_line([stands(512, "baseline", 9, 10)]) == "512 baseline 9/10"
 
 
-def test_nothing_is_cut_on_a_terminal_of_eighty_columns() -> None:
-    written = io.StringIO()
-    console = Console(file=written, width=80, height=25, force_terminal=True, color_system=None, legacy_windows=False)
-    with drawn(SEARCH, console) as progress:
+def test_nothing_of_a_search_is_cut_on_a_terminal_of_eighty_columns() -> None:
+    def go_on(progress: Progress) -> None:
         progress.lengths(WALK)
         for _ in range(1234):
             progress.advance(98_765)
-    last = written.getvalue().rpartition("\x1b[2K")[2]
-    lines = [line.strip() for line in last.splitlines()]
-    assert max(map(len, lines)) <= 80
-    whole = " ".join(lines)
-    assert standing_line(WALK) in whole
-    assert "121,876,010 tokens" in whole
-    assert "1,234 samples" in whole
-    assert SEARCH.replace(" ", "") in whole.replace(" ", "")
+
+    whole = " ".join(last_frame(80, go_on))
+    for said in (standing_line(WALK), "121,876,010 tokens", "1,234 samples"):
+        assert said in whole
+    assert LONG.replace(" ", "") in whole.replace(" ", "")
 
 
 def test_a_pipe_gets_a_line_for_each_decided_length_and_no_control_characters(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with progress_of(SEARCH, shown=True) as progress:
+    with progress_of(LONG, shown=True) as progress:
         for shown in range(1, len(WALK) + 1):
             for _ in range(50):
                 progress.advance(1000)
                 progress.lengths(WALK[:shown])
     told = capsys.readouterr().err
-    assert told.splitlines() == [SEARCH, *(standing_line([each]) for each in WALK if each.decision != "open")]
+    assert told.splitlines() == [LONG, *(standing_line([each]) for each in WALK if each.decision != "open")]
     assert "\x1b" not in told
     assert "\r" not in told
-
-
-def test_a_search_says_about_how_long_it_will_take_at_any_width() -> None:
-    for width in (40, 64, 120):
-        console, written = terminal(width)
-        with drawn("niah", console) as progress:
-            progress.advance(1_000)
-            progress.expect(1_000_000_000)
-        last = written.getvalue().rpartition("\x1b[2K")[2]
-        assert "about " in last
-        assert " left" in last
-        assert max(len(line.strip()) for line in last.splitlines()) <= width
-        assert ("1,000 tokens" in last) == (width >= 64)

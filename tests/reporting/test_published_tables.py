@@ -126,13 +126,6 @@ HEAD = "title: T\nmetric: m\nsource: {title: S}\n"
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("title: T\nmetric: m\nlengths: [1]\nrows: [{model: A, scores: [1]}]\n",
-         "source is missing; say where the figures can be read"),
-        (f"{HEAD}lengths: [8192, 4096]\nrows: [{{model: A, scores: [1, 1]}}]\n",
-         "lengths: 8,192, 4,096: have to ascend from 1 or more; sort them, each once"),
-        (f"{HEAD}lengths: [1]\nscale: 100\nrows: [{{model: A, scores: [101]}}]\n",
-         "rows: A at 1 tokens: score 101 is outside 0 to 100; correct it, or give the highest score there can be as "
-         "scale"),
         (f"{HEAD}lengths: [1]\nrows: [{{model: A, scores: [1]}}, {{model: a, scores: [1]}}]\n",
          "rows: a stands twice; give a model one row, or each row a key of its own"),
         (f"{HEAD}lengths: [1, 2]\nrows: [{{model: A, scores: [1]}}]\n",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,32 +18,22 @@ from contextcliff.records.sample import Passage, Recipe, Reference, Turn, Words
 from contextcliff.reporting.figures import draw_figures
 from contextcliff.reporting.page.markup import markup_of, svg_of
 from contextcliff.reporting.page.report_page import Excerpt, excerpts_of, page_samples, read_excerpts, write_excerpts
+from tests import simulated_reports as made
 from tests.make import scored_sample
 from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
-from tests.simulated_reports import (
-    CLIFF,
-    FLAT,
-    FULL,
-    NOTHING_SCORED,
-    ONE_LENGTH,
-    PARTIAL,
-    WITHOUT_CAP,
-    Law,
-    edited,
-    findings_in,
-    simulated,
+
+
+@pytest.mark.parametrize(
+    "law", [made.CLIFF, made.FLAT, made.WITHOUT_CAP, made.PARTIAL, made.NOTHING_SCORED, made.ONE_LENGTH, made.FULL]
 )
-
-
-@pytest.mark.parametrize("law", [CLIFF, FLAT, WITHOUT_CAP, PARTIAL, NOTHING_SCORED, ONE_LENGTH, FULL])
-def test_every_report_has_a_page_that_begins_with_its_answer(law: Law) -> None:
-    report = simulated(law)
+def test_every_report_has_a_page_that_begins_with_its_answer(law: made.Law) -> None:
+    report = made.simulated(law)
     page = page_of(report)
     assert f"<strong>{headline(report)}</strong>" in page.partition("<nav>")[0]
 
 
 def test_the_figures_are_drawings_in_the_page_that_follow_its_colours_and_it_loads_nothing(tmp_path: Path) -> None:
-    report = simulated(FULL)
+    report = made.simulated(made.FULL)
     figures = draw_figures(report, folder=tmp_path, dpi=20)
     scored = [scored_sample(512, 1.0)]
     page = page_of(report, scored, figures=figures)
@@ -74,9 +65,11 @@ def test_nothing_from_outside_is_more_than_text_on_the_page(tmp_path: Path) -> N
     sample = answered(scored_sample(512, 0.0, failure=HOSTILE), HOSTILE)
     hostile = replace(sample.sample, document_id=HOSTILE, question=HOSTILE, answers=(HOSTILE,))
     names = dict.fromkeys(("model", "command", "dataset", "task", "label", "kv_policy", "engine"), HOSTILE)
-    report = edited(simulated(FULL), notes=(HOSTILE,), **names)
+    report = made.edited(made.simulated(made.FULL), notes=(HOSTILE,), **names)
     bins = tuple(replace(each, failures={HOSTILE: 3}) for each in report.analysis.bins)
-    report = edited(report, bins=bins, half_life=replace(findings_in(report).half_life, reason=as_it_is(HOSTILE)))
+    report = made.edited(
+        report, bins=bins, half_life=replace(made.findings_in(report).half_life, reason=as_it_is(HOSTILE))
+    )
     around = {hostile.sample_id: (Excerpt(before=HOSTILE, evidence=HOSTILE, after=HOSTILE),)}
     page = page_of(
         report,
@@ -114,49 +107,42 @@ TEXT = "".join(f"Sentence {number} of the book. " for number in range(200))
 BOOK = Document(document_id="book", title="A book", text=TEXT)
 
 
-def test_the_excerpt_of_a_needle_is_what_stands_around_it() -> None:
-    sample = replace(
-        scored_sample(512, 1.0).sample,
-        document_id="book",
-        recipe=Recipe(
-            user=(
-                Words(text="Read this.\n\n"),
-                Passage(document_id="book", start=0, end=2_000),
-                Words(text="The number is 42. "),
-                Passage(document_id="book", start=2_000, end=4_000),
-                Words(text="\n\nWhich number?"),
-            )
+PUT = (
+    Words(text="Read this.\n\n"),
+    Passage(document_id="book", start=0, end=2_000),
+    Words(text="The number is 42. "),
+    Passage(document_id="book", start=2_000, end=4_000),
+    Words(text="\n\nWhich number?"),
+)
+MARKED = (Span(start=300, end=320), Span(start=0, end=1_000))
+TURNS = tuple(
+    Turn(user=(Words(text=f"Name bird {n}."),), assistant=(Words(text=f"It is bird {n}!"),)) for n in range(3)
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "documents", "found"),
+    [
+        ({"recipe": Recipe(user=PUT)}, {"book": BOOK}, [(TEXT[1_840:2_000], "The number is 42. ", TEXT[2_000:2_160])]),
+        ({"recipe": Recipe(user=PUT)}, {}, [("", "The number is 42. ", "")]),
+        (
+            {"reference": Reference(evidence=MARKED)},
+            {"book": BOOK},
+            [(TEXT[140:300], TEXT[300:320], TEXT[320:480]), ("", f"{TEXT[:600]}…", TEXT[1_000:1_160])],
         ),
-    )
-    (excerpt,) = excerpts_of(sample, {"book": BOOK})
-    assert excerpt == Excerpt(before=TEXT[1_840:2_000], evidence="The number is 42. ", after=TEXT[2_000:2_160])
-    (alone,) = excerpts_of(sample, {})
-    assert alone == Excerpt(before="", evidence="The number is 42. ", after="")
-
-
-def test_the_excerpt_of_marked_evidence_is_cut_from_the_document() -> None:
-    sample = replace(
-        scored_sample(512, 1.0).sample,
-        document_id="book",
-        reference=Reference(evidence=(Span(start=300, end=320), Span(start=0, end=1_000))),
-    )
-    first, second = excerpts_of(sample, {"book": BOOK})
-    assert first == Excerpt(before=TEXT[140:300], evidence=TEXT[300:320], after=TEXT[320:480])
-    assert second == Excerpt(before="", evidence=f"{TEXT[:600]}…", after=TEXT[1_000:1_160])
-
-
-def test_the_excerpt_of_a_conversation_is_the_reply_that_holds_the_answer() -> None:
-    turns = [(f"Name bird {number}.", f"It is bird {number}!") for number in range(3)]
-    sample = replace(
-        scored_sample(512, 1.0).sample,
-        answers=("bird 1!",),
-        recipe=Recipe(
-            turns=tuple(Turn(user=(Words(text=asked),), assistant=(Words(text=said),)) for asked, said in turns),
-            user=(Words(text="Which was second?"),),
+        (
+            {"answers": ("bird 1!",), "recipe": Recipe(turns=TURNS, user=(Words(text="Which was second?"),))},
+            {},
+            [("Name bird 1.\n\n", "It is bird 1!", "\n\nName bird 2.")],
         ),
-    )
-    (excerpt,) = excerpts_of(sample, {})
-    assert excerpt == Excerpt(before="Name bird 1.\n\n", evidence="It is bird 1!", after="\n\nName bird 2.")
+    ],
+    ids=["a needle", "a needle without its text", "marked evidence", "the reply that holds the answer"],
+)
+def test_the_excerpt_of_evidence_is_what_stands_around_it(
+    changes: dict[str, Any], documents: dict[str, Document], found: list[tuple[str, str, str]]
+) -> None:
+    sample = replace(scored_sample(512, 1.0).sample, document_id="book", **changes)
+    assert excerpts_of(sample, documents) == tuple(Excerpt(*each) for each in found)
 
 
 def test_excerpts_are_read_back_as_they_were_kept(tmp_path: Path) -> None:

@@ -6,51 +6,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contextcliff.reporting.run_names import (
-    RunFacts,
-    telling_names,
-    unique_names,
-    with_file_names,
-    without_common_model,
-)
+from contextcliff.reporting import run_names
 
 
 def test_a_run_goes_by_its_model_and_what_differs() -> None:
     runs = [
-        RunFacts(run_id="a", model="glm", kv_policy="none", rope="", dataset="essays", label=""),
-        RunFacts(run_id="b", model="glm", kv_policy="none", rope="yarn x2", dataset="essays", label=""),
-        RunFacts(run_id="c", model="glm", kv_policy="none", rope="yarn x2", dataset="essays", label="again"),
+        run_names.RunFacts(run_id="a", model="glm", kv_policy="none", rope="", dataset="essays", label=""),
+        run_names.RunFacts(run_id="b", model="glm", kv_policy="none", rope="yarn x2", dataset="essays", label=""),
+        run_names.RunFacts(run_id="c", model="glm", kv_policy="none", rope="yarn x2", dataset="essays", label="again"),
     ]
-    assert unique_names(runs) == ("glm", "glm · yarn x2", "glm · yarn x2 · again")
+    assert run_names.unique_names(runs) == ("glm", "glm · yarn x2", "glm · yarn x2 · again")
     # What is not known tells nothing apart.
-    ours = RunFacts(run_id="a", model="glm", kv_policy="none", rope="", dataset="essays", label="")
-    theirs = RunFacts(run_id="b", model="glm", dataset="harbour")
-    assert unique_names([ours, theirs]) == ("glm · essays", "glm · harbour")
+    ours = run_names.RunFacts(run_id="a", model="glm", kv_policy="none", rope="", dataset="essays", label="")
+    theirs = run_names.RunFacts(run_id="b", model="glm", dataset="harbour")
+    assert run_names.unique_names([ours, theirs]) == ("glm · essays", "glm · harbour")
     # Texts are named where they differ within a dataset.
-    runs = [RunFacts(run_id=text, model="glm", dataset="documents", text=text) for text in ("one", "two")]
-    assert unique_names(runs) == ("glm · one", "glm · two")
+    runs = [run_names.RunFacts(run_id=text, model="glm", dataset="documents", text=text) for text in ("one", "two")]
+    assert run_names.unique_names(runs) == ("glm · one", "glm · two")
 
 
 def test_runs_alike_in_all_go_by_their_run_ids() -> None:
-    runs = [RunFacts(run_id=run_id, model="glm") for run_id in ("run-1", "run-2", "run-2")]
-    assert telling_names(runs) == ("glm", "glm", "glm")
-    assert unique_names(runs) == ("run-1", "run-2", "run-2 (2)")
+    runs = [run_names.RunFacts(run_id=run_id, model="glm") for run_id in ("run-1", "run-2", "run-2")]
+    assert run_names.telling_names(runs) == ("glm", "glm", "glm")
+    assert run_names.unique_names(runs) == ("run-1", "run-2", "run-2 (2)")
 
 
 words = st.sampled_from(["a", "a (2)", "b", ""])
-facts = st.builds(RunFacts, run_id=words, model=words, kv_policy=words, label=st.none() | words)
+facts = st.builds(run_names.RunFacts, run_id=words, model=words, kv_policy=words, label=st.none() | words)
 
 
 @given(st.lists(facts, max_size=8))
-def test_names_are_unique_whatever_the_runs_are(runs: list[RunFacts]) -> None:
-    names = unique_names(runs)
+def test_names_are_unique_whatever_the_runs_are(runs: list[run_names.RunFacts]) -> None:
+    names = run_names.unique_names(runs)
     assert len(names) == len(set(names)) == len(runs)
 
 
 def test_a_model_that_all_runs_share_need_not_be_said_with_each() -> None:
-    assert without_common_model(("glm · none", "glm · yarn x2"), model="glm") == ("none", "yarn x2")
-    assert without_common_model(("glm", "glm · yarn x2"), model="glm") == ("glm", "glm · yarn x2")
-    assert without_common_model(("glm · a", "qwen · a"), model="glm") == ("glm · a", "qwen · a")
+    assert run_names.without_common_model(("glm · none", "glm · yarn x2"), model="glm") == ("none", "yarn x2")
+    assert run_names.without_common_model(("glm", "glm · yarn x2"), model="glm") == ("glm", "glm · yarn x2")
+    assert run_names.without_common_model(("glm · a", "qwen · a"), model="glm") == ("glm · a", "qwen · a")
 
 
 @pytest.mark.parametrize(
@@ -74,4 +68,4 @@ def test_a_model_that_all_runs_share_need_not_be_said_with_each() -> None:
     ],
 )
 def test_of_a_path_the_last_part_is_shown_and_all_else_as_it_is(key: str, value: str, shown: str) -> None:
-    assert with_file_names({key: value}) == {key: shown}
+    assert run_names.with_file_names({key: value}) == {key: shown}

@@ -8,15 +8,9 @@ from pathlib import Path
 import pytest
 
 from contextcliff.records.report import Report
+from contextcliff.reporting import stored_reports as stored
 from contextcliff.reporting.figures import comparable_runs, draw_curves
 from contextcliff.reporting.schema import flatten
-from contextcliff.reporting.stored_reports import (
-    UnreadableReport,
-    folder_of,
-    read_report,
-    stored_reports,
-    told_passed_over,
-)
 from tests.make import known
 from tests.simulated_reports import edited, simulated
 
@@ -38,14 +32,14 @@ def saved(report: Report, folder: Path, *, schema: int = 1) -> Path:
 
 def put(report: Report, experiment: Path) -> str:
     """Write it where it goes; the folder's name."""
-    return saved(report, folder_of(report, experiment=experiment)).name
+    return saved(report, stored.folder_of(report, experiment=experiment)).name
 
 
 @pytest.mark.parametrize("broken", ["", "{", "[]", "null", "{}", '{"schema_version": 1}', "[" * 50_000])
 def test_what_is_no_report_is_refused(tmp_path: Path, broken: str) -> None:
     (tmp_path / "report.json").write_text(broken)
-    with pytest.raises(UnreadableReport, match="can't be read as a report of this version; make it anew with"):
-        read_report(tmp_path / "report.json")
+    with pytest.raises(stored.UnreadableReport, match="can't be read as a report of this version; make it anew with"):
+        stored.read_report(tmp_path / "report.json")
 
 
 def test_what_earlier_versions_found_and_this_one_does_not_is_passed_over(tmp_path: Path) -> None:
@@ -57,7 +51,7 @@ def test_what_earlier_versions_found_and_this_one_does_not_is_passed_over(tmp_pa
     }
     file = tmp_path / "report.json"
     file.write_text(json.dumps({**flatten(simulated()), **earlier}), encoding="utf-8")
-    again = flatten(read_report(file))
+    again = flatten(stored.read_report(file))
     assert again["extrapolation"] == told
     assert "text_effect" not in again
 
@@ -65,15 +59,15 @@ def test_what_earlier_versions_found_and_this_one_does_not_is_passed_over(tmp_pa
 def test_what_is_passed_over_is_counted_and_named(tmp_path: Path) -> None:
     saved(simulated(), tmp_path / "good")
     saved(simulated(), tmp_path / "newer", schema=3)
-    found, passed_over = stored_reports(tmp_path)
+    found, passed_over = stored.stored_reports(tmp_path)
     assert [stored.folder.name for stored in found] == ["good"]
-    assert told_passed_over(passed_over) == (
+    assert stored.told_passed_over(passed_over) == (
         f"left out: {tmp_path}/newer/report.json is of schema 3, this ContextCliff reads 1: upgrade, or make it anew "
         "with action=analyze"
     )
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "report.json").write_text("{")
-    told = told_passed_over(stored_reports(tmp_path)[1])
+    told = stored.told_passed_over(stored.stored_reports(tmp_path)[1])
     assert told.startswith(f"left out: 2 reports, the first of them {tmp_path}/broken/report.json can't be read")
 
 
@@ -81,13 +75,10 @@ def test_the_first_rule_has_the_runs_own_folder_and_another_one_a_folder_beside_
     assert [put(judged(threshold), tmp_path) for threshold in ("0.8", "0.9", "0.8", "0.9", "0.5")] == [
         RUN, f"{RUN}-threshold-0.9", RUN, f"{RUN}-threshold-0.9", f"{RUN}-threshold-0.5",
     ]  # fmt: skip
-
-
-def test_rules_that_look_alike_in_a_folders_name_are_numbered(tmp_path: Path) -> None:
+    # Those that look alike in a folder's name are numbered.
     lists = [judged("0.8", **{"task.word_list": path}) for path in ("None", "/a/words.txt", "/b/words.txt")]
-    names = [put(report, tmp_path) for report in lists]
-    assert names == [RUN, f"{RUN}-word_list-words.txt", f"{RUN}-word_list-words.txt-2"]
-    assert [put(report, tmp_path) for report in lists] == names
+    names = [RUN, f"{RUN}-word_list-words.txt", f"{RUN}-word_list-words.txt-2"]
+    assert [put(report, tmp_path / "lists") for report in (*lists, *lists)] == [*names, *names]
 
 
 def test_a_report_of_a_newer_schema_is_not_replaced_and_a_damaged_one_is(tmp_path: Path) -> None:
@@ -99,8 +90,8 @@ def test_a_report_of_a_newer_schema_is_not_replaced_and_a_damaged_one_is(tmp_pat
 
 def test_a_report_of_an_earlier_version_is_replaced_by_the_same_threshold(tmp_path: Path) -> None:
     saved(edited(simulated(), judged_by={}), tmp_path / RUN)
-    assert folder_of(judged("0.9"), experiment=tmp_path).name == f"{RUN}-threshold-0.9"
-    assert folder_of(judged("0.8"), experiment=tmp_path).name == RUN
+    assert stored.folder_of(judged("0.9"), experiment=tmp_path).name == f"{RUN}-threshold-0.9"
+    assert stored.folder_of(judged("0.8"), experiment=tmp_path).name == RUN
 
 
 def test_runs_of_one_task_texts_and_rule_are_drawn_together_each_once(tmp_path: Path) -> None:
@@ -109,7 +100,7 @@ def test_runs_of_one_task_texts_and_rule_are_drawn_together_each_once(tmp_path: 
         put(edited(made, model=f"model-{run_id}"), tmp_path)
     for threshold, runs in (("0.8", [RUN, "b", "c"]), ("0.9", [RUN, "b"])):
         this = edited(judged(threshold), model=f"model-{RUN}")
-        drawn = list(comparable_runs(this, beside=stored_reports(tmp_path)[0]).values())
+        drawn = list(comparable_runs(this, beside=stored.stored_reports(tmp_path)[0]).values())
         assert sorted(report.run.run_id for report in drawn) == sorted(runs)
         assert {report.run.judged_by["analysis.threshold"] for report in drawn} == {threshold}
     others = {
@@ -118,6 +109,6 @@ def test_runs_of_one_task_texts_and_rule_are_drawn_together_each_once(tmp_path: 
     }
     for name, other in others.items():
         saved(other, tmp_path / name)
-    beside, _ = stored_reports(tmp_path)
+    beside, _ = stored.stored_reports(tmp_path)
     assert len(comparable_runs(this, beside=beside)) == 2
     assert known(draw_curves(this, folder=tmp_path, dpi=50, beside=beside)).name == f"runs-{this.run.task}.png"

@@ -7,14 +7,8 @@ import tiktoken
 
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.sample import Prompt
+from contextcliff.text import tokenizer_choice as choices
 from contextcliff.text import tokenizers
-from contextcliff.text.tokenizer_choice import (
-    AutoTokenizer,
-    HuggingFaceTokenizer,
-    ServerTokenizer,
-    Tiktoken,
-    TokenizerSources,
-)
 from contextcliff.text.tokenizers import WordTokenizer
 
 OWN = WordTokenizer()
@@ -24,8 +18,10 @@ TEMPLATE = (
 )
 
 
-def sources(*, own: WordTokenizer | None = None, hub: str | None = None, **arguments: object) -> TokenizerSources:
-    return TokenizerSources(own=own, hub=hub, template_arguments=arguments)
+def sources(
+    *, own: WordTokenizer | None = None, hub: str | None = None, **arguments: object
+) -> choices.TokenizerSources:
+    return choices.TokenizerSources(own=own, hub=hub, template_arguments=arguments)
 
 
 @pytest.fixture(scope="module")
@@ -55,45 +51,43 @@ def byte_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_auto_takes_the_servers_own_then_the_models_from_the_hub_then_tiktoken_and_a_name_before_all(
     folder: str,
 ) -> None:
-    assert AutoTokenizer().choose(sources(own=OWN, hub="owner/name")) is OWN
-    assert AutoTokenizer().choose(sources(hub=folder)).name == f"huggingface:{folder}"
-    assert AutoTokenizer().choose(sources()).name == "tiktoken:o200k_base"
-    assert AutoTokenizer(name=folder).choose(sources(own=OWN)).name == f"huggingface:{folder}"
+    assert choices.AutoTokenizer().choose(sources(own=OWN, hub="owner/name")) is OWN
+    assert choices.AutoTokenizer().choose(sources(hub=folder)).name == f"huggingface:{folder}"
+    assert choices.AutoTokenizer().choose(sources()).name == "tiktoken:o200k_base"
+    assert choices.AutoTokenizer(name=folder).choose(sources(own=OWN)).name == f"huggingface:{folder}"
 
 
-def test_a_server_without_a_tokenizer_is_an_error_where_it_is_asked_for() -> None:
-    with pytest.raises(ConfigError, match="tokenizer=server: this server does not tokenise"):
-        ServerTokenizer().choose(sources(hub="owner/name"))
-
-
-def test_huggingface_without_a_repository_asks_for_one() -> None:
-    with pytest.raises(ConfigError, match="give tokenizer.name=OWNER/NAME"):
-        HuggingFaceTokenizer().choose(sources())
+@pytest.mark.parametrize(
+    ("choice", "hub", "told"),
+    [
+        (choices.ServerTokenizer(), "owner/name", "tokenizer=server: this server does not tokenise"),
+        (choices.HuggingFaceTokenizer(), None, "give tokenizer.name=OWNER/NAME"),
+        (choices.Tiktoken(name="nonsense"), None, "tokenizer.name=nonsense: no such encoding or model; .*o200k_base"),
+    ],
+)
+def test_what_can_not_be_chosen_is_an_error(choice: choices.TokenizerChoice, hub: str | None, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        choice.choose(sources(hub=hub))
 
 
 def test_the_hub_tokenizer_counts_its_chat_template_where_there_is_one(folder: str) -> None:
     prompt = Prompt(user="Where?", system="Be brief.")
-    tokenizer = HuggingFaceTokenizer(name=folder)
+    tokenizer = choices.HuggingFaceTokenizer(name=folder)
     plain = tokenizer.choose(sources()).count_prompt(prompt)
     thinking = tokenizer.choose(sources(thinking=True)).count_prompt(prompt)
     assert plain == len("<system>Be brief.<user>Where?<assistant>")
     assert thinking == plain + 1
-    base = TokenizerSources(own=None, hub=folder, template_arguments={}, plain=True)
-    assert AutoTokenizer().choose(base).count_prompt(prompt) == len("Be brief.\n\nWhere?")
+    base = choices.TokenizerSources(own=None, hub=folder, template_arguments={}, plain=True)
+    assert choices.AutoTokenizer().choose(base).count_prompt(prompt) == len("Be brief.\n\nWhere?")
 
 
 @pytest.mark.usefixtures("byte_encoding")
 def test_tiktokens_offsets_are_characters() -> None:
     text = "Tea at 5, née 茶."
-    starts = list(Tiktoken().choose(sources()).starts(text))
+    starts = list(choices.Tiktoken().choose(sources()).starts(text))
     assert starts == sorted(starts)
     assert set(starts) == set(range(len(text)))
     assert len(starts) == len(text.encode())
-
-
-def test_an_unknown_encoding_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="tokenizer.name=nonsense: no such encoding or model; .*o200k_base"):
-        Tiktoken(name="nonsense").choose(sources())
 
 
 def test_a_vocabulary_that_cannot_be_fetched_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,12 +32,8 @@ def test_a_slice_ends_at_a_word(words: list[str], tokens: int) -> None:
     assert end in (0, len(text)) or text[end] == " "
 
 
-def test_an_unbroken_run_longer_than_any_word_is_cut_inside() -> None:
-    run = "x" * 300
-    assert 0 < tokenise(run, WORDS).end_for(0, 20) < len(run)
-
-
-def test_a_short_japanese_text_is_cut_between_characters() -> None:
+def test_an_unbroken_run_longer_than_any_word_is_cut_inside_and_japanese_between_characters() -> None:
+    assert 0 < tokenise("x" * 300, WORDS).end_for(0, 20) < 300
     text = "それは銀河の夜だった。\n" * 3
     tokenised = tokenise(text, WORDS)
     for tokens in range(1, tokenised.tokens):
@@ -50,13 +46,9 @@ def count(text: str) -> int:
 
 
 @given(st.text(alphabet="ab \n.", max_size=900))
-def test_blocks_tile_the_text(text: str) -> None:
+def test_blocks_tile_the_text_and_offsets_ascend_and_add_up_block_by_block(text: str) -> None:
     assert "".join(text[block] for block in blocks(text)) == text
     assert all(0 < block.stop - block.start <= 160 for block in blocks(text))
-
-
-@given(st.text(alphabet="ab \n.", max_size=900))
-def test_offsets_ascend_and_add_up_block_by_block(text: str) -> None:
     starts = list(counted_starts(text, count))
     assert starts == sorted(starts)
     assert len(starts) == sum(count(text[block]) for block in blocks(text))
@@ -106,14 +98,10 @@ def made_seams(tokenizer: Asked | WordTokenizer = WORDS) -> Seams:
     return seams_of(PROSE, STARTS, tokenizer)
 
 
-def words_in(text: str) -> int:
-    return len(WORDS.starts(text))
-
-
 @given(needles, places)
 def test_what_a_sentence_adds_is_known_before_its_place(sentence: str, place: int) -> None:
     [most], _ = made_seams().count(between=[sentence], behind=[])
-    added = words_in(PROSE[:place] + sentence + PROSE[place:]) - words_in(PROSE)
+    added = count(PROSE[:place] + sentence + PROSE[place:]) - count(PROSE)
     assert added <= most <= added + 2
 
 
@@ -122,14 +110,14 @@ def test_what_sentences_add_in_their_places_is_exact(hidden: dict[int, str]) -> 
     text = PROSE
     for place in sorted(hidden, reverse=True):
         text = text[:place] + hidden[place] + text[place:]
-    assert words_in(PROSE) + made_seams().added(hidden) == words_in(text)
+    assert count(PROSE) + made_seams().added(hidden) == count(text)
 
 
 def test_the_frame_is_counted_without_the_text() -> None:
     before, after = "Read the text below.\n\n", "\n\nWhat is the number? Answer with it alone."
     _, [behind] = made_seams().count(between=[], behind=[after])
     whole = WORDS.count_prompt(Prompt(user=f"{before}{PROSE}{after}"))
-    assert abs(made_seams().before(before) + behind + words_in(PROSE) - whole) <= 2
+    assert abs(made_seams().before(before) + behind + count(PROSE) - whole) <= 2
 
 
 def test_all_that_a_sample_needs_is_one_question_and_nothing_is_asked_twice() -> None:

@@ -17,18 +17,7 @@ from contextcliff.records.generation import Generation, ScoredSample
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Recipe, Sample, Words
 from contextcliff.writing.levels import DrawnTier, health_of
-from contextcliff.writing.measures.measure import (
-    AUTHOR_DISTANCE,
-    AUTHOR_LIMIT,
-    AUTHOR_MEAN,
-    AUTHOR_STD,
-    CLASSIC_COMPOSITE,
-    COMPOSITE,
-    HEALTHY,
-    MEASURES,
-    ORIGINAL,
-    Z,
-)
+from contextcliff.writing.measures import measure as measures
 from contextcliff.writing.prose_findings import Health, Writing
 from contextcliff.writing.task.continuation_scoring import fault_of
 from contextcliff.writing.verdict import writing_of
@@ -101,12 +90,12 @@ def make_round(
         ttft_ms=310.0,
         latency_ms=9000.0,
     )
-    found = {AUTHOR_LIMIT: 30.0, **(details or {})}
-    found[HEALTHY] = float(fault_of(found, failure) is None)
+    found = {measures.AUTHOR_LIMIT: 30.0, **(details or {})}
+    found[measures.HEALTHY] = float(fault_of(found, failure) is None)
     return ScoredSample(
         sample=sample,
         prompt_sha256="",
-        score=1 - found.get(COMPOSITE, 0.0) / 100 if answered else None,
+        score=1 - found.get(measures.COMPOSITE, 0.0) / 100 if answered else None,
         failure=failure if answered else failure or "timeout",
         prediction=text if answered else "",
         generation=generation if answered else None,
@@ -125,20 +114,20 @@ def make_rounds(
     for position, tokens in enumerate(tiers):
         for trial in range(rounds):
             details: dict[str, float] = {}
-            for measure in MEASURES if measured else ():
+            for measure in measures.MEASURES if measured else ():
                 if measure.embeds and not coherence:
                     continue
                 mean, std, slope = _AUTHOR[measure.name]
                 raw = mean + slope * position * 4 / len(tiers) + drawn.gauss(0, 0.8 * std + 0.02 * abs(slope))
                 details[measure.name] = max(raw, 0.0) if mean >= 0 and "kurtosis" not in measure.name else raw
-                details[ORIGINAL + measure.name] = mean - 0.2 * std
-                details[AUTHOR_MEAN + measure.name] = mean
-                details[AUTHOR_STD + measure.name] = std
-                details[Z + measure.name] = (details[measure.name] - mean) / max(std, measure.floor)
+                details[measures.ORIGINAL + measure.name] = mean - 0.2 * std
+                details[measures.AUTHOR_MEAN + measure.name] = mean
+                details[measures.AUTHOR_STD + measure.name] = std
+                details[measures.Z + measure.name] = (details[measure.name] - mean) / max(std, measure.floor)
             if measured:
-                details[COMPOSITE] = 14 + 9 * position * 4 / len(tiers) + drawn.gauss(0, 3)
-                details[CLASSIC_COMPOSITE] = 38 + 3 * position * 4 / len(tiers) + drawn.gauss(0, 2)
-                details[AUTHOR_DISTANCE] = 1.1 + 0.2 * position
+                details[measures.COMPOSITE] = 14 + 9 * position * 4 / len(tiers) + drawn.gauss(0, 3)
+                details[measures.CLASSIC_COMPOSITE] = 38 + 3 * position * 4 / len(tiers) + drawn.gauss(0, 2)
+                details[measures.AUTHOR_DISTANCE] = 1.1 + 0.2 * position
             late = position == len(tiers) - 1 and trial == rounds - 1 and rounds > 1
             made.append(
                 make_round(
@@ -172,7 +161,7 @@ def _writing_of(scored: Sequence[ScoredSample]) -> Writing:
         confidence=0.95,
         document_id=DOCUMENT.document_id,
         continuation_point=POINT,
-        author={measure.name: [drawn.gauss(0, 1) for _ in range(30)] for measure in MEASURES},
+        author={measure.name: [drawn.gauss(0, 1) for _ in range(30)] for measure in measures.MEASURES},
         health=_health(scored),
         settling_rounds=None,
         embeddings="all-MiniLM-L6-v2" if any("adjacent_coherence" in item.details for item in scored) else None,
@@ -184,7 +173,9 @@ def _health(scored: Sequence[ScoredSample]) -> Health | None:
     found = study_of(
         scored,
         AnalysisSettings(threshold=0.7),
-        StudyFacts(max_context_tokens=32_768, designed_lengths=True, relative_by_default=False, quantity=HEALTHY),
+        StudyFacts(
+            max_context_tokens=32_768, designed_lengths=True, relative_by_default=False, quantity=measures.HEALTHY
+        ),
     )
     return None if found.sequence is None else health_of(found.sequence.results, found.safe_cap)
 

@@ -87,10 +87,7 @@ def test_the_authors_passages_are_within_the_limit_and_loops_are_not() -> None:
     assert len(author_parts(STORY, "en", dale_chall(), LENGTH)) >= 150
 
     def composite(text: str, before: int) -> float:
-        return judge_prose(
-            text, prompt=STORY[:before], reference=text, document=STORY, language="en", word_list=dale_chall(),
-            shortfall=0.0,
-        )[COMPOSITE]  # fmt: skip
+        return judged(text, STORY, point=before)[COMPOSITE]
 
     places = [drawn.choice([at for at in starts if 1_000 < at < len(STORY) - LENGTH]) for _ in range(100)]
     passages = [STORY[at : at + LENGTH] for at in places]
@@ -105,15 +102,8 @@ PAGE = 4_500
 
 
 def judged(text: str, document: str, *, point: int = POINT, shortfall: float = 0.0) -> dict[str, float]:
-    return judge_prose(
-        text,
-        prompt=document[:point],
-        reference=document[point : point + len(text)],
-        document=document,
-        language="en",
-        word_list=dale_chall(),
-        shortfall=shortfall,
-    )
+    texts = {"prompt": document[:point], "reference": document[point : point + len(text)], "document": document}
+    return judge_prose(text, **texts, language="en", word_list=dale_chall(), shortfall=shortfall)
 
 
 @pytest.mark.slow
@@ -141,8 +131,8 @@ def _vectors(seed: int, sentences: int, *, spread: float) -> np.ndarray:
     return np.array([1.0, 1.0, 1.0, 1.0]) + spread * generator.normal(size=(sentences, 4))
 
 
-def test_coherence_is_added_and_enters_the_composites(story: str) -> None:
-    details = judged(story[POINT : POINT + PAGE], story)
+def test_coherence_is_added_and_enters_the_composites() -> None:
+    details = judged(STORY[POINT : POINT + PAGE], STORY)
     whole = with_coherence(
         details,
         vectors=_vectors(1, 30, spread=5.0),
@@ -160,9 +150,9 @@ def test_coherence_is_added_and_enters_the_composites(story: str) -> None:
     assert whole[CLASSIC_COMPOSITE] == classic({name: whole[name] for name in BY_NAME if name in whole})
 
 
-def test_a_text_that_is_missing_in_part_is_told_and_counts(story: str) -> None:
-    page = story[POINT : POINT + PAGE]
-    whole, half, none = (judged(page, story, shortfall=share) for share in (0.0, 0.5, 1.0))
+def test_a_text_that_is_missing_in_part_is_told_and_counts() -> None:
+    page = STORY[POINT : POINT + PAGE]
+    whole, half, none = (judged(page, STORY, shortfall=share) for share in (0.0, 0.5, 1.0))
     assert [found["shortfall"] for found in (whole, half, none)] == [0.0, 0.5, 1.0]
     assert [round(found["z.shortfall"], 9) for found in (whole, half, none)] == [0.0, 5.0, 10.0]
     quality = 1.0 - whole["composite"] / 100.0
@@ -170,18 +160,7 @@ def test_a_text_that_is_missing_in_part_is_told_and_counts(story: str) -> None:
     assert none["composite"] == 100.0
 
 
-@pytest.mark.parametrize("text", ["", "...", "The end.", "Yes. " * 9])
-def test_a_text_too_short_to_be_measured_is_the_worst_and_never_the_best(text: str, story: str) -> None:
-    details = judge_prose(
-        text, prompt=story[:POINT], reference=story[POINT:5000], document=story, language="en", word_list=dale_chall(),
-        shortfall=0.0,
-    )  # fmt: skip
-    assert details[COMPOSITE] == 100.0
-
-
-def test_where_the_author_has_no_windows_there_is_no_composite(story: str) -> None:
-    page = story[POINT : POINT + PAGE]
-    details = judge_prose(
-        page, prompt="", reference=page, document=page[:500], language="en", word_list=dale_chall(), shortfall=0.0
-    )
-    assert COMPOSITE not in details
+def test_a_text_too_short_to_be_measured_is_the_worst_and_without_windows_of_the_author_there_is_no_composite() -> None:
+    for text in ("", "...", "The end.", "Yes. " * 9):
+        assert judged(text, STORY)[COMPOSITE] == 100.0
+    assert COMPOSITE not in judged(STORY[:PAGE], STORY[:500], point=0)

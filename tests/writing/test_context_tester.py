@@ -8,21 +8,15 @@ from pathlib import Path
 import pytest
 
 from contextcliff.errors import ConfigError
-from contextcliff.writing.context_tester import (
-    ImportedRound,
-    ImportedRun,
-    imported_writing,
-    read_context_tester,
-    remeasured,
-)
+from contextcliff.writing import context_tester as tool
 from contextcliff.writing.measures.measured import measure_prose
 from contextcliff.writing.measures.readability import word_list_of
 from contextcliff.writing.prose_findings import MeasureLevel, Writing
 from tests.writing.made_context_tester import figures, made_round, result_folder, table, table_row
 
 
-def read(path: Path) -> ImportedRun:
-    return read_context_tester(path, key="action.runs")
+def read(path: Path) -> tool.ImportedRun:
+    return tool.read_context_tester(path, key="action.runs")
 
 
 def refusal(path: Path) -> str:
@@ -102,16 +96,6 @@ def test_a_table_that_is_not_of_one_run_round_by_round_is_refused(
         (bytes(range(256)) * 8, "has no column context_length"),
         (b'context_length,continuation_text\n1024,"never closed\n', "is not a CSV table"),
         (b"context_length,continuation_text\n1024," + b"x" * 200_000 + b"\n", "is not a CSV table"),
-    ],
-)
-def test_an_empty_binary_or_broken_table_is_refused(tmp_path: Path, content: bytes, told: str) -> None:
-    (tmp_path / "a.csv").write_bytes(content)
-    assert told in refusal(tmp_path / "a.csv")
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
         ("", "is not JSON"),
         ("[" * 100_000, "is not JSON"),
         ("\x00\x01", "is not JSON"),
@@ -125,23 +109,24 @@ def test_an_empty_binary_or_broken_table_is_refused(tmp_path: Path, content: byt
         ('{"context_length": 1024, "individual_rounds": []}', "individual_rounds holds no rounds"),
     ],
 )
-def test_json_that_is_not_its_own_is_refused(tmp_path: Path, content: str, told: str) -> None:
-    (tmp_path / "context_1024_results.json").write_text(content)
-    found = refusal(tmp_path)
+def test_a_table_or_json_that_is_not_its_own_is_refused(tmp_path: Path, content: str | bytes, told: str) -> None:
+    name, place = ("a.csv", tmp_path / "a.csv") if isinstance(content, bytes) else ("context_1_results.json", tmp_path)
+    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    found = refusal(place)
     assert told in found
-    assert str(tmp_path / "context_1024_results.json") in found
+    assert str(tmp_path / name) in found
 
 
 WORDS = word_list_of("the\ncat\nsat\n", "few")
 
 
 def run_of(
-    rounds: Sequence[ImportedRound] = (),
+    rounds: Sequence[tool.ImportedRound] = (),
     *,
     original: Mapping[str, float] | None = None,
     text: str = "harbour",
-) -> ImportedRun:
-    return ImportedRun(
+) -> tool.ImportedRun:
+    return tool.ImportedRun(
         run_id="old", model="glm", text=text, label="", parameters={},
         tiers={2048: tuple(rounds)}, original=original or {},
     )  # fmt: skip
@@ -154,10 +139,10 @@ def level(writing: Writing, name: str) -> MeasureLevel:
 def test_the_classic_composite_is_the_mean_over_the_rounds() -> None:
     # (0.6 - 0.45) / 0.3 = 0.5 of diversity, (20 - 15) / 25 = 0.2 of cloze: 35 of 100; the second round gets 10.
     rounds = [
-        ImportedRound(values={"cloze_score": 20.0, "vocabulary_diversity": 0.45}),
-        ImportedRound(values={"cloze_score": 20.0, "vocabulary_diversity": 0.6}),
+        tool.ImportedRound(values={"cloze_score": 20.0, "vocabulary_diversity": 0.45}),
+        tool.ImportedRound(values={"cloze_score": 20.0, "vocabulary_diversity": 0.6}),
     ]
-    writing = imported_writing(run_of(rounds), confidence=0.95)
+    writing = tool.imported_writing(run_of(rounds), confidence=0.95)
     assert (writing.tests, writing.trends, writing.steps) == ((), (), ())
     (tier,) = writing.tiers
     assert tier.composite_classic.mean == pytest.approx(22.5)
@@ -166,11 +151,13 @@ def test_the_classic_composite_is_the_mean_over_the_rounds() -> None:
 
 def test_coherence_that_is_zero_in_every_row_was_not_measured() -> None:
     values = [{"cloze_score": 20.0 + i, "adjacent_coherence": 0.0, "global_coherence": 0.1 * i} for i in range(2)]
-    run = run_of([ImportedRound(values=v) for v in values], original={"adjacent_coherence": 0.4})
-    writing = imported_writing(run, confidence=0.95)
+    run = run_of([tool.ImportedRound(values=v) for v in values], original={"adjacent_coherence": 0.4})
+    writing = tool.imported_writing(run, confidence=0.95)
     assert "adjacent_coherence" in writing.unmeasured
     assert any("stored as 0 in every row" in str(warning) for warning in writing.warnings)
-    none = imported_writing(run_of([ImportedRound(values=values[0] | {"global_coherence": 0.0})]), confidence=0.95)
+    none = tool.imported_writing(
+        run_of([tool.ImportedRound(values=values[0] | {"global_coherence": 0.0})]), confidence=0.95
+    )
     assert none.embeddings is None
     # One that is 0 in some rows alone was measured.
     assert level(writing, "global_coherence").mean == pytest.approx(0.05)
@@ -178,8 +165,8 @@ def test_coherence_that_is_zero_in_every_row_was_not_measured() -> None:
 
 def test_kept_texts_are_measured_by_our_rules_and_coherence_stays() -> None:
     text = "The cat sat. Mr. Grey, who had never liked the cat, said nothing at all!"
-    kept = ImportedRound(values={"cloze_score": -1.0, "adjacent_coherence": 0.3}, text=text)
-    again = remeasured(run_of([kept], original={"cloze_score": 3.0, "adjacent_coherence": 0.2}), word_list=WORDS)
+    kept = tool.ImportedRound(values={"cloze_score": -1.0, "adjacent_coherence": 0.3}, text=text)
+    again = tool.remeasured(run_of([kept], original={"cloze_score": 3.0, "adjacent_coherence": 0.2}), word_list=WORDS)
     values = again.tiers[2048][0].values
     ours = measure_prose(text, language="en", word_list=WORDS)
     assert values == {**ours, "adjacent_coherence": 0.3}

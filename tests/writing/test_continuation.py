@@ -157,13 +157,6 @@ def test_contexts_are_as_long_as_asked_and_differ_also_where_few_sentences_end(
         assert any(note.startswith(f"the text is too short for contexts of {length:,} tokens") for note in found.notes)
 
 
-LONG_WORDED = Document(
-    document_id="story",
-    title="Long-worded",
-    text="Incomprehensibilities counterrevolutionaries misunderstood institutionalisation. " * 900,
-)
-
-
 def test_another_instruction_or_room_for_thinking_leaves_the_point_where_it_is() -> None:
     point = passage(samples()[0]).end
     thinking = ContextBudget(context_window=8192, answer_tokens=1280, thinking_tokens=1024)
@@ -189,20 +182,6 @@ def test_lengths_that_the_text_can_not_fill_are_left_out_and_named() -> None:
         "the text is too short for contexts of 8,192 tokens: they are left out; they need 7,872 tokens before a point "
         "to go on from, and the last such point of Short has 4,056"
     )
-
-
-@pytest.mark.slow
-def test_coherence_is_scored_where_every_sentence_has_a_vector() -> None:
-    task, sample, answer = continuation(), samples()[0], replace(said(STORY.text[:1200]), completion_tokens=256)
-    texts = task.texts_to_embed(sample, answer, AGAINST_THE_STORY)
-    vectors = {text: (1.0, float(place % 7), float(len(text))) for place, text in enumerate(texts)}
-    plain = task.score(sample, answer, AGAINST_THE_STORY)
-    embedded = task.score(sample, answer, replace(AGAINST_THE_STORY, vectors=vectors))
-    assert embedded.details.keys() - plain.details.keys() >= {"adjacent_coherence", "z.global_coherence"}
-    assert embedded.value == 1.0 - embedded.details["composite"] / 100.0
-    assert embedded.failure == plain.failure
-    del vectors[texts[0]]
-    assert task.score(sample, answer, replace(AGAINST_THE_STORY, vectors=vectors)) == plain
 
 
 @pytest.mark.parametrize(

@@ -14,36 +14,13 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from scipy import stats
 
+from contextcliff.writing.measures import readability as reading
+from contextcliff.writing.measures import words as counted
 from contextcliff.writing.measures.drift import language_drift
 from contextcliff.writing.measures.measure import BY_NAME
 from contextcliff.writing.measures.measured import coherence, measure_prose, reference_similarity
-from contextcliff.writing.measures.readability import (
-    cloze_score,
-    dale_chall,
-    is_familiar,
-    readability,
-    reading_level,
-    syllables,
-    word_lengths,
-    word_list_of,
-)
-from contextcliff.writing.measures.words import (
-    COPIED_RUN,
-    PromptIndex,
-    compression_ratio,
-    copied_share,
-    entropy,
-    long_range_repetition,
-    mtld,
-    prose_of,
-    punctuation,
-    repetition_rate,
-    rouge_l,
-    sentence_lengths,
-    unique_word_ratio,
-    vocabulary_diversity,
-    words_of,
-)
+from contextcliff.writing.measures.readability import dale_chall
+from contextcliff.writing.measures.words import COPIED_RUN, prose_of
 
 ENGLISH = (
     "The rain had stopped before they reached the harbour, and the clerk was waiting for them at the gate. He had the "
@@ -64,12 +41,12 @@ def fresh(count: int, *, start: int = 0) -> list[str]:
 
 
 FIGURES: Sequence[tuple[Callable[..., float | None], Sequence[tuple[tuple[object, ...], float | None]]]] = (
-    (vocabulary_diversity, [((["he", "ran", "and", "he"],), 0.75), (([],), None)]),
+    (counted.vocabulary_diversity, [((["he", "ran", "and", "he"],), 0.75), (([],), None)]),
     # A hundred words are needed.
-    (unique_word_ratio, [((["so"] * 99,), None), ((["so"] * 100,), 0.01)]),
+    (counted.unique_word_ratio, [((["so"] * 99,), None), ((["so"] * 100,), 0.01)]),
     # In bits.
-    (entropy, [(("aabb",), 1.0), (("abcdefgh",), 3.0), (("aab",), math.log2(3) - 2 / 3), (("",), None)]),
-    (mtld, [
+    (counted.entropy, [(("aabb",), 1.0), (("abcdefgh",), 3.0), (("aab",), math.log2(3) - 2 / 3), (("",), None)]),
+    (counted.mtld, [
         # 1, 1, 2/3 < 0.72: a factor is full at every third word, read either way.
         ((["a", "b"] * 30,), 60 / 20),
         # 49 different words, then one again: 0.02 / 0.28 of a factor is spent.
@@ -77,14 +54,14 @@ FIGURES: Sequence[tuple[Callable[..., float | None], Sequence[tuple[tuple[object
         # Fifty words are needed, and one that repeats.
         ((["a", "b"] * 24,), None), ((fresh(80),), None),
     ]),
-    (repetition_rate, [
+    (counted.repetition_rate, [
         # he-ran, ran-and and and-he come twice, he-fell once: 7, of which 4 different.
         ((SCENE, 2), 3 / 7),
         # he-ran-and, ran-and-he twice, and-he-ran, and-he-fell: 6, of which 4 different.
         ((SCENE, 3), 2 / 6),
         ((["so"] * 2, 2), None), ((["so"] * 3, 2), 0.5), ((["so"] * 3, 3), 0.0),
     ]),
-    (long_range_repetition, [
+    (counted.long_range_repetition, [
         # 160 words have 57 4-grams from word 100 on; the phrase of 5 words brings 2 of them back.
         (([*fresh(150), *fresh(5, start=20), *fresh(5, start=900)],), 2 / 57),
         # What comes back at once is not far.
@@ -92,15 +69,17 @@ FIGURES: Sequence[tuple[Callable[..., float | None], Sequence[tuple[tuple[object
         # A loop of 40 words comes round 100 words later at its fourth turn, word 120 of the 197 4-grams.
         ((fresh(40) * 5,), 77 / 97), ((fresh(100) * 2,), 1.0), ((["so"] * 149,), None),
     ]),
-    (compression_ratio, [(("naïve " * 50,), 350 / len(zlib.compress(("naïve " * 50).encode(), 9))), (("",), None)]),
-    (copied_share, [
-        # Seven words of the prompt in a row are chance, and eight are copied.
-        (([*fresh(7, start=10), "x"], PromptIndex(fresh(50))), 0.0),
-        (([*fresh(8, start=10), "x"], PromptIndex(fresh(50))), 8 / 9),
-        ((["b"] * 20, PromptIndex([])), 0.0), (([], PromptIndex(["a"])), None),
+    (counted.compression_ratio, [
+        (("naïve " * 50,), 350 / len(zlib.compress(("naïve " * 50).encode(), 9))), (("",), None),
     ]),
-    (rouge_l, [((["a", "b", "c"], ["a", "x", "c", "y"]), 4 / 7), (([], ["a"]), None), ((["a"], []), None)]),
-    (cloze_score, [((0.0, 0.0), 64.0), ((0.1, 20.0), 64 - 9.5 - 13.8)]),
+    (counted.copied_share, [
+        # Seven words of the prompt in a row are chance, and eight are copied.
+        (([*fresh(7, start=10), "x"], counted.PromptIndex(fresh(50))), 0.0),
+        (([*fresh(8, start=10), "x"], counted.PromptIndex(fresh(50))), 8 / 9),
+        ((["b"] * 20, counted.PromptIndex([])), 0.0), (([], counted.PromptIndex(["a"])), None),
+    ]),
+    (counted.rouge_l, [((["a", "b", "c"], ["a", "x", "c", "y"]), 4 / 7), (([], ["a"]), None), ((["a"], []), None)]),
+    (reading.cloze_score, [((0.0, 0.0), 64.0), ((0.1, 20.0), 64 - 9.5 - 13.8)]),
     (language_drift, [
         ((prose_of(ENGLISH * 3),), 0.0), ((prose_of(FRENCH * 3, language="fr"),), 0.0),
         ((prose_of(JAPANESE, language="ja"),), 0.0), ((prose_of(FRENCH * 2),), 1.0),
@@ -131,30 +110,31 @@ COHERENCE = ("adjacent_coherence", "global_coherence", "local_coherence_3sent", 
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (sentence_lengths(()), {}),
-        (sentence_lengths((5,)), {"avg_sentence_length": 5.0}),
+        (counted.sentence_lengths(()), {}),
+        (counted.sentence_lengths((5,)), {"avg_sentence_length": 5.0}),
         # Without a spread there is no shape.
-        (sentence_lengths((5,) * 5), {"avg_sentence_length": 5.0, "sentence_length_variance": 0.0}),
-        (sentence_lengths((2, 4, 9)), {
+        (counted.sentence_lengths((5,) * 5), {"avg_sentence_length": 5.0, "sentence_length_variance": 0.0}),
+        (counted.sentence_lengths((2, 4, 9)), {
             "avg_sentence_length": 5.0, "sentence_length_variance": 13.0,
             "sentence_length_skewness": stats.skew((2, 4, 9), bias=False),
         }),
-        (punctuation(prose_of("Well, well, well; who is it? Go!")), {
+        (counted.punctuation(prose_of("Well, well, well; who is it? Go!")), {
             "comma_density": 1.0, "semicolon_density": 0.5, "question_density": 0.5, "exclamation_density": 0.5,
         }),
-        (punctuation(prose_of("はい、そう，です。本当？", language="ja")), {
+        (counted.punctuation(prose_of("はい、そう，です。本当？", language="ja")), {
             "comma_density": 1.0, "semicolon_density": 0.0, "question_density": 0.5, "exclamation_density": 0.0,
         }),
-        (punctuation(prose_of("...")), {}),
+        (counted.punctuation(prose_of("...")), {}),
         # `Smith` and `magnificent` are not on the list; eight words in two sentences.
-        (readability(prose_of("Mr. Smith walked to a magnificent house. Stop!"), dale_chall()), {
+        (reading.readability(prose_of("Mr. Smith walked to a magnificent house. Stop!"), dale_chall()), {
             "pct_unfamiliar_words": 2 / 8, "cloze_score": 64 - 95 / 4 - 0.69 * 4,
             "avg_syllables_per_word": (2 + 1 + 1 + 1 + 1 + 4 + 1 + 1) / 8, "function_word_ratio": 2 / 8,
         }),
-        (readability(prose_of("Der Hund läuft.", language="de"), dale_chall()), {}),
-        (readability(prose_of("... !"), dale_chall()), {}),
+        (reading.readability(prose_of("Der Hund läuft.", language="de"), dale_chall()), {}),
+        (reading.readability(prose_of("... !"), dale_chall()), {}),
         # Without apostrophes and hyphens.
-        (word_lengths(prose_of("Don't well-known wonder")), {"avg_word_length": 19 / 3, "long_word_ratio": 1 / 3}),
+        (reading.word_lengths(prose_of("Don't well-known wonder")),
+         {"avg_word_length": 19 / 3, "long_word_ratio": 1 / 3}),
         # Right, up-right, up: neighbours at 45°, the ends at 90°; the centroid points up-right.
         (coherence(np.array([[2.0, 0.0], [3.0, 3.0], [0.0, 2.0]])),
          dict(zip(COHERENCE, (HALF, (1 + 2 * HALF) / 3, 2 * HALF / 3, 0.0), strict=True))),
@@ -204,7 +184,7 @@ def test_a_word_is_letters_with_apostrophes_and_hyphens_inside() -> None:
         "She smiled. \ud83d": ["she", "smiled"],
         "… — !": [],
     }
-    assert {text: words_of(text) for text in expected} == expected
+    assert {text: counted.words_of(text) for text in expected} == expected
 
 
 @given(st.text(max_size=200))
@@ -226,7 +206,7 @@ def test_every_word_belongs_to_a_sentence_and_every_sentence_to_the_text(text: s
     ],
 )  # fmt: skip
 def test_reading_levels_are_those_of_chall_and_dales_table(score: float, level: str) -> None:
-    assert reading_level(score) == level
+    assert reading.reading_level(score) == level
 
 
 @pytest.mark.parametrize(
@@ -238,7 +218,7 @@ def test_reading_levels_are_those_of_chall_and_dales_table(score: float, level: 
     ],
 )  # fmt: skip
 def test_syllables_are_counted(word: str, count: int) -> None:
-    assert syllables(word) == count
+    assert reading.syllables(word) == count
 
 
 def test_every_form_of_a_listed_word_is_familiar_and_names_and_rare_words_are_not() -> None:
@@ -246,14 +226,14 @@ def test_every_form_of_a_listed_word_is_familiar_and_names_and_rare_words_are_no
     walk walked walking boys happier happiest carries went children wolves mother's boys don't mustn't o'clock
     sadly gently happily 1868 1,000 old-fashioned tea-table mr
     """
-    assert [word for word in listed.split() if not is_familiar(word, dale_chall().words)] == []
+    assert [word for word in listed.split() if not reading.is_familiar(word, dale_chall().words)] == []
     rare = "beth beth's magnificent palatial tea-urn ephemerally"
-    assert [word for word in rare.split() if is_familiar(word, dale_chall().words)] == []
+    assert [word for word in rare.split() if reading.is_familiar(word, dale_chall().words)] == []
 
 
 def test_the_default_list_is_dale_and_challs_as_textstat_publishes_it_with_its_licence() -> None:
     published = files("textstat").joinpath("resources", "en", "easy_words.txt")
-    assert dale_chall().words == word_list_of(published.read_text(encoding="utf-8"), "textstat").words
+    assert dale_chall().words == reading.word_list_of(published.read_text(encoding="utf-8"), "textstat").words
     assert (dale_chall().name, len(dale_chall().words)) == ("dale-chall", 2941)
     licence = files("contextcliff.writing").joinpath("word_lists", "dale_chall_license.txt").read_text("utf-8")
     assert licence.startswith("MIT License")
@@ -263,7 +243,7 @@ def test_the_default_list_is_dale_and_challs_as_textstat_publishes_it_with_its_l
 def test_the_window_slides_over_every_word(words: list[str], window: int) -> None:
     ratios = [len(set(words[start : start + window])) / window for start in range(len(words) - window + 1)]
     expected = pytest.approx(sum(ratios) / len(ratios)) if ratios else None
-    assert unique_word_ratio(words, window=window) == expected
+    assert counted.unique_word_ratio(words, window=window) == expected
 
 
 COPIES = st.lists(st.sampled_from("ab"), max_size=40) | st.lists(st.sampled_from("abcdef"), max_size=40)
@@ -275,19 +255,19 @@ def runs(words: list[str], n: int) -> list[tuple[str, ...]]:
 
 @given(COPIES, COPIES, st.integers(1, 20))
 def test_the_index_finds_what_a_naive_search_finds(words: list[str], prompt: list[str], run: int) -> None:
-    index = PromptIndex(prompt)
+    index = counted.PromptIndex(prompt)
     assert index.copied_runs(words, run) == [each in runs(prompt, run) for each in runs(words, run)]
     longest = max((n for n in range(1, len(words) + 1) if set(runs(words, n)) & set(runs(prompt, n))), default=0)
     assert index.longest(words) == longest
     starts = [start for start, each in enumerate(runs(words, COPIED_RUN)) if each in runs(prompt, COPIED_RUN)]
     copied = {place for start in starts for place in range(start, start + COPIED_RUN)}
-    assert copied_share(words, index) == (pytest.approx(len(copied) / len(words)) if words else None)
+    assert counted.copied_share(words, index) == (pytest.approx(len(copied) / len(words)) if words else None)
 
 
 @given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=40), st.lists(st.sampled_from("abcde"), min_size=1))
 def test_rouge_l_is_googles(words: list[str], reference: list[str]) -> None:
     expected = RougeScorer(["rougeL"]).score(" ".join(reference), " ".join(words))["rougeL"].fmeasure
-    assert rouge_l(words, reference) == pytest.approx(expected)
+    assert counted.rouge_l(words, reference) == pytest.approx(expected)
 
 
 def test_drift_is_a_share_of_characters_and_no_page_of_a_novel_drifts(story: str, novel: str) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +11,6 @@ import pytest
 from contextcliff.findings.finding import Image, Table
 from contextcliff.records.comparison import ScoredPair
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, parts_with
-from contextcliff.reporting.comparison.comparison_output import write_comparison
 from contextcliff.reporting.run_names import facts_of
 from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.contest import WritingSide
@@ -176,19 +173,3 @@ def test_a_name_that_looks_like_a_formula_or_a_hidden_label_is_shown() -> None:
     texts = words(next(block for block in part.blocks if isinstance(block, Image)).draw())
     assert any(r"\$x\$ costs \$2" in text for text in texts)
     assert any("_hidden" in text for text in texts)
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("comparison")
-    write_comparison(compared(["a", EVIL], silent="c"), folder=folder, dpi=50)
-    return folder
-
-
-@pytest.mark.slow
-def test_files_name_the_texts_to_read_and_not_on_whose_disk_the_runs_lie(written: Path) -> None:
-    for file in ("comparison.json", "comparison.md", "comparison.csv", "comparison.html"):
-        assert "/home/ada" not in (written / file).read_text(encoding="utf-8")
-    assert "| run-1/writing.html |" in (written / "comparison.md").read_text(encoding="utf-8")
-    run = json.loads((written / "comparison.json").read_text(encoding="utf-8"))["runs"][1]
-    assert (run["source"], run["parameters"]["dataset.path"]) == ("run-1", "1.txt")

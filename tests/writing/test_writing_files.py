@@ -142,18 +142,9 @@ def test_every_round_can_be_read_beside_the_authors_own_words(cliff: Report) -> 
     assert page.count("<details open>") == 2
 
 
-def test_no_text_of_a_model_gets_out_of_its_place(cliff: Report) -> None:
-    page = page_of(cliff, [make_round(text=HOSTILE, details={}), make_round(trial=1)], **{"model.name": HOSTILE})
-    assert "<script" not in page
-    assert "<img" not in page
-    assert "\x1b" not in page
-    assert "\u202e" not in page
-    assert "onerror=alert(1)&gt;{{ run }}" in page
-
-
-def test_the_page_has_no_script_asks_nothing_of_a_network_and_says_not_on_whose_disk_files_lie(cliff: Report) -> None:
-    page = page_of(cliff, make_rounds(), **{"dataset.path": "/home/ada/novel.txt"})
-    assert "default-src 'none'; style-src" in page
-    assert not re.search(r"<(script|link|iframe|img)\b", page)
-    assert "/home/ada" not in page
-    assert "novel.txt" in page
+def test_no_text_gets_out_of_its_place_nothing_is_asked_of_a_network_and_no_disk_is_named(cliff: Report) -> None:
+    said = {"model.name": HOSTILE, "dataset.path": "/home/ada/novel.txt"}
+    page = page_of(cliff, [make_round(text=HOSTILE, details={}), make_round(trial=1)], **said)
+    assert not re.search(r"<(script|link|iframe|img)\b|\x1b|\u202e|/home/ada", page)
+    for kept in ("onerror=alert(1)&gt;{{ run }}", "default-src 'none'; style-src", "novel.txt"):
+        assert kept in page

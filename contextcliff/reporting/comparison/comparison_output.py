@@ -16,14 +16,8 @@ from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Column, Image, Lines, Table, Text, columns_of
 from contextcliff.findings.published import published_blocks, sources
 from contextcliff.records.report import SCHEMA_VERSION
+from contextcliff.reporting.comparison import verdicts
 from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison
-from contextcliff.reporting.comparison.verdicts import (
-    answer,
-    decision_data,
-    forest_figure,
-    verdict_blocks,
-    verdict_columns,
-)
 from contextcliff.reporting.console import folding, print_rows
 from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
 from contextcliff.reporting.figures import curves_figure, write_figure
@@ -100,9 +94,9 @@ def _subject(comparison: Comparison) -> str:
 
 def _content(comparison: Comparison) -> Iterator[tuple[str, str, tuple[Block, ...]]]:
     decisions = [(each.run.name, each.decision) for each in comparison.decided if each.decision]
-    forest = partial(forest_figure, decisions, baseline=comparison.baseline.name)
+    forest = partial(verdicts.forest_figure, decisions, baseline=comparison.baseline.name)
     differences = Image(name="differences", caption="Differences from the baseline", draw=forest)
-    yield "verdicts", "Verdicts", (*verdict_blocks(comparison), *((differences,) if decisions else ()))
+    yield "verdicts", "Verdicts", (*verdicts.verdict_blocks(comparison), *((differences,) if decisions else ()))
     yield "runs", "Runs", (Table(columns=columns_of(_HEAD, _run_cells(comparison), words=("run",))),)
     yield "published", "Published figures", published_blocks(comparison.published)
     notes = tuple(Text(text=note) for note in comparison.notes)
@@ -124,7 +118,7 @@ def _object(comparison: Comparison) -> dict[str, object]:
         "schema_version": SCHEMA_VERSION,
         "name": comparison.name,
         "baseline": base.name,
-        "candidates": [decision_data(each, base) for each in comparison.decided],
+        "candidates": [verdicts.decision_data(each, base) for each in comparison.decided],
         "runs": [_run(run, comparison) for run in comparison.runs],
         **of_parts,
         "published": [plain(curve) for curve in comparison.published],
@@ -219,9 +213,9 @@ def render_comparison(comparison: Comparison, *, console: Console, folder: Path,
 
     subject = shown(f"COMPARISON: {_ascii(_subject(comparison))}", console=console)
     console.print(subject, style="bold", highlight=False)
-    items(answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
-    verdicts = verdict_columns(comparison.decided)
-    console.print("", _folding(verdicts, console), "", sep="\n", highlight=False)
+    items(verdicts.answer(each, baseline=comparison.baseline.name) for each in comparison.decided)
+    told = verdicts.verdict_columns(comparison.decided)
+    console.print("", _folding(told, console), "", sep="\n", highlight=False)
     head = ("run", "cap", *_HEAD[2:])
     runs = columns_of(head, _run_cells(comparison), words=("run", "shape"))
     console.print(_folding(runs, console), highlight=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from contextcliff.analysis.walk import LOW_BASELINE
 from contextcliff.findings import phrases
-from contextcliff.findings.drawing import SMALL, blank, drawable, heading, legend_under, width_of
+from contextcliff.findings.drawing import SMALL, blank, heading, legend_under, short
 from contextcliff.findings.finding import Block, Column, Heading, Table, Text, columns_of
 from contextcliff.findings.fitted_length import FittedLengths, FittedShift, fitted_shift
 from contextcliff.findings.kv_cache import KVCache, memory_words
@@ -143,11 +143,8 @@ def verdict_columns(decided: Sequence[DecidedRun]) -> tuple[Column, ...]:
     for each in decided:
         row = ("no verdict", *(phrases.MISSING for _ in head[2:]))
         if (decision := each.decision) is not None:
-            overall, p = (
-                decision.overall,
-                (decision.better if decision.verdict == "better" else decision.worse).p_of_all,
-            )
-            size = (points(overall.mean), interval(overall), _p(p), f"{overall.n_pairs:,}")
+            overall, shift = decision.overall, decision.better if decision.verdict == "better" else decision.worse
+            size = (points(overall.mean), interval(overall), phrases.p_cell(shift.p_of_all), f"{overall.n_pairs:,}")
             row = (WORDS[decision.verdict], *size)
         rows.append((each.run.name, *row))
     return columns_of(head, rows, words=("candidate", "verdict"))
@@ -170,7 +167,7 @@ def _of_lengths(decided: DecidedRun, base: ComparedRun) -> Iterator[Block]:
         (
             *(f"{n:,}" for n in (each.context_tokens, d.n_pairs, d.worse, d.better)),
             *(phrases.score(d.baseline_mean), phrases.score(d.candidate_mean), points(d.mean), interval(d)),
-            *(_p(each.p_worse), _p(each.p_worse_corrected)),
+            *(phrases.p_cell(each.p_worse), phrases.p_cell(each.p_worse_corrected)),
         )
         for each in decision.lengths
         for d in (each.difference,)
@@ -231,11 +228,9 @@ def decision_data(decided: DecidedRun, base: ComparedRun) -> dict[str, object]:
     return {**told, "reason": decided.why_none or None, **found}
 
 
-def _p(value: float) -> str:
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
 _WIDTH, _ROW, _EDGE = 7.0, 0.24, 0.35
+_LONGEST = 40
+"""Characters of a name that leave room for the picture."""
 LOOKS: dict[CandidateVerdict, tuple[str, str]] = {
     "worse": ("#b3261e", "v"),
     "better": ("#1f5fa8", "^"),
@@ -252,7 +247,7 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     first = decisions[0][1]
     lines: list[tuple[str, Difference, CandidateVerdict | None]] = []  # a length has no verdict of its own
     for name, decision in decisions:
-        lines.append((_fitted(name), decision.overall, decision.verdict))
+        lines.append((short(name, _LONGEST), decision.overall, decision.verdict))
         lines += [(f"{each.context_tokens:,}", each.difference, None) for each in decision.lengths]
     height = _ROW * len(lines) + 2 * _EDGE
     figure, axes = blank(width=_WIDTH, height=height)
@@ -262,7 +257,7 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     axes.axvspan(-100.0 * first.margin, 0.0, color="0.93", zorder=0)
     axes.axvline(0.0, color="0.3", linewidth=1.0)
     axes.axvline(-100.0 * first.margin, color="#b3261e", linewidth=1.0, linestyle=(0, (4, 2)))
-    axes.set_yticks(range(len(lines)), labels=[drawable(name) for name, _, _ in lines], fontsize=SMALL)
+    axes.set_yticks(range(len(lines)), labels=[name for name, _, _ in lines], fontsize=SMALL)
     for place, (label, (_, difference, verdict)) in enumerate(zip(axes.get_yticklabels(), lines, strict=True)):
         colour, mark = ("0.35", ".") if verdict is None else LOOKS[verdict]
         width, size, weight = (1.1, 5, "normal") if verdict is None else (2.2, 7, "bold")
@@ -289,12 +284,3 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     ]
     legend_under(axes, drop=0.55 / height, handles=handles, ncols=4)
     return figure
-
-
-def _fitted(name: str, inches: float = 3.0) -> str:
-    """A name that leaves room for the picture; the table has it whole."""
-    if width_of(drawable(name)) <= inches:
-        return name
-    while name and width_of(drawable(f"{name}…")) > inches:
-        name = name[:-1]
-    return f"{name}…"

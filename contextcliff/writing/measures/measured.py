@@ -8,27 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from contextcliff.writing.measures import words as counted
 from contextcliff.writing.measures.drift import language_drift
 from contextcliff.writing.measures.measure import BY_NAME, MEASURES
 from contextcliff.writing.measures.readability import WordList, readability, word_lengths
-from contextcliff.writing.measures.words import (
-    UNSPACED,
-    PromptIndex,
-    compression_ratio,
-    copied_share,
-    entropy,
-    long_range_repetition,
-    mtld,
-    prompt_index,
-    prose_of,
-    punctuation,
-    repetition_rate,
-    rouge_l,
-    sentence_lengths,
-    unique_word_ratio,
-    vocabulary_diversity,
-    words_of,
-)
 
 Vectors = NDArray[np.float64]
 """Sentence embeddings of one text: shape (sentences, dimensions)."""
@@ -87,14 +70,14 @@ def measure_prose(
     *,
     language: str,
     word_list: WordList,
-    prompt: str | PromptIndex | None = None,
+    prompt: str | counted.PromptIndex | None = None,
     reference: str | None = None,
 ) -> dict[str, float]:
     """Every measure of `MEASURES` that can be taken of a text that continues `prompt`, by name; all finite."""
     if not text.strip():
         return {LENGTH: 0.0}
-    prose = prose_of(text, language=language)
-    words, unspaced = prose.words, prose.language in UNSPACED
+    prose = counted.prose_of(text, language=language)
+    words, unspaced = prose.words, prose.language in counted.UNSPACED
     size: dict[str, float | None] = {
         LENGTH: float(len(prose.text.strip())),
         "word_count": None if unspaced else float(len(words)),
@@ -106,25 +89,25 @@ def measure_prose(
         **size,
         **readability(prose, word_list),
         **word_lengths(prose),
-        "vocabulary_diversity": vocabulary_diversity(words),
-        "mtld": mtld(words),
-        "unique_word_ratio_100": unique_word_ratio(words),
-        "word_entropy": entropy(words),
-        "char_entropy": entropy(prose.text),
-        "bigram_repetition_rate": repetition_rate(words, 2),
-        "trigram_repetition_rate": repetition_rate(words, 3),
-        "long_range_repetition": long_range_repetition(words),
-        "compression_ratio": compression_ratio(prose.text),
-        **sentence_lengths(prose.words_per_sentence),
-        **punctuation(prose),
+        "vocabulary_diversity": counted.vocabulary_diversity(words),
+        "mtld": counted.mtld(words),
+        "unique_word_ratio_100": counted.unique_word_ratio(words),
+        "word_entropy": counted.entropy(words),
+        "char_entropy": counted.entropy(prose.text),
+        "bigram_repetition_rate": counted.repetition_rate(words, 2),
+        "trigram_repetition_rate": counted.repetition_rate(words, 3),
+        "long_range_repetition": counted.long_range_repetition(words),
+        "compression_ratio": counted.compression_ratio(prose.text),
+        **counted.sentence_lengths(prose.words_per_sentence),
+        **counted.punctuation(prose),
         "language_drift": language_drift(prose),
     }
     if prompt and not unspaced:
-        index = prompt_index(prompt) if isinstance(prompt, str) else prompt
-        values["copied_share"] = copied_share(words, index)
+        index = counted.prompt_index(prompt) if isinstance(prompt, str) else prompt
+        values["copied_share"] = counted.copied_share(words, index)
         values["longest_copy_words"] = float(index.longest(words)) if words else None
     if reference is not None:
-        values["reference_rouge_l"] = rouge_l(words, words_of(reference))
+        values["reference_rouge_l"] = counted.rouge_l(words, counted.words_of(reference))
     return _in_order(values)
 
 

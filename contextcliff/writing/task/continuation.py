@@ -118,15 +118,8 @@ class Continuation(Task):
                     "lower task.max_tokens, or ask for longer contexts"
                 )
             return tuple(sorted(self.lengths))
-        try:
-            return context_tiers(
-                start=self.start_context,
-                longest=longest,
-                divisions=self.divisions,
-                answer_tokens=self._generated(context_budget),
-            )
-        except ValueError as error:
-            raise ConfigError(str(error)) from error
+        answer, divisions = self._generated(context_budget), self.divisions
+        return context_tiers(start=self.start_context, longest=longest, divisions=divisions, answer_tokens=answer)
 
     def build(self, materials: Materials) -> TaskPlan:
         context_budget, document = materials.context_budget, one_text(materials.corpus, task=self.name)
@@ -156,10 +149,9 @@ class Continuation(Task):
             for tier in tiers
             if tier not in fitting
         ]
+        built = {start: frame + source.text.tokens_between(start, point) for start in starts.values()}
         samples = (
-            self._sample(
-                trial, tokens, start, span, materials, built_tokens=frame + source.text.tokens_between(start, point)
-            )
+            self._sample(trial, tokens, start, span, materials, built_tokens=built[start])
             for tokens, start in starts.items()
             for trial in range(self.rounds)
         )

@@ -15,15 +15,15 @@ from contextcliff.text.tokens import Tokenizer
 def context_tiers(*, start: int, longest: int, divisions: int, answer_tokens: int) -> tuple[int, ...]:
     """Lengths in tokens: powers of two from `start` and twice the answer on, up to `longest`, which is one itself.
 
-    `divisions` geometric points are put inside each octave: one between 2,048 and 4,096 is 2,896. Raises `ValueError`
+    `divisions` geometric points are put inside each octave: one between 2,048 and 4,096 is 2,896. Raises `ConfigError`
     for divisions that are neither 0 nor a power of two, and where `longest` has no room for twice the answer.
     """
     if divisions < 0 or divisions & (divisions - 1):
         below = 1 << (divisions.bit_length() - 1) if divisions > 0 else 0
-        raise ValueError(f"task.divisions={divisions}: must be 0 or a power of two; take {below} or {2 * below or 1}")
+        raise ConfigError(f"task.divisions={divisions}: must be 0 or a power of two; take {below} or {2 * below or 1}")
     least = 2 * answer_tokens
     if longest < max(least, 1):
-        raise ValueError(
+        raise ConfigError(
             f"the longest context has {longest:,} tokens, and an answer of {answer_tokens:,} needs {least:,}; ask for "
             "a shorter answer, or give a longer context"
         )
