@@ -49,7 +49,6 @@ _GROUPS: Mapping[str, type] = {
     **{"dataset": Dataset, "sampling": Sampling, "kv_policy": KVPolicy, "analysis": AnalysisSettings},
     **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
-"""What the class of each group has to be like."""
 _LONGEST_VALUE, _LONGEST_REASON = 80, 160
 _WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text", "tuple": "a list"}
 """What a value has to be, by the first word of the kinds of pydantic's errors."""
@@ -176,7 +175,6 @@ def _kind(key: str) -> str:
 
 
 def _class_at(target: str, group: str) -> type:
-    """The class that `_target_` names. Raises `ConfigError` for one that is none of the group's."""
     kind = _GROUPS.get(_kind(group))
     if kind is None:
         raise ConfigError(f"{group}._target_={_shown(target)}: names a class where none is built; leave it out")
@@ -295,7 +293,6 @@ def _place(location: Sequence[int | str], values: object, group: str) -> tuple[s
 
 
 def _shown(value: object) -> str:
-    """A value as it is typed in YAML, cut to a length that an error message can hold."""
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     return one_line(text, longest=_LONGEST_VALUE)
 
@@ -332,7 +329,6 @@ def _settled_model(section: dict[str, Any], *, prefix: str, named: set[str]) -> 
 
 
 def _resolved(config: DictConfig, keys: Iterable[str]) -> dict[str, Any]:
-    """The plain values of some keys. Raises `ConfigError` for an interpolation that leads nowhere and for `???`."""
     plain = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
     try:
         return {key: plain(node) if OmegaConf.is_config(node := config[key]) else node for key in keys}
@@ -352,7 +348,6 @@ def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
 
 
 def _refuse_broken_text(values: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` for half a character, which no file, server or terminal takes."""
     for key, value in _flattened(values):
         try:
             f"{key}{json.dumps(value, ensure_ascii=False, default=str)}".encode()

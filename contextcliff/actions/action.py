@@ -45,7 +45,6 @@ _FINGERPRINT_SHOWN = 8
 _NAMES_SHOWN = 20
 _MODEL_SHOWN = 100
 _NO_DATASET = "none"
-"""The dataset of a task that makes its prompts of its own words."""
 
 
 class Action(Protocol):
@@ -77,12 +76,9 @@ class Invocation:
     label: str
     seed: int
     search: Literal["walk", "refine"]
-    """Whether a search, where the task has one, goes on between the last length passed and the first failed."""
     output_dir: Path
     parameters: Mapping[str, str]
-    """The composed configuration, flattened: dotted key to value."""
     composed: str
-    """The composed configuration as YAML."""
     overrides: tuple[str, ...]
     """The command line that composed it."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -90,21 +86,15 @@ class Invocation:
     like: str | None = None
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
     beyond_window: Literal["refuse", "fit"] = "refuse"
-    """Whether lengths that the window can't hold end the command, or are left out."""
     control_tokens: Literal["spell", "keep"] = "spell"
-    """Whether the model's control tokens in texts, questions and needles are written as text, or sent as such."""
     published: tuple[PublishedCurve, ...] = ()
-    """What others have published, to be drawn behind the scores."""
     run_folder: Path | None = None
     """The folder of the stored run that `run` names, for `action=analyze`."""
     told: RunRecord | None = None
-    """What the report in `run_folder` says of the run, to be shown."""
     analysis_of: Callable[[Path, Mapping[str, str]], Invocation] | None = None
     """The analysis of the run in a folder by another rule; raises `ConfigError`. None where nothing composes."""
     on_planned: Callable[[Plan], None] = lambda _: None
-    """Hears a plan as soon as it is written."""
     place: SweepPlace | None = None
-    """Where it stands in a sweep."""
     on_reported: Callable[[Path], None] = lambda _: None
     """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
 
@@ -291,18 +281,14 @@ class RunState:
     reused: int | None = None
     """Samples that a stored generation answered before; None if all were."""
     left: Budget = field(default_factory=Budget)
-    """What is left of the invocation's budget."""
     rest: Cost | None = None
     """Most that the samples without an answer take, where the budget ran out."""
     stop: Stop | None = None
-    """Why it ended before its end, be it in judging."""
     # Of `annotate`, which reads the store:
     stored: StoredRun = field(init=False)
     planned: tuple[PlannedSample, ...] = field(init=False)
     outcomes: tuple[Outcome, ...] = field(init=False)
-    """One a planned sample."""
     errors: Mapping[str, int] = field(init=False)
-    """Failed attempts by their kind, those that were tried again included."""
     documents: Mapping[str, Document] = field(init=False)
     scored: tuple[ScoredSample, ...] = field(init=False)
     """Every ordinary answer, with the judge's rating."""

@@ -41,9 +41,7 @@ class Ahead:
     meter: Meter
     search: SearchAhead | None
     missing: Sequence[PlannedSample]
-    """What is not stored; of a search, what a perfect model would be asked."""
     judge: JudgePlan | None
-    """What the judge of these answers is yet to be asked, at its worst."""
 
     @classmethod
     def of(cls, invocation: Invocation, prepared: Prepared, store: Store, meter: Meter) -> Ahead:
@@ -65,7 +63,6 @@ class Ahead:
 
     @property
     def judging(self) -> Cost:
-        """Most that the judge takes."""
         judge = self.judge
         return NOTHING if judge is None else Cost(tokens=judge.prompt_tokens + judge.completion_tokens, usd=judge.usd)
 
@@ -212,12 +209,10 @@ class Load:
     controls: float
     prompt_tokens: float
     cached_tokens: float
-    """The part of `prompt_tokens` that a prefix cache can save."""
     completion_tokens: float
     usd: float
     """With what a prefix cache can save; 0 if no price is known."""
     worst_usd: float
-    """The same if no cache saves any."""
 
     def __add__(self, other: Load) -> Load:
         return Load(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
@@ -301,7 +296,6 @@ class SearchAhead:
     planned: tuple[PlannedSample, ...]
     """The whole search of a perfect model, and what it replays, what is stored included, in the order of sending."""
     least: tuple[PlannedSample, ...]
-    """The part of it that is not stored."""
     replayed: Mapping[int, int]
     """By length, steps that are not stored whole and are asked anyway, to stay paired with another run."""
 
@@ -334,7 +328,6 @@ class SearchAhead:
         return (self.stored + load.samples) / sum(item.sample.is_ordinary for item in self.planned)
 
     def _beside(self, steps: Mapping[int, float]) -> Mapping[int, float]:
-        """At each length the replayed steps that these do not cover: both begin with the first of the length."""
         left = {length: count - steps.get(length, 0.0) for length, count in self.replayed.items()}
         return {length: count for length, count in left.items() if count > 0.0}
 

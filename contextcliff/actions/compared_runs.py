@@ -114,7 +114,6 @@ def is_search(name: str) -> bool:
 
 
 def _searched(search: str, *, key: str, experiment: Path) -> Sequence[StoredReport]:
-    """The stored reports that have all these values of groups or dotted keys, the oldest first; one at least."""
     wanted = dict(part.split("=", 1) for part in search.split())
     reports, _ = stored.stored_reports(experiment)
     matching = [one for one in reports if all(value in _values(one, name) for name, value in wanted.items())]
@@ -130,7 +129,6 @@ def _searched(search: str, *, key: str, experiment: Path) -> Sequence[StoredRepo
 
 
 def _values(one: StoredReport, name: str) -> frozenset[str]:
-    """Every value that a run has of a key: as its report names it, as it was configured, and as it was typed."""
     run = one.report.run
     values = {str(getattr(run, name))} if name in _GROUPS else set()
     recorded = read_parameters(one.folder / MANIFEST_NAME)
@@ -174,7 +172,6 @@ def _kind(report: Report) -> str:
 
 
 def _again(run: ComparedRun, rule: Mapping[str, str], invocation: Invocation) -> ComparedRun | None:
-    """The run by another rule, under a folder name of its own; None if its answers are not at hand."""
     reported: list[Path] = []
     if invocation.analysis_of is None:
         return None

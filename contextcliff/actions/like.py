@@ -40,7 +40,6 @@ class Baseline:
 
     run: RunRecord
     configuration: Mapping[str, str]
-    """Dotted key to value."""
     asked: tuple[StoredSample, ...]
     """The samples that its `samples.jsonl` has: what its decisions rest on, and what it replayed itself."""
 

@@ -32,7 +32,6 @@ from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
 
 _SCORES = (SCORE, 0.95, 0.90)
-"""True scores for which a plan says the chance that a length clears."""
 
 
 @settings
@@ -119,7 +118,6 @@ def _missing_key(invocation: Invocation) -> tuple[str, ...]:
 
 
 def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
-    """The manifest of what would be asked, and the picture of how long the documents are."""
     from contextcliff.findings.natural_lengths import audit_figure
     from contextcliff.reporting.figures import write_figure
     from contextcliff.reporting.files import write_manifest
@@ -202,7 +200,6 @@ class _Planner:
 
     @cached_property
     def _expected(self) -> tuple[Mapping[int, float], Load, float]:
-        """Samples to send at each length, the load of all and, of a search, the chance of the whole range."""
         if self.ahead.search is not None:
             return self.ahead.search.expected(lambda _: SCORE)
         sent = (item.sample for item in self.ahead.missing if item.sample.is_ordinary)
@@ -222,7 +219,6 @@ class _Planner:
             )
 
     def _clears(self, lengths: Sequence[int]) -> Mapping[int, Mapping[str, float] | None]:
-        """By length, the chance that it is shown above the threshold, for each of some true scores."""
         traits = self.ahead.invocation.task.traits
         if self.ahead.search is not None or (traits.graded and traits.cap_quantity == "score"):
             return {}
@@ -309,6 +305,5 @@ def _flat(score: float, _: int) -> float:
 
 
 def _named(chances: Mapping[float, float | None]) -> Mapping[str, float] | None:
-    """Chances by the true score as text; None if one of them is unknown."""
     known = {f"{rate:.2f}": chance for rate, chance in chances.items() if chance is not None}
     return known if len(known) == len(chances) else None

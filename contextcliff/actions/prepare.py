@@ -47,10 +47,8 @@ class Prepared:
     planned: tuple[PlannedSample, ...]
     documents: Mapping[str, Document]
     materials: Materials
-    """What the samples were built from."""
     respondent: Respondent
     served: str | None
-    """The model's name as a server reports it."""
     search: PreparedSearch | None = None
     """What a search of the cap asks; `planned` is then what it asks a perfect model. None: `planned` is all."""
 
@@ -63,7 +61,6 @@ class PreparedSearch:
     rule: SearchRule
     steps: Steps
     replayed: tuple[Key, ...] = ()
-    """Steps that are asked as well, to stay paired with another run."""
 
     def perfect(self, key: Key) -> StepScores:
         """A step that is answered without a mistake: of a prompt that came before, as it was answered then."""
@@ -258,7 +255,6 @@ def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSam
 
 
 def _texts(corpus: Corpus, samples: Sequence[Sample]) -> str:
-    """The first titles of the texts that prompts are cut from; the size of a question set."""
     if corpus.questions:
         return f"{len(corpus.documents):,} documents, {len(corpus.questions):,} questions"
     used = {sample.document_id for sample in samples}

@@ -119,7 +119,6 @@ def report(run: RunState) -> Path:
 
 
 def _excerpts(run: RunState, *, folder: Path, new: Path) -> dict[str, tuple[Excerpt, ...]]:
-    """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later."""
     from contextcliff.reporting.page.report_page import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
 
     samples = [item.sample for item in run.counted]
@@ -171,7 +170,6 @@ def report_of(run: RunState) -> Report:
 
 
 def _notes(run: RunState) -> Iterator[str]:
-    """What a reader has to know of the run as a whole, before what was said when the samples were built."""
     usage, price, facts = run.usage, run.invocation.model.price, run.stored.facts
     if run.ratings is not None and usage.judge is not None:
         if run.ratings.not_asked:
@@ -261,7 +259,6 @@ def _show(invocation: Invocation, report: Report, folder: Path, *, cap_again: bo
 
 
 def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> None:
-    """Track a run, and say where all runs are side by side; a failure is a warning that says how to upload later."""
     from contextcliff.reporting.progress import phase
 
     if (tracker := invocation.tracking.mlflow) is None:

@@ -70,7 +70,6 @@ class Run:
 
 @contextmanager
 def _failures_told(live: LiveTracking) -> Iterator[None]:
-    """Let the tracker know of a run that ends without a report."""
     try:
         yield
     except KeyboardInterrupt:
@@ -84,7 +83,6 @@ def _failures_told(live: LiveTracking) -> Iterator[None]:
 
 
 def _rest(run: RunState) -> str:
-    """What is left after the default limit was spent, and the command that goes on to the end."""
     known = None if run.rest is None or run.rest.usd is None else dollars(run.rest.usd, at_most=True)
     limit = "none" if known is None else known.removesuffix(" USD").replace(",", "")
     overrides = [each for each in run.invocation.overrides if key_of(each) != "budget.usd"]
@@ -96,7 +94,6 @@ def _rest(run: RunState) -> str:
 
 
 def _check(invocation: Invocation) -> None:
-    """Raise `ConfigError` for what can't be run, before a store is opened or a server asked."""
     deployment(invocation)
     if invocation.task.traits.is_searched:
         search_rule(invocation)
@@ -108,7 +105,6 @@ def _check(invocation: Invocation) -> None:
 
 @contextmanager
 def _timed(run: RunState) -> Iterator[None]:
-    """Add the time spent to the run's, however it ends."""
     started = time.monotonic()
     try:
         yield

@@ -31,7 +31,6 @@ from contextcliff.reporting.progress import Progress, progress_of
 _FORECAST_EVERY_S = 1.0
 """What changes faster can't be read."""
 _Watcher = Callable[[Outcome], str | None]
-"""Hears of each outcome, and may say something of it."""
 
 
 async def send(run: RunState) -> None:
@@ -191,7 +190,6 @@ def _progress(invocation: Invocation, source: Listed | SearchSource) -> Abstract
 def _standing(
     run: RunState, progress: Progress, search: SearchSource, ahead: SearchAhead | None
 ) -> Callable[[Sequence[LengthStanding]], None]:
-    """Tells progress and tracker how the lengths of a search stand, and progress how much is to be expected."""
     forecast_s, shown = time.monotonic(), run.invocation.reporting.progress
 
     def heard(standing: Sequence[LengthStanding]) -> None:

@@ -38,7 +38,6 @@ _CHARACTERS_A_TOKEN = 6
 _FRAME_TOKENS = 64
 """The judge's chat template, which is not known before it is open."""
 _CONTEXT_TOKENS = 4_096
-"""Room for one answer."""
 _PLAIN_CACHE = KVPolicy(name="none")
 
 
@@ -154,9 +153,7 @@ class Ratings:
     by_sample: Mapping[str, int | None]
     """None where there is none, or none that can be read."""
     replies: tuple[Generation, ...]
-    """What the judge said, each reply once: equal answers to a question are one request."""
     not_asked: int
-    """Answers that were never put to it: the run stopped before."""
 
 
 def judge_run_id(run_id: str) -> str:

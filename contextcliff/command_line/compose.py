@@ -97,7 +97,6 @@ def analysis_of(folder: Path, rule: Mapping[str, str]) -> Invocation:
 
 
 def _recorded(folder: Path) -> Mapping[str, str]:
-    """The flattened configuration of the run in a folder."""
     # Imported late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run
@@ -172,7 +171,6 @@ def _as_override(value: object, key: str) -> str:
 
 
 def _folder(run: str, places: Sequence[str]) -> Path:
-    """The folder of a run. What is typed of `tracking` and `output_dir` says where ids are looked up."""
     from contextcliff.actions.compared_runs import run_folder
 
     given = Path(run).expanduser()

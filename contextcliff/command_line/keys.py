@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _FORCED = "++"
 _WEIGHTS = ("model.gguf.path", "model.gguf.repo", "model.gguf.package")
 ANY_KEYS = ("extra_body", "press_arguments", "sampler_names", "served", "template_arguments", "uncached_fields")
-"""Mappings that take any key."""
 _OPEN = re.compile(rf"((?:\w+\.)+(?:{'|'.join(ANY_KEYS)}))(\.|=.*\{{)", re.DOTALL)
 _NO_SUCH_OPTION = re.compile(r"Could not (?:find|load) '([^']+)/([^'/]+)'")
 _FULL_KEY = re.compile(r"full_key: (\S+)")
@@ -56,7 +55,6 @@ def checked(overrides: Sequence[Override]) -> list[str]:
 
 
 def _refuse_swept_list(override: Override, overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` where a key that takes a list is swept over single values: its brackets were forgotten."""
     key = override.key_or_group
     if "." not in key or not override.is_discrete_sweep():
         return
@@ -92,7 +90,6 @@ def open_swept_keys(config: DictConfig) -> None:
 
 
 def _is_open(override: Override, overrides: Sequence[Override]) -> bool:
-    """Whether it sets a key inside a mapping of any keys, in all jobs."""
     inside = _OPEN.match(str(override.input_line))
     return inside is not None and all(
         inside[1] in dict(nodes(config)) for config in _jobs_of(inside[1], overrides).values()
@@ -216,7 +213,6 @@ def _jobs_of(key: str, overrides: Sequence[Override]) -> Mapping[str, Mapping[st
 
 
 def _choices(overrides: Sequence[Override]) -> tuple[str, ...]:
-    """The lines that choose one option of a group, and Hydra's, which an experiment may sweep by."""
     plain = [each for each in overrides if not each.is_sweep_override() and not each.is_force_add()]
     return tuple(str(each.input_line) for each in plain if re.match(r"hydra\b|[^.]*$", each.key_or_group))
 

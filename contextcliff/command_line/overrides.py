@@ -174,7 +174,6 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
 
 
 def _refuse_many_jobs(overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` for a sweep of more jobs than anybody waits for, before Hydra lists them."""
     jobs = 1
     for each in {each.get_key_element(): each for each in overrides}.values():  # of two the last one holds
         if each.is_interval_sweep() and not chosen_options(overrides, "hydra/sweeper"):
@@ -189,7 +188,6 @@ def _refuse_many_jobs(overrides: Sequence[Override]) -> None:
 
 
 def _n_values(override: Override) -> int:
-    """How many values a key is swept over, without listing them; 1 if it is not swept."""
     from hydra.core.override_parser.types import ChoiceSweep, Glob, RangeSweep
 
     value = override.value() if override.is_sweep_override() else None
@@ -273,7 +271,6 @@ def _values(override: Override) -> Iterator[object]:
 
 @cache
 def _defaults() -> Mapping[str, object]:
-    """The default option of each group in `config.yaml`; None for a group that is left empty."""
     from omegaconf import OmegaConf
 
     entries: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml"))
@@ -297,7 +294,6 @@ def _parse_error(argument: str, hydra_says: str) -> str:
 
 
 def _quoted(key: str, value: str) -> str | None:
-    """The override with its value in straight double quotes; None where that does not make it valid."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import OverrideParseException
 

@@ -69,7 +69,6 @@ class SweepWatch:
 
     sweep: StoredSweep
     jobs: Sequence[Sequence[str]]
-    """Their overrides; empty where a sweeper chooses them on the way."""
     folder: Path
     tracker: MLflowTracker | None
     reporting: ReportingSettings
@@ -118,7 +117,6 @@ class SweepWatch:
             self._next_write = ended + (ended - began) / _MOST_SHARE
 
     def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
-        """Those of this machine, and of jobs elsewhere what a tracker has that machines share."""
         here = {row.job: row for row in (*read_rows(self.folder), *_posted_rows())}
         is_due = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
         lacking = self.sweep.n_jobs == 0 or len(here) < self.sweep.n_jobs
@@ -132,7 +130,6 @@ class SweepWatch:
         return tuple(together[job] for job in sorted(together))
 
     def _tell(self, rows: Sequence[SweepRow]) -> bool:
-        """Say on stderr which jobs have ended since the last look; returns whether any has."""
         new = [row for row in rows if row.state != "running" and self._shown.get(row.job) != row.state]
         ended = sum(row.state != "running" for row in rows)
         of = f" of {self.sweep.n_jobs:,}" if self.sweep.n_jobs else ""
@@ -144,7 +141,6 @@ class SweepWatch:
         return bool(new)
 
     def _write(self, rows: Sequence[SweepRow], *, over: bool) -> None:
-        """Bring the leaderboard up to date, here and where it is tracked, once a job has sent something."""
         if not read_rows(self.folder) and not self._elsewhere:
             return
         write_sweep(self.folder, self.sweep)
@@ -229,7 +225,6 @@ def _described(config: DictConfig) -> tuple[StoredSweep, list[list[str]], list[s
 
 
 def _jobs(hydra: DictConfig, typed: Sequence[str]) -> list[list[str]]:
-    """The jobs, each by its overrides; none are known of a sweeper that chooses on the way."""
     from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -279,7 +274,6 @@ def _end(watch: SweepWatch) -> tuple[SweepRow, ...]:
 
 
 def _posted_rows() -> tuple[SweepRow, ...]:
-    """The rows of the jobs that could not begin."""
     folder = jobs_folder()
     return () if folder is None else read_rows(folder / NOT_BEGUN)
 

@@ -46,7 +46,6 @@ _BEGINS_WITHIN_S = 60.0
 
 
 def _place(overrides: Sequence[str], *, job: int) -> SweepPlace | None:
-    """Where the job with these overrides stands; None if it was told of no sweep."""
     note = os.environ.get(SWEEP)
     if not note:
         return None
@@ -154,7 +153,6 @@ def like_first(invocation: Invocation, *, job: int | None) -> Iterator[Invocatio
 
 
 def _run_of_first(begun: Path, lock: FileLock, ended: Path) -> str:
-    """The folder of the first job's run; empty where it left none."""
     begins_by = time.monotonic() + _BEGINS_WITHIN_S
     while not begun.is_file() and time.monotonic() < begins_by:
         time.sleep(_LOOK_EVERY_S)
@@ -201,7 +199,6 @@ def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
 
 
 def _contains(value: str, file: str) -> bool:
-    """Whether a value names this path, or a folder above it."""
     with suppress(ValueError, OSError, RuntimeError):  # of most keys it is no path at all
         folder, path = (Path(each).expanduser().absolute() for each in (value, file))
         return value not in ("", ".", "/") and path.is_relative_to(folder)

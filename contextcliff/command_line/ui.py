@@ -87,7 +87,6 @@ def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
 
 
 def _open(text: str, *, browser: bool) -> ExitCode:
-    """Print an address, with what is said below it, and open it."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
     if browser:

@@ -29,7 +29,6 @@ from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
 
 FINAL = "Final Answer:"
-"""Stands before the list of an answer, as it is scored."""
 _LIST_BEGINS = re.compile(rf"{FINAL} ?\[")
 _ANSWER_EXTRA_TOKENS = 16
 _TOKENS_BETWEEN_NODES = 2
@@ -38,7 +37,6 @@ _TOKENS_BETWEEN_NODES = 2
 Numbers = Annotated[
     tuple[Few, ...], Field(min_length=1), BeforeValidator(lambda given: (given,) if isinstance(given, int) else given)
 ]
-"""A number, or several that the trials take in turn."""
 
 
 @settings
@@ -49,21 +47,14 @@ class Graphwalks(DesignedLengths):
 
     question: Literal["bfs", "parents"]
     hops: Numbers
-    """Depth of the search; the parents of a node are one hop away."""
     frontier: Numbers
-    """Nodes of the answer."""
     degree: Annotated[Float, Field(ge=0.25, le=16.0)]
-    """Distractor edges for each node outside the search: fewer nodes have more edges each."""
     name_digits: Annotated[Int, Field(ge=2, le=15)]
-    """Hexadecimal digits of a node's name."""
     working_tokens: NonNegativeInt
-    """Tokens that an answer may take before its final line."""
     instruction: str
-    """Stands before the list."""
     bfs_question: Annotated[str, naming("{node}", "{hops}")]
     parents_question: Annotated[str, naming("{node}")]
     answer_format: Annotated[str, naming(FINAL)]
-    """Stands after the question; names the form of the final line."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -130,7 +121,6 @@ class PlantedGraph:
     """The edges of a graph: `needed` alone give the answer, and no part of `others` changes it."""
 
     node: str
-    """The node that is asked about."""
     answer: tuple[str, ...]
     needed: tuple[Edge, ...]
     others: tuple[Edge, ...]
@@ -139,7 +129,6 @@ class PlantedGraph:
 _PROBED_EDGES = 64
 _MARGIN = 1.1
 _SPARE_EDGES = 8
-"""So many edges are drawn beyond those that a length is expected to hold."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,7 +165,6 @@ class GraphMaker(Maker):
             yield self._over(sample, (), self._fitting(sample, graph, (), shortest), control="floor")
 
     def _graph(self, rng: random.Random, context_tokens: int, hops: int, frontier: int) -> PlantedGraph:
-        """A graph with more edges than the length holds."""
         task, digits = self.task, self.task.name_digits
         names = [_name(rng.randrange(16**digits), digits) for _ in range(_PROBED_EDGES + 1)]
         probe = "\n".join(_line(one, other) for one, other in pairwise(names))
@@ -195,8 +183,6 @@ class GraphMaker(Maker):
     def _fitting(
         self, sample: Sample, graph: PlantedGraph, needed: Sequence[Edge], context_tokens: int
     ) -> Sequence[Edge]:
-        """As many of the other edges as fit beside the needed ones."""
-
         def tokens_of(others: int) -> int:
             prompt = "".join(self._framed(sample, sorted((*needed, *graph.others[:others]))))
             return self.materials.tokenizer.count_prompt(Prompt(user=prompt))
@@ -206,7 +192,6 @@ class GraphMaker(Maker):
         return graph.others[:fitting]
 
     def _framed(self, sample: Sample, edges: Sequence[Edge]) -> tuple[str, str, str]:
-        """What stands before the list, the list, and what stands after it."""
         return f"{self.task.instruction}\n\n", "".join(f"{line}\n" for _, line in edges), f"\n{sample.question}"
 
     def _over(
@@ -217,7 +202,6 @@ class GraphMaker(Maker):
         *,
         control: Literal["ceiling", "floor"] | None = None,
     ) -> Sample:
-        """The sample, or a control of it, over these edges."""
         edges, wanted = sorted((*needed, *others)), frozenset(needed)
         before, listed, after = self._framed(sample, edges)
         prompt = f"{before}{listed}{after}"
@@ -293,7 +277,6 @@ def planted_graph(
 
 
 def _tree(levels: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str]]:
-    """One edge into each node from the level before it; every node before the last level has one out of it."""
     edges: list[tuple[str, str]] = []
     for above, below in pairwise(levels):
         sources = [*above, *(rng.choice(above) for _ in range(len(below) - len(above)))]

@@ -34,7 +34,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NEARLY_FULL_TOKENS = 4
 """A list this near to its length is long enough."""
 _CONTROL_LEADS = 2
-"""By so many occurrences the frequent words lead in a control."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,15 +41,11 @@ class Listing:
     """A list of any size, drawn once; its size is a number of words that the task counts by."""
 
     answers: tuple[str, ...]
-    """The words that are asked for."""
     opening: str = ""
     """What stands before the instruction: a worked example, or nothing."""
     least: int
-    """The smallest size in which the answer is right."""
     most: int = maxsize
-    """The largest for which there are words."""
     text: Callable[[int], str]
-    """The list of one size."""
     short: Callable[[bool], str]
     """A few dozen words in which the answer is right as well; or, not answered, without the words asked for."""
 
@@ -60,13 +55,9 @@ class WordListTask(DesignedLengths):
     """A row of lengths; every sample is a list of its own."""
 
     instruction: str
-    """Stands before the list."""
     question: Annotated[str, Field(min_length=1)]
-    """Stands after it; `{count}` stands for the number of words asked for."""
     answer_format: str
-    """Stands after the question."""
     max_tokens: PositiveInt
-    """Tokens that an answer may take."""
 
     @property
     def traits(self) -> Traits:
@@ -105,7 +96,6 @@ class WordListTask(DesignedLengths):
 
     @property
     def asking(self) -> str:
-        """The question with its number."""
         return filled(self.question, count=str(self.asked_for))
 
     def framed(self, opening: str, text: str) -> tuple[str, str, str]:
@@ -145,7 +135,6 @@ class WordListMaker(Maker):
             yield self._control(sample, "floor", listing)
 
     def _longest(self, rng: random.Random, context_tokens: int) -> tuple[Listing, str]:
-        """A list of the most words that the length holds, and its text."""
         for listing in self.task.listings(rng, context_tokens):
             size = fit(
                 lambda size: self._asking(listing, listing.text(size))[1],  # noqa: B023 - called here alone
@@ -181,15 +170,12 @@ class CommonWords(WordListTask):
     name = "common_words"
 
     common_words: Annotated[Int, Field(ge=1, le=100)]
-    """How many words are asked for."""
     common_count: Count
     other_count: Count
     short_below: NonNegativeInt
-    """Tokens below which the next two keys stand for the two before."""
     short_common_count: Count
     short_other_count: Count
     example: bool
-    """Whether a short list with its answer stands before the list."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -260,15 +246,10 @@ class FrequentWords(WordListTask):
     name = "frequent_words"
 
     frequent_words: Annotated[Int, Field(ge=1, le=20)]
-    """How many words are asked for."""
     alpha: Annotated[Float, Field(gt=1.0, le=4.0)]
-    """Of the zeta distribution: the higher, the more the most frequent words stand out."""
     letters: Annotated[Int, Field(ge=4, le=20)]
-    """Of a coded word."""
     tokens_per_word: PositiveInt
-    """Tokens of a length for each different word of its vocabulary."""
     noise: Annotated[str, Field(min_length=1)]
-    """The most frequent word, which is not asked for."""
 
     @property
     def asked_for(self) -> int:

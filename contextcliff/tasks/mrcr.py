@@ -31,7 +31,6 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _PREFIX_SIGNS = string.ascii_letters + string.digits
 _PREFIX_LENGTH = 10
 _FEWEST_OTHERS = 3
-"""Turns beside the needles: with fewer the length can't be met."""
 _PREFIX_TOKENS = 16
 _MISPLACED = 0.1
 _SHARE_OF_ALL = 1.5
@@ -45,13 +44,9 @@ class Mrcr(Depths):
     name = "mrcr"
 
     needles: Literal[2, 4, 8]
-    """How often the same is asked for."""
     max_tokens: PositiveInt
-    """Tokens that an answer may take: a whole piece."""
     request: Annotated[str, naming("{piece}")]
-    """Asks for a piece in each turn."""
     question: Annotated[str, naming("{prefix}", "{ordinal}", "{piece}")]
-    """The last message."""
 
     @property
     def traits(self) -> Traits:
@@ -119,7 +114,6 @@ class Mrcr(Depths):
 
 
 def _most_tokens(conversing: Conversing) -> int:
-    """About what all pieces together fill, with a margin."""
     return round(all_pieces() * conversing.mean / _SHARE_OF_ALL)
 
 
@@ -131,7 +125,6 @@ class ConversationMaker(Maker):
     materials: Materials
     conversing: Conversing
     shortest: int
-    """The shortest of the lengths."""
     misses: dict[str, float] = field(default_factory=dict)
     """How far from its depth the piece of each sample stands, as a share of the conversation."""
 

@@ -47,9 +47,7 @@ class Repeat(Depths):
     name = "repeat"
 
     instruction: str
-    """Stands before the list."""
     answer_format: str
-    """Stands after the list."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
 
     @property
@@ -132,7 +130,6 @@ class ListMaker(Maker):
         return Recipe(user=(Words(text=prompt),)), self.materials.tokenizer.count_prompt(Prompt(user=prompt))
 
     def _lines_for(self, pair: Pair, context_tokens: int) -> int:
-        """Most lines that fit; raises `ConfigError` where hardly any do."""
         _, framing = self._asking("")
         most = max(_CONTROL_LINES, (context_tokens - framing) // 2)
         long = tokenise(_listed(pair, most + 1, 1.0)[0], self.materials.tokenizer)
@@ -145,7 +142,6 @@ class ListMaker(Maker):
 
 
 def _listed(pair: Pair, lines: int, depth: float) -> tuple[str, int]:
-    """A list of numbered lines, and which of them is odd."""
     odd_line = 1 + round(depth * (lines - 1))
     items = (pair.odd if line == odd_line else pair.common for line in range(1, lines + 1))
     return "\n".join(f"{line}. {item}" for line, item in enumerate(items, start=1)), odd_line

@@ -30,7 +30,6 @@ class ContextBudget:
     context_window: int
     answer_tokens: int
     thinking_tokens: int = 0
-    """The part of them that a thinking model may think before it answers."""
     fits_lengths: bool = False
     """Whether designed lengths that the window can't hold are left out; else they are refused."""
     most_lengths: int | None = None
@@ -61,7 +60,6 @@ class TaskPlan:
     controls: tuple[Sample, ...] = ()
     notes: tuple[str, ...] = ()
     audit: LengthAudit | None = None
-    """How long the documents are, where they have their natural length."""
 
 
 class Maker(ABC):
@@ -113,7 +111,6 @@ class Steps:
     seed: Sequence[object]
     places: tuple[float | None, ...]
     turns: int
-    """Kinds of samples that the trials of a place take in turn."""
     whole: bool
     _draws: dict[int, Iterator[tuple[int, int]]] = field(default_factory=dict)
     _drawn: dict[int, list[Cell]] = field(default_factory=dict)
@@ -127,7 +124,6 @@ class Steps:
         return self._made[context_tokens, index]
 
     def cells(self, context_tokens: int, index: int) -> Sequence[Cell]:
-        """Where the samples of a step stand."""
         if self.whole:
             trials = range(index * self.turns, (index + 1) * self.turns)
             return [(context_tokens, place, trial) for trial in trials for place in self.places]
@@ -191,7 +187,6 @@ class Traits:
     embeds_texts: bool = False
     """Whether scores can use embeddings, of `Task.texts_to_embed`."""
     is_judged: bool = False
-    """Whether a judge's verdict is the score."""
     findings: tuple[str, ...] = ()
     """Keys of the findings that this task has beside those of every task."""
 
@@ -212,9 +207,7 @@ class Task(ABC):
     """The kind of task, in `sample_id`s and reports."""
 
     save_contexts: bool = False
-    """Keep the prompts beside the report, compressed."""
     like: GivenPath | None = None
-    """Stay paired with this run: its id, its folder, or `first` of the sweep."""
 
     @property
     def traits(self) -> Traits:

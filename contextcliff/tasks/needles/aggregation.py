@@ -41,7 +41,6 @@ class Aggregation(PlantingTask):
     min_count: Count
     max_count: Count
     template: Annotated[str, naming("{word}")]
-    """The sentence of one occurrence."""
     count_question: Annotated[str, naming("{word}")]
     most_frequent_question: str
 

@@ -29,7 +29,6 @@ Kind = Literal["move", "take", "drop"]
 Facts = Literal[1, 2, 3]
 
 LONGEST_COURSE = {1: 3, 2: 5, 3: 6}
-"""Most statements of the course that the answer follows from, by the number of supporting facts."""
 FEWEST_PLACES = 5
 """No course goes twice to one place."""
 
@@ -52,7 +51,6 @@ class Course:
     support: tuple[int, ...]
     answer: str
     told_by: int
-    """The event that names the answer."""
     before: str = ""
     """Of three facts: the place that the thing was in after the answer."""
 
@@ -139,24 +137,16 @@ class Babilong(Depths, PlantingTask):
     name = "babilong"
 
     facts: Facts
-    """Supporting facts."""
     statements: Count
-    """All facts in the text, the supporting ones included."""
     people: Annotated[Int, Field(ge=2, le=20)]
     locations: Annotated[Int, Field(ge=FEWEST_PLACES, le=20)]
-    """Places that people go to."""
     things: NonNegativeInt
-    """Things that other people carry about; of one fact nothing is carried."""
     moves: Moves
-    """What is said of somebody who goes somewhere."""
     takes: Handles
     drops: Handles
     person_question: Annotated[str, naming("{name}")]
-    """Of one fact."""
     thing_question: Annotated[str, naming("{thing}")]
-    """Of two facts."""
     before_question: Annotated[str, naming("{thing}", "{place}")]
-    """Of three facts."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,7 +190,6 @@ class Babilong(Depths, PlantingTask):
         return score_value(sample, replace(generation, text=first, finish_reason=reason), context, WORD)
 
     def _drawn(self, key: str, words: Sequence[str], count: int, site: SampleSite) -> list[str]:
-        """Words that the text does not hold, in either case."""
         free = [word for word in words if not site.holds(word) and not site.holds(word.capitalize())]
         if len(free) < count:
             raise ConfigError(

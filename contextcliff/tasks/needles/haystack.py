@@ -24,7 +24,6 @@ SEAM_TOKENS = 3
 _ROUGHLY_TOKENS = 8
 """A context that is counted shorter than asked for by more is lengthened."""
 _ROUND = "\n\n"
-"""Stands between the end of a text and its beginning, where it is gone round."""
 FRESH_CHARACTERS = 200_000
 """Of an endless text: contexts begin at one of the sentences up to here."""
 _FEW_FACTS = 2
@@ -165,7 +164,6 @@ class Haystack:
         return end, context_tokens + off
 
     def _place(self, depth: float, start: int, reach: int) -> int:
-        """The sentence start nearest to a depth of the text from `start` to `reach`."""
         index = self.text.tokens_between(0, start) + round(depth * self.text.tokens_between(start, reach))
         at = reach if index >= self.text.tokens else min(reach, self.text.starts[index])
         return max(start, nearest_start(self.boundaries, at, before=reach))

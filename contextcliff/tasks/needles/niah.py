@@ -39,7 +39,6 @@ class Needle:
     match: Literal["answer", "keywords"] = "answer"
     keywords: tuple[str, ...] = ()
     inferred: bool = False
-    """Whether what is right does not stand in the text: a translation, a sum, the name of what is described."""
 
     def __post_init__(self) -> None:
         named = {"text": ("{city}", "{number}"), "question": ("{city}",)}
@@ -54,11 +53,9 @@ class Needle:
 
     @property
     def accepted(self) -> tuple[str, ...]:
-        """What a static needle's answer has to hold, all of it."""
         return (self.answer,) if self.match == "answer" else self.keywords
 
     def _check_static(self) -> None:
-        """Raise `ValueError` where a static needle does not say what is right, or hides something else."""
         if self.match == "answer" and not self.answer.strip():
             raise ValueError("task.needle.answer: must not be empty with task.needle.kind=static; say what is right")
         if not self.keywords and self.match == "keywords":

@@ -48,15 +48,10 @@ class NiahMulti(Depths, PlantingTask):
     count: Count
     template: Annotated[str, naming("{city}", "{number}")]
     question: str = Field(min_length=1)
-    """May name `{cities}`: the keys of the needles that were drawn."""
     key: KeyKind = "city"
-    """What stands for the city."""
     value: ValueKind = "number"
-    """What stands for the number."""
     one_key: bool = False
-    """Whether all needles have one key, each with another value."""
     spread: Literal["even", "anywhere"] = "even"
-    """Evenly from the depth on, or scattered over the text; then there is no depth."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -47,15 +47,11 @@ class NiahMultikey(Depths, PlantingTask):
 
     layout: Literal["packed", "isolated"]
     distractors: Annotated[Int, Field(ge=0, le=1_000)] = 0
-    """Needles beyond those that are asked for."""
     template: Annotated[str, naming("{city}", "{number}")]
     question: Annotated[str, naming("{city}")]
     key: KeyKind = "city"
-    """What stands for the city."""
     value: ValueKind = "number"
-    """What stands for the number."""
     hedging: Literal["wrong", "allowed"] = "wrong"
-    """What an answer is that names another needle's value beside the right one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

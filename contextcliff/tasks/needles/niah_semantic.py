@@ -40,7 +40,6 @@ class NiahSemantic(Depths, PlantingTask):
 
     distractors: NonNegativeInt = 0
     topics: tuple[str, ...] = ()
-    """Topics to draw from; none: all."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -76,7 +76,6 @@ class SampleSite:
     start: int
     end: int
     redrawn: int = 0
-    """Pairs that the text held already."""
 
     def holds(self, words: str) -> bool:
         """Whether the text of a prompt of this length holds these words already."""
@@ -115,7 +114,6 @@ class Planted:
     distractors: tuple[str, ...] = ()
     metadata: Mapping[str, str | int | float] = field(default_factory=dict)
     context: str = ""
-    """Names the context where several samples ask of the same one."""
     context_questions: tuple[str, ...] = ()
     """All questions of that context: it is cut for the longest, so that it is the same for each."""
 
@@ -129,11 +127,8 @@ class PlantingTask(DesignedLengths):
     sample is."""
 
     haystacks: Count | Literal["fresh"] = 1
-    """Different stretches of the text, or `fresh`: every sample starts at another sentence of it."""
     instruction: str
-    """Stands before the text."""
     answer_format: str
-    """Stands after the question."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

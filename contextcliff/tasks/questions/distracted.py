@@ -47,22 +47,14 @@ class DistractedQa(Depths):
     name = "qa_distractors"
 
     metric: MetricChoice = "auto"
-    """What an answer is scored by; `auto`: contains."""
 
     document_characters: PositiveInt
-    """Paragraphs of a text are joined to documents of up to so many characters; 1: each is a document."""
     evidence_characters: PositiveInt
-    """Most that the documents which a question needs may have together."""
     instruction: Annotated[str, Field(min_length=1)]
-    """Stands before the documents."""
     heading: Annotated[str, naming("{number}")]
-    """Stands over each of them."""
     question_label: str
-    """Stands before the question."""
     answer_format: str
-    """Stands after it."""
     max_tokens: PositiveInt
-    """Tokens that an answer may take."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,7 +82,6 @@ class DistractedQa(Depths):
 
     @property
     def questions_a_length(self) -> int:
-        """Questions that every length asks, each once."""
         return self.max_trials if self.trials == "auto" else self.trials * len(self.places)
 
     def text_holds(self, materials: Materials) -> int | None:
@@ -142,12 +133,10 @@ class DistractedQa(Depths):
         return f"{self.instruction}\n\n", f"{self.question_label} {question}\n{self.answer_format}".rstrip()
 
     def headed(self, number: int) -> str:
-        """What stands over a document."""
         return f"{filled(self.heading, number=str(number))}\n"
 
 
 _FAR_LONGER = 16
-"""Characters of the documents for each token of a length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -29,10 +29,8 @@ class DocumentPool:
     paragraphs: Mapping[str, Sequence[tuple[Span, int]]]
     """Of each text, with the piece that each is in; a text that only repeats others has theirs."""
     titled: Mapping[str, Sequence[str]]
-    """The texts of each title."""
 
     def text(self, piece: int) -> str:
-        """What stands in the prompt."""
         found = self.pieces[piece]
         return self.texts[found.document_id].text[found.start : found.end]
 
@@ -123,20 +121,16 @@ def in_random_order(count: int, rng: random.Random) -> Iterator[int]:
 
 _BETWEEN = "\n\n"
 _COUNTED_NUMBER = 10
-"""Documents are counted with this number over them."""
 _FEWEST_TOKENS = 4
-"""Of the text of a cut document."""
 _NEARLY_FULL_TOKENS = 3
 _FULL_TOKENS = 16
 """A row this near to its length is long enough, and so is one within a hundredth of it."""
 _ATTEMPTS = 4
-"""So often the cut is moved to come nearer to the length."""
 _CANDIDATES = 24
 """Documents among which one is looked for that is long enough to be cut."""
 
 
 Frame = tuple[str, str]
-"""What stands before a row and after it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -279,7 +273,6 @@ class RowBuilder:
         return Placed(piece=document.piece, end=end - heading, tokens=text.tokens_between(0, end))
 
     def _tokenised(self, piece: int) -> tuple[int, TokenisedText]:
-        """The characters of the heading, and the document under it."""
         heading = f"{_BETWEEN}{self.headed(_COUNTED_NUMBER)}"
         if piece not in self.counted:
             self.counted[piece] = tokenise(f"{heading}{self.pool.text(piece)}", self.tokenizer)

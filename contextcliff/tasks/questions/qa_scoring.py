@@ -199,7 +199,6 @@ _FAR_LONGER_CHARACTERS = 100
 _SHORT = 5
 """Content words up to which an answer that touches nothing is an invented one, and no talk of something else."""
 _DRESS = "\"'”’*_`.。 \n"
-"""What may stand behind the last word of an answer."""
 _OPENING = 300
 """A refusal shows in so many characters; further on, "was not given" is a sentence about the text."""
 
