@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -87,7 +86,6 @@ def build_invocation(
     `ConfigError`.
     """
     values = config if isinstance(config, dict) else _resolved(config, list(map(str, config)))
-    _refuse_broken_text(values)
     named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
     for prefix, section in (("", values), ("judge.", values.get("judge"))):
         if isinstance(section, dict) and isinstance(section.get("model"), dict):
@@ -345,14 +343,6 @@ def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
     message = str(error.msg).splitlines()[0]
     within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
     return f"{key}={_shown(value)}: {within[1] if within else message}; give a value, or a key that there is"
-
-
-def _refuse_broken_text(values: Mapping[str, Any]) -> None:
-    for key, value in _flattened(values):
-        try:
-            f"{key}{json.dumps(value, ensure_ascii=False, default=str)}".encode()
-        except UnicodeEncodeError as error:
-            raise ConfigError(f"{key}={_shown(value)}: is not UTF-8; give text that is") from error
 
 
 def _writable(output_dir: str) -> Path:

@@ -119,26 +119,22 @@ class Ahead:
 
     def minutes(self) -> Callable[[Outcome], str | None]:
         """Says how long it may take by the rate of the first answers, as soon as these are there."""
-        began_s, tokens, answers = time.monotonic(), 0, 0
-        bounds = [cost.within(self.meter.limit_usd).tokens for cost in (self.least, self.most)]
+        began_s, tokens = time.monotonic(), list[int]()
 
-        def ended(outcome: Outcome) -> str | None:
-            nonlocal tokens, answers
-            if outcome.generation is None or answers == _FIRST_ANSWERS:
+        def heard(outcome: Outcome) -> str | None:
+            if (answer := outcome.generation) is None or len(tokens) == _FIRST_ANSWERS:
                 return None
-            answers += 1
-            tokens += outcome.generation.prompt_tokens + outcome.generation.completion_tokens
-            if answers < _FIRST_ANSWERS:
+            tokens.append(answer.prompt_tokens + answer.completion_tokens)
+            if len(tokens) < _FIRST_ANSWERS:
                 return None
-            rate = tokens / max(1e-6, time.monotonic() - began_s)
-            low, high = (duration(bound / rate) for bound in bounds)
-            return f"by the rate of the first answers it takes {_between(low, high)}"
+            seconds = (time.monotonic() - began_s) / sum(tokens)
+            low, high = (cost.within(self.meter.limit_usd).tokens * seconds for cost in (self.least, self.most))
+            return f"by the rate of the first answers it takes {_between(duration(low), duration(high))}"
 
-        return ended
+        return heard
 
 
 _FIRST_ANSWERS = 10
-"""By so many the rate is known."""
 
 
 def _between(low: str, high: str) -> str:

@@ -23,7 +23,6 @@ from contextcliff.execution.budget import Meter
 from contextcliff.execution.store import Store
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
-from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import Course, JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
@@ -43,6 +42,7 @@ class MakePlan:
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print the plan and write `plan.json`. An engine whose weights are at hand is opened to count tokens."""
+        from contextcliff.reporting.files import write_manifest
         from contextcliff.reporting.plan_report import render_plan, write_plan
         from contextcliff.reporting.stored_reports import REPORT_NAME
 
@@ -60,7 +60,9 @@ class MakePlan:
             invocation.on_reported(before)
         audit = ahead.prepared.run.facts.audit
         if audit is not None:
-            _write_draw(ahead.invocation, ahead.prepared, audit)
+            prepared = ahead.prepared
+            drawn = manifest_of(ahead.invocation, prepared.run, prepared.planned, prepared.documents)
+            write_manifest(drawn, folder=invocation.output_dir)
         if invocation.reporting.prints:
             render_plan(plan, folder=invocation.output_dir, audit=audit)
         return ExitCode.DONE
@@ -115,21 +117,6 @@ def _missing_key(invocation: Invocation) -> tuple[str, ...]:
     except ConfigError as error:
         return (f"the run will stop at once: {error}",)
     return ()
-
-
-def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
-    from contextcliff.findings.natural_lengths import audit_figure
-    from contextcliff.reporting.figures import write_figure
-    from contextcliff.reporting.files import write_manifest
-
-    folder, dpi = invocation.output_dir, invocation.reporting.figure_dpi
-    write_manifest(manifest_of(invocation, prepared.run, prepared.planned, prepared.documents), folder=folder)
-    path = folder / "length_histogram.png"
-    if dpi is None:
-        path.unlink(missing_ok=True)
-    else:
-        title = f"Documents by length: {prepared.run.facts.dataset}"
-        write_figure(audit_figure(audit, title=title), path=path, dpi=dpi)
 
 
 @dataclass(frozen=True, kw_only=True)

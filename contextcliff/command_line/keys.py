@@ -22,7 +22,6 @@ from contextcliff.command_line.overrides import (
     chosen_options,
     compose_options,
     no_such_option,
-    option_files,
     options_of,
     parse_overrides,
     shown,
@@ -190,12 +189,9 @@ def _problem(override: Override, overrides: Sequence[Override]) -> str:
         return f"~{shown(key)}: unknown key; {_hint(key, jobs)}" if len(lacking) == len(jobs) else ""
     if not lacking:
         return ""
-    named = f"{shown(key)}: {' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no such key"
     if len(lacking) < len(jobs):
-        return f"{named}; {forced}"
-    others = [option for option in options_of(group) if key in _keys_of_option(group, option)]
-    if others and all(lacking):
-        return f"{named}; these do: {group}={', '.join(others)}"
+        has = "has" if len(lacking) == 1 else "have"
+        return f"{shown(key)}: {' and '.join(lacking)} {has} no such key; {forced}"
     return f"{shown(key)}: unknown key; {_hint(key, jobs)}"
 
 
@@ -230,13 +226,6 @@ def _options_of_jobs(group: str, overrides: Sequence[Override]) -> tuple[str, ..
         return chosen_options(parse_overrides([f"{group}={swept[group]}"]), group)
     default = hydra["runtime"]["choices"].get(group)
     return (default,) if isinstance(default, str) else ()
-
-
-def _keys_of_option(group: str, option: str) -> Collection[str]:
-    config = OmegaConf.load(next(option_files(f"{group}/{option}.yaml")))
-    if "defaults" in config:  # a judge: its model and its engine are options too
-        return dict(nodes(_composed((f"{group}={option}",))))
-    return dict(nodes(cast(dict[str, Any], OmegaConf.to_container(config, resolve=False)), f"{group}."))
 
 
 @cache

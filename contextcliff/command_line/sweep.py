@@ -58,8 +58,7 @@ _LONGEST_NAME = 100
 _ID_SHOWN = 10
 _LOOK_EVERY_S = 1.0
 _MOST_SHARE = 0.03
-"""Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
-once."""
+"""Of the time that bringing the leaderboard up to date may take."""
 _ELSEWHERE_EVERY_S = 15.0
 
 
@@ -76,7 +75,6 @@ class SweepWatch:
     _over: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _shown: dict[int, str] = field(default_factory=dict)
-    _next_write: float = 0.0
     _warned: bool = False
     _elsewhere: tuple[SweepRow, ...] = ()
     _asked_at: float = 0.0
@@ -94,27 +92,24 @@ class SweepWatch:
             self._thread.join()
         for row in read_rows(self.folder):
             if row.state == "running":  # when all have ended it was ended from outside
-                write_row(self.folder, replace(row, state="failed", error="its process ended without a word"))
+                write_row(self.folder, replace(row, state="failed", error="stopped before its report"))
         rows = self._rows(ask=True)
         self._tell(rows)
         self._write(rows, over=True)
         return rows
 
     def _watch(self) -> None:
-        outdated = False
-        while not self._over.wait(_LOOK_EVERY_S):
-            rows = self._rows()
+        outdated, took = False, 0.0
+        while not self._over.wait(_LOOK_EVERY_S + took / _MOST_SHARE):
+            rows, began = self._rows(), time.monotonic()
             outdated = self._tell(rows) or outdated
-            began = time.monotonic()
-            if not outdated or began < self._next_write:
-                continue
             try:
-                self._write(rows, over=False)
+                if outdated:
+                    self._write(rows, over=False)
                 outdated = False
             except OSError as error:  # as on a full disk; at the end of the sweep it is an error
                 self._warn(f"{error.filename or self.folder}: {error.strerror}; the leaderboard is not up to date")
-            ended = time.monotonic()
-            self._next_write = ended + (ended - began) / _MOST_SHARE
+            took = time.monotonic() - began
 
     def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
         here = {row.job: row for row in (*read_rows(self.folder), *_posted_rows())}

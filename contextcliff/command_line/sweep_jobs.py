@@ -33,7 +33,7 @@ from contextcliff.records.run_plan import Plan, PlanTotal
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.run_names import with_file_names
-from contextcliff.reporting.stored_sweeps import read_rows, sweep_folder, write_row
+from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 from contextcliff.tracking.tracker import SweepPlace
 
 SWEEP = "CONTEXTCLIFF_SWEEP"
@@ -80,10 +80,6 @@ def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Itera
             else:
                 write_row(sweep_folder(invocation.experiment, place.sweep_id), row)
         raise
-    folder = None if place is None else sweep_folder(invocation.experiment, place.sweep_id)
-    if place and folder and any(row.job == job and row.state == "running" for row in read_rows(folder)):
-        why = "stopped before its first answer"
-        write_row(folder, row_without_report(invocation, place, state="failed", error=why))
 
 
 def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: int, overrides: Sequence[str]) -> None:

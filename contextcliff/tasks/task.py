@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count, islice
 from sys import intern
 from typing import ClassVar, Literal
 
@@ -16,7 +18,6 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tasks.draws import draws
 from contextcliff.text.tokens import Tokenizer
 
 UNJUDGED = ("save_contexts", "like")
@@ -103,8 +104,8 @@ def joined(plans: Iterable[TaskPlan]) -> TaskPlan:
 class Steps:
     """The samples of a search, a step at a time.
 
-    A step is one sample, whose place and turn are drawn (`draws.py`). Where samples share texts (`whole`) it is the
-    next trial of each turn at all places, and nothing is drawn.
+    A step is one sample, whose place and turn are drawn (`draws`). Where samples share texts (`whole`) it is the next
+    trial of each turn at all places, and nothing is drawn.
     """
 
     maker: Maker
@@ -112,8 +113,7 @@ class Steps:
     places: tuple[float | None, ...]
     turns: int
     whole: bool
-    _draws: dict[int, Iterator[tuple[int, int]]] = field(default_factory=dict)
-    _drawn: dict[int, list[Cell]] = field(default_factory=dict)
+    _drawn: dict[int, tuple[Iterator[tuple[int, int]], list[tuple[int, int]]]] = field(default_factory=dict)
     _made: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
 
     def step(self, context_tokens: int, index: int) -> TaskPlan:
@@ -127,14 +127,31 @@ class Steps:
         if self.whole:
             trials = range(index * self.turns, (index + 1) * self.turns)
             return [(context_tokens, place, trial) for trial in trials for place in self.places]
-        if context_tokens not in self._draws:
-            drawing = draws(*self.seed, context_tokens, places=len(self.places), turns=self.turns)
-            self._draws[context_tokens], self._drawn[context_tokens] = drawing, []
-        drawn = self._drawn[context_tokens]
-        while len(drawn) <= index:
-            place, trial = next(self._draws[context_tokens])
-            drawn.append((context_tokens, self.places[place], trial))
-        return drawn[index : index + 1]
+        drawing, drawn = self._drawn.setdefault(
+            context_tokens, (draws(*self.seed, context_tokens, places=len(self.places), turns=self.turns), [])
+        )
+        drawn += islice(drawing, max(0, index + 1 - len(drawn)))
+        place, trial = drawn[index]
+        return [(context_tokens, self.places[place], trial)]
+
+
+def draws(*coordinates: object, places: int, turns: int = 1) -> Iterator[tuple[int, int]]:
+    """The place and the trial of each sample that a search asks at a length, without end.
+
+    Places are drawn with replacement, so that each sample by itself has the mean over all of them, and a search may
+    look after every one. In the order of a list, whose first places may be the easy ones, one that ends early would
+    always find a cap.
+
+    `coordinates` are the run's seed, the task and the length. `turns`: through how many kinds of sample the trials of a
+    place go in turn; these are drawn too. A trial is the first of its kind that was not drawn at its place before, so
+    that samples are those of the grid of lengths, places and trials.
+    """
+    drawn: Counter[int] = Counter()
+    for number in count():
+        cell = seed_of("draw", *coordinates, number) % (places * turns)
+        place, turn = divmod(cell, turns)
+        yield place, turns * drawn[cell] + turn
+        drawn[cell] += 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from contextcliff.tasks.draws import draws
+from contextcliff.tasks.task import draws
 
 SIZES = {"places": st.integers(1, 60), "turns": st.integers(1, 6)}
 
