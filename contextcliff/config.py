@@ -55,11 +55,6 @@ _T = TypeVar("_T")
 
 
 @settings
-class _OfEveryDataset:
-    control_tokens: Literal["spell", "keep"] = "spell"
-
-
-@settings
 class _Plain:
     """What stands beside the groups, and what every dataset has."""
 
@@ -71,7 +66,7 @@ class _Plain:
     run: GivenPath | None
     reporting: ReportingSettings
     budget: Budget
-    dataset: _OfEveryDataset
+    dataset: Mapping[str, Literal["spell", "keep"]]
 
 
 def build_invocation(
@@ -119,14 +114,10 @@ def build_invocation(
         **groups,
         judge=judge,
         embedder=embedder,
-        reporting=plain.reporting,
+        **{key: getattr(plain, key) for key in ("label", "seed", "search", "beyond_window", "reporting")},
         published=published_curves(plain.reporting.published, key="reporting.published"),
         budget=plain.budget.for_lengths(given=task.traits.lengths_given),
-        label=plain.label,
-        seed=plain.seed,
-        search=plain.search,
-        beyond_window=plain.beyond_window,
-        control_tokens=plain.dataset.control_tokens,
+        control_tokens=plain.dataset.get("control_tokens", "spell"),
         output_dir=_writable(plain.output_dir),
         parameters={**chosen, **{key: str(value) for key, value in _flattened(shown)}},
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
@@ -207,7 +198,9 @@ def _own_metric(key: str, node: Mapping[str, object]) -> object:
         if not callable(scorer):
             raise TypeError(f"a {type(scorer).__name__} is not callable")
     except Exception as error:
-        raise ConfigError(f"{key}._target_={target}: gives no scorer ({_reason(error)}); {WANTED}") from error
+        raise ConfigError(
+            f"{key}._target_={target}: gives no scorer ({one_line(str(error), longest=_LONGEST_REASON)}); {WANTED}"
+        ) from error
     shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
     metric = OwnMetric(f"{target}({shown})" if shown else target, scorer)
     metric("an answer", ("an answer",))
@@ -219,12 +212,8 @@ def _imported(target: str, group: str, kind: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # a module of the user's own may raise anything
-        way_out = f"can't be imported ({_reason(error)}); give package.module.{kind}"
+        way_out = f"can't be imported ({one_line(str(error), longest=_LONGEST_REASON)}); give package.module.{kind}"
         raise ConfigError(f"{group}._target_={_shown(target)}: {way_out}") from error
-
-
-def _reason(error: Exception) -> str:
-    return one_line(str(error), longest=_LONGEST_REASON)
 
 
 def build(cls: type[_T], values: object, *, group: str) -> _T:

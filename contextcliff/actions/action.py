@@ -13,7 +13,7 @@ from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.budget import Budget, Cost
 from contextcliff.execution.store import PlannedSample, Respondent, Store, StoredRun
 from contextcliff.kv.policy import KVPolicy
@@ -80,9 +80,7 @@ class Invocation:
     parameters: Mapping[str, str]
     composed: str
     overrides: tuple[str, ...]
-    """The command line that composed it."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """The option chosen in each group, as `task` to `niah_static`."""
     like: str | None = None
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
     beyond_window: Literal["refuse", "fit"] = "refuse"
@@ -103,7 +101,6 @@ class Invocation:
         return min((window for window in (self.model.context_window, detected) if window is not None), default=None)
 
     def context_budget(self, window: int) -> ContextBudget:
-        """This window, and the part of it that the answer takes."""
         return ContextBudget(
             context_window=window,
             answer_tokens=self.sampling.generated_tokens,
@@ -124,7 +121,6 @@ class Invocation:
 
     @property
     def shown_model(self) -> str:
-        """That name in tables and titles."""
         return shown_model(self.model_name, engine=self.engine.name)
 
     @property
@@ -134,7 +130,6 @@ class Invocation:
 
     @property
     def shown_policy(self) -> str:
-        """The name of the KV policy in reports."""
         if self.told is not None:
             return self.told.kv_policy
         try:
@@ -224,15 +219,6 @@ def settled(invocation: Invocation, store: Store) -> Invocation:
     return _named(invocation, model.name)
 
 
-def require_the_same(asked: Invocation, settled: Invocation) -> None:
-    """Raise `RunError` where the server has another model by now: a run may have waited long for its turn."""
-    now = asked.engine.settle(asked.model).name
-    if now != settled.model.name and settled.model.name is not None:
-        raise RunError(
-            f"the server has another model now, {now} and not {settled.model.name}; the same command runs that one"
-        )
-
-
 def stored(invocation: Invocation, store: Store) -> Invocation:
     """The invocation with the model whose run is stored, found without a server; refuses runs of several models."""
     known = invocation.engine.known(invocation.model)
@@ -257,7 +243,6 @@ def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
 
 
 def _named(invocation: Invocation, name: str) -> Invocation:
-    """As if the name had been given: the command that repeats the run gives it."""
     return replace(
         invocation,
         model=replace(invocation.model, name=name),
@@ -282,7 +267,6 @@ class RunState:
     """Samples that a stored generation answered before; None if all were."""
     left: Budget = field(default_factory=Budget)
     rest: Cost | None = None
-    """Most that the samples without an answer take, where the budget ran out."""
     stop: Stop | None = None
     # Of `annotate`, which reads the store:
     stored: StoredRun = field(init=False)
@@ -291,7 +275,6 @@ class RunState:
     errors: Mapping[str, int] = field(init=False)
     documents: Mapping[str, Document] = field(init=False)
     scored: tuple[ScoredSample, ...] = field(init=False)
-    """Every ordinary answer, with the judge's rating."""
     controls: tuple[ScoredSample, ...] = field(init=False)
     ratings: Ratings | None = field(init=False)
     # Of `analyse`:

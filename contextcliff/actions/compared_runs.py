@@ -22,7 +22,6 @@ from contextcliff.tracking.tracker import TrackingError
 
 KEY = "action.candidates"
 Chosen = tuple[tuple[ComparedRun, ...], tuple[str, ...]]
-"""Runs to be compared, the baseline first, and a sentence for each thing that was left out or judged again."""
 _TRACKED_ID = re.compile(r"[0-9a-f]{32}")
 _GROUPS = ("model", "kv_policy", "task", "dataset", "engine", "label", "rope", "tokenizer")
 _MOST_VALUES = 8
@@ -146,9 +145,10 @@ def cap_rule(report: Report) -> Rule:
 def judged_alike(runs: Sequence[ComparedRun], invocation: Invocation) -> Chosen:
     """The runs, those of one kind of task by the rule of the first, and a sentence for each judged again."""
     base, judged, notes = runs[0].report, list[ComparedRun](), list[str]()
-    for run in runs:
+    kinds = [None if each.report is None else each.report.run.task_kind or each.report.run.task for each in runs]
+    for run, kind in zip(runs, kinds, strict=True):
         keys: tuple[str, ...] = ()
-        if base is not None and run.report is not None and _kind(run.report) == _kind(base):
+        if base is not None and run.report is not None and kind == kinds[0]:
             rule, own = cap_rule(base), cap_rule(run.report)
             keys = differing(rule, own)
         if not keys:
@@ -165,10 +165,6 @@ def judged_alike(runs: Sequence[ComparedRun], invocation: Invocation) -> Chosen:
         judged.append(again)
         notes.append(f"{run.folder} was judged again by {worded(rule, keys)}, as {again.folder}: one rule for all")
     return tuple(judged), tuple(notes)
-
-
-def _kind(report: Report) -> str:
-    return report.run.task_kind or report.run.task
 
 
 def _again(run: ComparedRun, rule: Mapping[str, str], invocation: Invocation) -> ComparedRun | None:

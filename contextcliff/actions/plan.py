@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from contextcliff.actions.action import Invocation, settled
 from contextcliff.actions.ahead import SCORE, Ahead, Load, SearchAhead, best_case_of, hopeless, load_of
@@ -42,7 +42,6 @@ class MakePlan:
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print the plan and write `plan.json`. An engine whose weights are at hand is opened to count tokens."""
-        from contextcliff.reporting.files import write_manifest
         from contextcliff.reporting.plan_report import render_plan, write_plan
         from contextcliff.reporting.stored_reports import REPORT_NAME
 
@@ -60,6 +59,8 @@ class MakePlan:
             invocation.on_reported(before)
         audit = ahead.prepared.run.facts.audit
         if audit is not None:
+            from contextcliff.reporting.files import write_manifest  # few plans need it
+
             prepared = ahead.prepared
             drawn = manifest_of(ahead.invocation, prepared.run, prepared.planned, prepared.documents)
             write_manifest(drawn, folder=invocation.output_dir)
@@ -128,7 +129,6 @@ class _Planner:
     decode_tokens_per_s: float | None
 
     def plan(self, download: Download | None, remarks: Sequence[str]) -> Plan:
-        """The plan; `remarks` say how tokens were counted."""
         from contextcliff.statistics.sample_size import detectable_drop
 
         ahead, confidence = self.ahead, self.ahead.invocation.analysis.confidence
@@ -210,11 +210,12 @@ class _Planner:
         if self.ahead.search is not None or (traits.graded and traits.cap_quantity == "score"):
             return {}
         best = best_case_of(self.ahead.invocation, self.ahead.prepared)
-        results = zip(lengths, best.sequence.results, strict=True)
-        return {
-            length: _named({rate: chance_to_clear(result, best.threshold, rate) for rate in _SCORES})
-            for length, result in results
-        }
+        clears: dict[int, Mapping[str, float] | None] = {}
+        for length, result in zip(lengths, best.sequence.results, strict=True):
+            chances = {f"{rate:.2f}": chance_to_clear(result, best.threshold, rate) for rate in _SCORES}
+            known = {rate: chance for rate, chance in chances.items() if chance is not None}
+            clears[length] = known if len(known) == len(chances) else None
+        return clears
 
     def _size(self, load: Load) -> RunSize:
         judge, prefill, decode = self._judge(load), self.prefill_tokens_per_s, self.decode_tokens_per_s
@@ -231,7 +232,6 @@ class _Planner:
         return load.usd if self.ahead.invocation.model.price.is_known else None
 
     def _judge(self, load: Load) -> JudgePlan | None:
-        """What the judge of a search with this load would be asked, by what that of a perfect model would."""
         judge, search = self.ahead.judge, self.ahead.search
         if judge is None or search is None:
             return judge
@@ -246,7 +246,7 @@ class _Planner:
     def _course(self, search: SearchAhead) -> SearchCourse:
         plan, courses = search.path.plan, []
         for score in _SCORES:
-            _, load, whole = self._expected if score == SCORE else search.expected(partial(_flat, score))
+            _, load, whole = search.expected(lambda _: score)  # noqa: B023 - called there
             courses.append(Course(score=score, whole_range=whole, size=self._size(load)))
         return SearchCourse(
             most_samples=plan.most_steps * plan.step_samples, refine=plan.refine, courses=tuple(courses)
@@ -285,12 +285,3 @@ class _Planner:
         if limit is not None and size.usd is not None and size.usd > limit:
             most = f"auto: at most {dollars(limit)} are spent" if budget.usd == "auto" else f"{limit:g}"
             yield f"budget.usd={most}: the run would cost about {dollars(size.usd)}{ends_there}"
-
-
-def _flat(score: float, _: int) -> float:
-    return score
-
-
-def _named(chances: Mapping[float, float | None]) -> Mapping[str, float] | None:
-    known = {f"{rate:.2f}": chance for rate, chance in chances.items() if chance is not None}
-    return known if len(known) == len(chances) else None

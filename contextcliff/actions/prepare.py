@@ -63,12 +63,10 @@ class PreparedSearch:
     replayed: tuple[Key, ...] = ()
 
     def perfect(self, key: Key) -> StepScores:
-        """A step that is answered without a mistake: of a prompt that came before, as it was answered then."""
         pieces = tuple(sample.item or (sample.recipe, sample.question) for sample in self.steps.step(*key).samples)
         return replace(perfect(self.plan), pieces=pieces)
 
     def perfect_path(self) -> Path:
-        """The search of a model that makes no mistake."""
         path, _ = Path(self.plan, self.rule).played({}, self.perfect)
         return path
 
@@ -129,7 +127,12 @@ def prepare(
     if task.traits.is_searched:
         rule = search_rule(invocation)
         plan = replace(task.search_plan(context_budget, refine=invocation.search == "refine"), rule=rule)
-        refuse_fine(plan, rule)
+        finest = design_of(replace(plan, resolution=None), rule).finest
+        if plan.refine and plan.resolution is not None and plan.resolution < finest:
+            raise ConfigError(
+                f"task.resolution={plan.resolution}: leaves more than {MOST_CANDIDATES} lengths between two of "
+                f"task.lengths; give {finest:,} or more"
+            )
         search = PreparedSearch(plan=plan, rule=rule, steps=task.steps(materials))
         built = joined(search.steps.step(*key) for key in sorted(search.perfect_path().used))
     else:
@@ -200,16 +203,6 @@ def _filler(invocation: Invocation, corpus: Corpus, context_budget: ContextBudge
         return ()
     tokens = task.text_tokens(context_budget)
     return Synthetic().corpus(tokens=tokens, seed=invocation.seed, count=traits.texts).documents
-
-
-def refuse_fine(plan: SearchPlan, rule: SearchRule) -> None:
-    """Raise `ConfigError` for a resolution with too many lengths between two neighbours."""
-    finest = design_of(replace(plan, resolution=None), rule).finest
-    if plan.refine and plan.resolution is not None and plan.resolution < finest:
-        raise ConfigError(
-            f"task.resolution={plan.resolution}: leaves more than {MOST_CANDIDATES} lengths between two of task.lengths"
-            f"; give {finest:,} or more"
-        )
 
 
 def search_rule(invocation: Invocation) -> SearchRule:

@@ -131,7 +131,6 @@ def _excerpts(run: RunState, *, folder: Path, new: Path) -> dict[str, tuple[Exce
 
 
 def report_of(run: RunState) -> Report:
-    """The report of a run; one that stopped is a partial one."""
     invocation, stored, facts, told = run.invocation, run.stored, run.stored.facts, run.invocation.told
     unsent = any(outcome.unscored == NOT_SENT for outcome in run.outcomes)
     unrated = run.ratings is not None and run.ratings.not_asked > 0
@@ -232,7 +231,6 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
 
 
 def command_line(overrides: Sequence[str]) -> str:
-    """The command that repeats an invocation."""
     return shlex.join(["python", "-m", "contextcliff", *overrides])
 
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from contextcliff.actions.action import Invocation, RunState, require_the_same, settled
+from contextcliff.actions.action import Invocation, RunState, settled
 from contextcliff.actions.analyse import analyse, require_an_answer
 from contextcliff.actions.annotate import annotate, ask_annotators
 from contextcliff.actions.like import read_baseline
@@ -44,8 +44,12 @@ class Run:
             run = RunState(invocation=invocation, store=store, run_id=identity.run_id, live=live)
             family, progress = (identity.family, invocation.task.name), invocation.reporting.progress
             with in_turn(invocation.output_dir, *family, announce=progress), _timed(run):
-                if invocation is not asked:
-                    require_the_same(asked, invocation)
+                now = invocation.model.name if invocation is asked else asked.engine.settle(asked.model).name
+                if now != invocation.model.name and invocation.model.name is not None:  # it may have waited for long
+                    raise RunError(
+                        f"the server has another model now, {now} and not {invocation.model.name}; the same command "
+                        "runs that one"
+                    )
                 asyncio.run(send(run))
                 begun = store.run(run.run_id) is not None
                 unrated = ask_annotators(run) if begun and run.stop is None else ""

@@ -14,7 +14,6 @@ from contextcliff.actions.ahead import Ahead, SearchAhead
 from contextcliff.actions.like import read_baseline, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, planned_step, prepare, stored_before
 from contextcliff.analysis.search import Path
-from contextcliff.annotation.embedder import check_embedder
 from contextcliff.engines.engine import Served
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Runner
@@ -28,7 +27,6 @@ from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.progress import Progress, progress_of
 
 _FORECAST_EVERY_S = 1.0
-"""What changes faster can't be read."""
 
 
 async def send(run: RunState) -> None:
@@ -47,7 +45,8 @@ async def send(run: RunState) -> None:
             return
         if ahead.missing:
             if invocation.embedder is not None:
-                check_embedder(invocation.embedder)
+                with invocation.embedder.open() as embed:  # before anything is paid for
+                    embed(["."])
             run.live.begin()
         before = store.run(run.run_id)
         scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
@@ -106,7 +105,6 @@ def _lists(run: RunState, prepared: Prepared, scorer: Scorer) -> Iterator[Listed
 
 
 def has_pilot(prepared: Prepared) -> bool:
-    """Whether some samples are sent first, to say which others are."""
     return any(item.sample.pilot for item in prepared.planned)
 
 
@@ -160,7 +158,6 @@ def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource
 def _record(
     run: RunState, prepared: Prepared, search: SearchSource | None, served: Served, before: StoredRun | None
 ) -> None:
-    """Record what is known only now; `before` is the stored run where nothing was asked this time."""
     facts, known = prepared.run.facts, None if before is None else before.facts
     if search is not None and prepared.search is not None:
         asked = search.asked()

@@ -101,7 +101,6 @@ class Judge:
 
 
 def longest_answer(sample: Sample, sampling: Sampling) -> str:
-    """A text as long as the sampling lets an answer be."""
     tokens = sampling.for_answer(sample.answer_tokens).max_tokens
     asked = f"{sample.question}{''.join(sample.answers)}"
     # Scripts that set no spaces have tokens of a character or less.

@@ -36,7 +36,7 @@ def recompose(overrides: Sequence[str]) -> Invocation:
     from contextcliff.config import build_invocation
 
     try:
-        config = compose_options(overrides, with_hydra=True)
+        config = compose_options(overrides)
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error, parse_overrides(overrides))) from error
     choices = config.hydra.runtime.choices

@@ -239,7 +239,7 @@ def _composed(choices: tuple[str, ...]) -> Mapping[str, Any]:
 
     for attempt in (choices, [each for each in choices if not re.match(r"[+~]*hydra\b|.*[/@].*=", each)], ()):
         try:
-            config = compose_options(attempt, with_hydra=True)
+            config = compose_options(attempt)
         except (HydraException, OmegaConfBaseException):
             continue
         return cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))

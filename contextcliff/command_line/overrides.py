@@ -70,8 +70,8 @@ def _config_folders() -> tuple[Path, ...]:
     return (conf_dir(), *([Path(own)] if own else []))
 
 
-def compose_options(overrides: Sequence[str], *, with_hydra: bool = False) -> DictConfig:
-    """The configuration that the overrides compose to, over the options of all folders.
+def compose_options(overrides: Sequence[str]) -> DictConfig:
+    """The configuration that the overrides compose to, over the options of all folders, with Hydra's.
 
     Raises what Hydra raises for overrides that it refuses.
     """
@@ -83,7 +83,7 @@ def compose_options(overrides: Sequence[str], *, with_hydra: bool = False) -> Di
     found_too = [f'hydra.searchpath=["{folder}"]' for folder in quoted]
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(shipped), version_base="1.3"):
-        return compose("config", overrides=[*found_too, *overrides], return_hydra_config=with_hydra)
+        return compose("config", overrides=[*found_too, *overrides], return_hydra_config=True)
 
 
 def parse_command_line(arguments: Sequence[str]) -> Namespace:

@@ -51,14 +51,12 @@ if TYPE_CHECKING:
     from contextcliff.tracking.mlflow import MLflowTracker
 
 _NO_OTHER_SWEEP = frozenset({"action", "budget", "hydra", "output_dir", "reporting", "tracking"})
-"""Keys that do not change the sweep's id."""
 _NAMED = ("model", "task", "kv_policy")
 _SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 _LONGEST_NAME = 100
 _ID_SHOWN = 10
 _LOOK_EVERY_S = 1.0
 _MOST_SHARE = 0.03
-"""Of the time that bringing the leaderboard up to date may take."""
 _ELSEWHERE_EVERY_S = 15.0
 
 
@@ -240,7 +238,17 @@ def end_sweep(code: ExitCode) -> ExitCode:
     """
     while _watching:
         watch = _watching.pop()
-        rows = _end(watch)
+        with path_errors_by_key({}):
+            rows = watch.end()
+        if rows and watch.reporting.prints:
+            leaderboard, page = watch.folder / LEADERBOARD, None
+            written = leaderboard if leaderboard.is_dir() else None
+            if written and watch.tracker is not None:  # which makes a local store
+                with suppress(TrackingError):
+                    page = watch.tracker.leaderboard()
+            render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
+        if way_out := ways_out(rows):
+            tell(way_out)
         if code is ExitCode.DONE and watch.reporting.compare:
             code = _compare(watch, rows)
     folder = jobs_folder()
@@ -251,21 +259,6 @@ def end_sweep(code: ExitCode) -> ExitCode:
         totals = (PlanTotal(**json.loads(file.read_text(encoding="utf-8"))) for file in planned)
         render_plan_total(reduce(operator.add, totals))
     return code
-
-
-def _end(watch: SweepWatch) -> tuple[SweepRow, ...]:
-    with path_errors_by_key({}):
-        rows = watch.end()
-    if rows and watch.reporting.prints:
-        folder, page = watch.folder / LEADERBOARD, None
-        written = folder if folder.is_dir() else None
-        if written and watch.tracker is not None:  # which makes a local store
-            with suppress(TrackingError):
-                page = watch.tracker.leaderboard()
-        render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
-    if way_out := ways_out(rows):
-        tell(way_out)
-    return rows
 
 
 def _posted_rows() -> tuple[SweepRow, ...]:

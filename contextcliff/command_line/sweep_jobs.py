@@ -73,7 +73,10 @@ def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Itera
     except (Exception, KeyboardInterrupt) as error:
         if place is not None and not isinstance(error, GateFailed):  # which is a result
             expected = isinstance(error, (ContextCliffError, KeyboardInterrupt))
-            why = _in_line(error if expected else f"{type(error).__name__}: {error}") or "stopped by a signal"
+            why = (
+                " ".join((str(error) if expected else f"{type(error).__name__}: {error}").split())
+                or "stopped by a signal"
+            )
             row = row_without_report(invocation, place, state="failed", error=why)
             if isinstance(error, ConfigError):
                 _post_row(row)
@@ -83,7 +86,6 @@ def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Itera
 
 
 def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: int, overrides: Sequence[str]) -> None:
-    """Post the row of a job whose configuration can't be built: its options, and why."""
     if place := _place(overrides, job=job):
         model, task, policy, engine = (choices.get(group) or "" for group in ("model", "task", "kv_policy", "engine"))
         row = SweepRow(
@@ -93,7 +95,7 @@ def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: 
             kv_policy=shown_policy(policy, key_type="f16", value_type="f16", as_started=False),
             differing=place.differing,
             state="failed",
-            error=_in_line(error),
+            error=" ".join(str(error).split()),
         )
         _post_row(row)
 
@@ -102,10 +104,6 @@ def _post_row(row: SweepRow) -> None:
     """Keep a row for as long as the sweep runs: nothing is left of a sweep that never began."""
     if folder := jobs_folder():
         write_row(folder / NOT_BEGUN, row)
-
-
-def _in_line(error: object) -> str:
-    return " ".join(str(error).split())
 
 
 def _post_plan(plan: Plan, *, job: int) -> None:
@@ -162,7 +160,6 @@ def _run_of_first(begun: Path, lock: FileLock, ended: Path) -> str:
 
 
 def _like(invocation: Invocation, run: str) -> Invocation:
-    """As if the run had been named: the command that repeats this job by itself names it."""
     if not run:
         return replace(invocation, like="")
     name = Path(run).name if Path(run).parent == invocation.experiment.absolute() else run

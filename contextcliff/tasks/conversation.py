@@ -38,11 +38,9 @@ class Piece:
 
     @property
     def named(self) -> str:
-        """As it is asked for: `poem about lanterns`."""
         return f"{self.kind} about {self.topic}"
 
     def text(self) -> str:
-        """Its words, the same on every machine."""
         stock = _stock()
         form, rng = stock["kinds"][self.kind], Random(seed_of("piece", self.kind, self.topic, self.variant))
         body = rng.sample(stock["families"][form["family"]], rng.randint(form["fewest"], form["most"]))
@@ -53,7 +51,6 @@ class Piece:
 
 
 def piece_at(index: int) -> Piece:
-    """One of all pieces, by a number below `all_pieces()`."""
     stock = _stock()
     rest, variant = divmod(index, VARIANTS)
     kind, topic = divmod(rest, len(stock["topics"]))
@@ -61,7 +58,6 @@ def piece_at(index: int) -> Piece:
 
 
 def all_pieces() -> int:
-    """How many different pieces there are."""
     return len(_stock()["kinds"]) * len(_stock()["topics"]) * VARIANTS
 
 
@@ -110,7 +106,6 @@ def _characters(turn: Turn) -> int:
 
 
 def count(tokenizer: Tokenizer, recipe: Recipe) -> int:
-    """Tokens of a conversation without documents."""
     return tokenizer.count_prompt(render(recipe, {}))
 
 
@@ -148,9 +143,7 @@ class Conversing:
     tokens_per_character: float
     mean: float
     largest: int
-    """Tokens that hardly any turn exceeds."""
     largest_reply: int
-    """Tokens that hardly any piece by itself exceeds."""
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, request: str) -> Self:
@@ -178,7 +171,6 @@ class Conversing:
         )
 
     def tokens(self, *turns: Turn) -> float:
-        """Of these turns, as estimated."""
         return sum(self.frame + self.tokens_per_character * _characters(turn) for turn in turns)
 
     def build(self, placed: Placed, context_tokens: int, rng: Random, *, but: Piece) -> Conversation:
@@ -226,7 +218,6 @@ class Conversing:
         return [*chosen, *(spare[place] for place in last)]
 
     def _arranged(self, placed: Placed, others: Sequence[Turn], alone: int, rng: Random) -> Conversation:
-        """The other turns in random order, with the anchor at its depth, what is before it before, the rest after."""
         shuffled = rng.sample(others, len(others))
         split = self._split(placed, shuffled)
         before = _mixed(placed.turns[: placed.anchor], shuffled[:split], rng)

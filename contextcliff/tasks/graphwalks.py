@@ -24,7 +24,7 @@ from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
 from contextcliff.tasks.grid import DesignedLengths, filled, fit, naming, refuse_twice
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
+from contextcliff.tasks.task import Cell, Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
 
@@ -80,7 +80,6 @@ class Graphwalks(DesignedLengths):
         return self.working_tokens + max(self.frontier) * a_node + _ANSWER_EXTRA_TOKENS
 
     def question_on(self, node: str, hops: int) -> str:
-        """The question on a node, with the form of its answer."""
         template = self.bfs_question if self.question == "bfs" else self.parents_question
         return f"{filled(template, node=node, hops=str(hops))} {self.answer_format}"
 
@@ -88,12 +87,6 @@ class Graphwalks(DesignedLengths):
         return GraphMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The F1 of the nodes that the last line lists. Tags below 1, the first that holds:
-
-        `empty` (nothing was said, or the list has no node) · `incomplete` (cut off before the last line) · `refusal` ·
-        `schema` (no final answer in the last line) · `partial` (some nodes are right) · `hallucination` (no node of the
-        graph is among them) · `wrong`.
-        """
         text = generation.text.strip()
         line = text.rpartition("\n")[-1]
         begins, end = _LIST_BEGINS.search(line), line.rfind("]")
@@ -133,13 +126,11 @@ _SPARE_EDGES = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphMaker(Maker):
-    """Writes the graphs of one run, and asks of them."""
-
     task: Graphwalks
     materials: Materials
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:  # noqa: ARG002 - it has none
-        task = self.task
+    def make(self, at: Cell) -> Iterator[Sample]:
+        task, (context_tokens, _, trial) = self.task, at
         hops, frontier = task.kinds[trial % len(task.kinds)]
         asked = digest_of(task.instruction, task.question_on("", hops), task.question, task.degree, task.name_digits)
         coordinates = (self.materials.seed, task.name, asked, hops, frontier, context_tokens, trial)
@@ -147,9 +138,7 @@ class GraphMaker(Maker):
         sample = sample_at(
             task,
             coordinates,
-            context_tokens=context_tokens,
-            depth=None,
-            trial=trial,
+            at,
             built_tokens=context_tokens,
             document_id=f"graph of {graph.node}",
             question=task.question_on(graph.node, hops),
@@ -260,7 +249,10 @@ def planted_graph(
     names = [_name(number, digits) for number in rng.sample(range(16**digits), nodes)]
     ends = list(accumulate((1, *level_sizes(hops, frontier))))
     levels = [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    tree = _tree(levels, rng)
+    tree: list[tuple[str, str]] = []
+    for above, below in pairwise(levels):  # an edge into each node; every node before the last level has one out of it
+        sources = [*above, *(rng.choice(above) for _ in range(len(below) - len(above)))]
+        tree += zip(sources, below, strict=True)
     spread = list(tree)
     rng.shuffle(spread)
     strays = _distractors(names, levels, tree, others, rng)
@@ -274,14 +266,6 @@ def planted_graph(
         needed=tuple(placed((rank + rng.random()) / len(spread), edge) for rank, edge in enumerate(spread)),
         others=tuple(placed(rng.random(), edge) for edge in strays),
     )
-
-
-def _tree(levels: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str]]:
-    edges: list[tuple[str, str]] = []
-    for above, below in pairwise(levels):
-        sources = [*above, *(rng.choice(above) for _ in range(len(below) - len(above)))]
-        edges += zip(sources, below, strict=True)
-    return edges
 
 
 def _distractors(

@@ -33,7 +33,6 @@ class LengthGrid:
         _require_whole("task.length_grid", self.min, self.max, self.count)
 
     def values(self) -> tuple[int, ...]:
-        """The lengths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return ()
         low, high, is_log = self.min, self.max, self.spacing == "log"
@@ -57,7 +56,6 @@ class DepthGrid:
         _require_whole("task.depth_grid", self.min, self.max, self.count)
 
     def values(self) -> tuple[float, ...]:
-        """The depths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return ()
         depths = [self.min + (self.max - self.min) * share for share in _shares(self.count)]
@@ -153,7 +151,6 @@ class DesignedLengths(Task):
 
     @property
     def most_steps(self) -> int:
-        """Most steps at a length of a search."""
         return self.max_trials // self.step_samples
 
     @property
@@ -193,7 +190,6 @@ class DesignedLengths(Task):
         )
 
     def build(self, materials: Materials) -> TaskPlan:
-        """The grid; of a search each kind of sample once."""
         lengths = self.lengths_in(materials.context_budget)
         trials = range(self.turns if self.trials == "auto" else self.trials)
         return made(
@@ -221,7 +217,6 @@ class DesignedLengths(Task):
         return longest
 
     def lengths_in(self, context_budget: ContextBudget) -> tuple[int, ...]:
-        """The lengths to build in this window, ascending."""
         window, given = context_budget.context_window, self._given
         if given and not self.length_fractions and not context_budget.fits_lengths:
             return given

@@ -26,7 +26,7 @@ from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled, fit
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
+from contextcliff.tasks.task import Cell, Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.value_forms import WORD
 
@@ -42,7 +42,6 @@ class Listing:
 
     answers: tuple[str, ...]
     opening: str = ""
-    """What stands before the instruction: a worked example, or nothing."""
     least: int
     most: int = maxsize
     text: Callable[[int], str]
@@ -99,7 +98,6 @@ class WordListTask(DesignedLengths):
         return filled(self.question, count=str(self.asked_for))
 
     def framed(self, opening: str, text: str) -> tuple[str, str, str]:
-        """The three pieces of a prompt: what stands before the list, the list, and the question."""
         return f"{opening}{self.instruction}\n\n", text, f"\n\n{self.asking} {self.answer_format}".rstrip()
 
 
@@ -111,17 +109,15 @@ class WordListMaker(Maker):
     materials: Materials
     asked: str
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+    def make(self, at: Cell) -> Iterator[Sample]:
         task = self.task
-        coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
-        listing, text = self._longest(random.Random(seed_of(*coordinates)), context_tokens)
+        coordinates = (self.materials.seed, task.name, self.asked, *at)
+        listing, text = self._longest(random.Random(seed_of(*coordinates)), at[0])
         recipe, tokens = self._asking(listing, text)
         sample = sample_at(
             task,
             coordinates,
-            context_tokens=context_tokens,
-            depth=depth,
-            trial=trial,
+            at,
             built_tokens=tokens,
             document_id=f"words {digest_of(*coordinates)[:8]}",
             question=task.asking,
@@ -194,7 +190,6 @@ class CommonWords(WordListTask):
         return self.common_words
 
     def listings(self, rng: random.Random, context_tokens: int) -> Iterator[Listing]:
-        """A list of English words; where it would need more of them than there are, one of coined words alone."""
         is_short = context_tokens < self.short_below
         framing = _words_of("".join(self.framed("", "")))
         known = [word for word in english_words() if word not in framing]
@@ -256,13 +251,16 @@ class FrequentWords(WordListTask):
         return self.frequent_words
 
     def listings(self, rng: random.Random, context_tokens: int) -> Iterator[Listing]:
-        """A coded text, which can be of any length: rounding down leaves the rarest words out of a short one."""
+        from scipy.special import zeta
+
         asked = self.frequent_words
         words = {self.noise: None}
         for_length = 1 + max(asked + 1, context_tokens // self.tokens_per_word - 1)
         while len(words) < for_length:
             words["".join(rng.choices(ascii_lowercase, k=self.letters))] = None
-        answers, shares, seed = tuple(words)[1 : 1 + asked], zeta_shares(self.alpha, for_length), rng.getrandbits(32)
+        whole = float(zeta(self.alpha))
+        shares = [rank**-self.alpha / whole for rank in range(1, for_length + 1)]
+        answers, seed = tuple(words)[1 : 1 + asked], rng.getrandbits(32)
         lead = shares[asked] - shares[asked + 1]
 
         def text(size: int, without: Collection[str] = ()) -> str:
@@ -291,11 +289,3 @@ def _words_of(text: str) -> frozenset[str]:
 def english_words() -> tuple[str, ...]:
     """Words of this project's stories, four to ten letters each, none of them a word that answers begin with."""
     return tuple(files("contextcliff.tasks").joinpath("english_words.txt").read_text(encoding="utf-8").split())
-
-
-def zeta_shares(alpha: float, words: int) -> tuple[float, ...]:
-    """The probabilities k^−α / ζ(α) of the first `words` ranks of a zeta distribution; α above 1."""
-    from scipy.special import zeta
-
-    whole = float(zeta(alpha))
-    return tuple(rank**-alpha / whole for rank in range(1, words + 1))

@@ -63,11 +63,15 @@ class TaskPlan:
     audit: LengthAudit | None = None
 
 
+Cell = tuple[int, float | None, int]
+"""Length in tokens, place and trial of a sample."""
+
+
 class Maker(ABC):
     """Makes the samples of a task, each from its coordinates alone."""
 
     @abstractmethod
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+    def make(self, at: Cell) -> Iterator[Sample]:
         """The sample of one length, depth and trial, and then its controls."""
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
@@ -75,16 +79,12 @@ class Maker(ABC):
         return ()
 
 
-Cell = tuple[int, float | None, int]
-"""Length in tokens, place and trial of a sample."""
-
-
 def made(maker: Maker, cells: Iterable[Cell], *, step: int | None = None) -> TaskPlan:
     """The samples of these cells and their controls; `step` is that of a search, None for a fixed design."""
     samples: list[Sample] = []
     controls: dict[str, Sample] = {}
-    for length, depth, trial in cells:
-        sample, *beside = maker.make(context_tokens=length, depth=depth, trial=trial)
+    for cell in cells:
+        sample, *beside = maker.make(cell)
         samples.append(replace(sample, step=step, controls=tuple(each.sample_id for each in beside)))
         controls |= {each.sample_id: each for each in beside}
     notes = maker.notes({sample.sample_id for sample in samples})
@@ -179,15 +179,12 @@ class Traits:
     begins_anywhere: bool = False
     """Whether samples begin at sentences all over their texts."""
     designed_lengths: bool = True
-    """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
     lengths_given: bool = False
-    """Whether the lengths are given, and not what the window holds."""
     is_searched: bool = False
     """Whether a search decides how many samples are asked, by `Task.search_plan` and `Task.steps`."""
     chooses_by_answers: str = ""
     """The setting by which the answers of a pilot choose what else is asked; empty if none does."""
     count_key: str = ""
-    """The key that says how many samples a length has; empty if none does."""
     more_samples: str = "take another task"
     """What to do for more evidence at each length, as `raise task.trials`."""
 
@@ -202,7 +199,6 @@ class Traits:
     has_references: bool = True
     """Whether samples have accepted answers, which a judge can compare an answer with."""
     embeds_texts: bool = False
-    """Whether scores can use embeddings, of `Task.texts_to_embed`."""
     is_judged: bool = False
     findings: tuple[str, ...] = ()
     """Keys of the findings that this task has beside those of every task."""
@@ -240,7 +236,6 @@ class Task(ABC):
         """Tokens of the longest prompt. Raises `ConfigError` where it does not fit into the window."""
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
-        """Most tokens that an answer may take."""
         return context_budget.answer_tokens
 
     def text_tokens(self, context_budget: ContextBudget) -> int:
@@ -293,10 +288,8 @@ _NO_METADATA: Mapping[str, str | int | float] = {}
 def sample_at(
     task: Task,
     coordinates: Sequence[object],
+    cell: Cell,
     *,
-    context_tokens: int,
-    depth: float | None,
-    trial: int,
     built_tokens: int,
     document_id: str,
     question: str,
@@ -308,6 +301,7 @@ def sample_at(
     answer_tokens: int | None = None,
 ) -> Sample:
     """The sample of one length, depth and trial; its id and seed come from `coordinates`, all that determines it."""
+    context_tokens, depth, trial = cell
     at = "" if depth is None else f"-d{depth:.3f}"
     return Sample(
         sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
@@ -356,11 +350,22 @@ def distances(places: Sequence[int]) -> dict[str, int]:
     return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}
 
 
-def pieces_of(recipe: Recipe) -> list[object]:
-    """What the last message is made of, for the identity of a control."""
-    return [
+def control_over(
+    sample: Sample, kind: Literal["ceiling", "floor"], materials: Materials, *, recipe: Recipe, tokens: int
+) -> Sample:
+    """A control whose prompt is made of the dataset's texts."""
+    pieces = [
         piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end] for piece in recipe.user
     ]
+    return control_of(sample, kind, (kind, materials.text_identity, pieces), recipe=recipe, tokens=tokens)
+
+
+def far_note(misses: Collection[float], most: float, what: str, why: str) -> tuple[str, ...]:
+    """What a reader has to know where some of the samples have their evidence far from its depth."""
+    far = [miss for miss in misses if miss > most]
+    if not far:
+        return ()
+    return (f"{len(far):,} of {len(misses):,} samples have {what} (the farthest {max(far):.2f}), since {why}",)
 
 
 _MOST_NAMED = 8
@@ -391,7 +396,6 @@ def several_texts(corpus: Corpus, *, task: str, count: int) -> tuple[Document, .
 
 
 def unused_notes(corpus: Corpus, *, count: int) -> Iterator[str]:
-    """What a reader has to know of texts that no prompt is cut from."""
     if count < len(corpus.documents):
         used = _named([document.title for document in corpus.documents[:count]])
         yield f"prompts are cut from {count} of the {len(corpus.documents)} texts of the dataset: {used}"

@@ -85,23 +85,6 @@ def course(facts: Facts, person: str, thing: str, places: Sequence[str], rng: ra
     )
 
 
-def story(
-    own: Course,
-    *,
-    others: Sequence[str],
-    places: Sequence[str],
-    things: Sequence[str],
-    statements: int,
-    rng: random.Random,
-) -> Course:
-    """The course among what other people do, `statements` events in all. `things` are what others may carry."""
-    turns = sorted(rng.sample(range(statements), len(own.events)))
-    crowd, mine = _crowd(others, places, things, rng), iter(own.events)
-    events = tuple(next(mine if turn in turns else crowd) for turn in range(statements))
-    support = tuple(turns[position] for position in own.support)
-    return replace(own, events=events, support=support, told_by=turns[own.told_by])
-
-
 def _crowd(people: Sequence[str], places: Sequence[str], things: Sequence[str], rng: random.Random) -> Iterator[Event]:
     """What people do that no question is about: as often a move as something with a thing, where that is possible."""
     at, lies, held = dict[str, str](), dict[str, str](), dict[str, str]()
@@ -167,17 +150,20 @@ class Babilong(Depths, PlantingTask):
         carried = 0 if self.facts == 1 else self.things
         thing, *things = self._drawn("things", word_file("world.json")["things"], 1 + carried, site)
         own = course(self.facts, asked, thing, places, rng)
-        told = story(own, others=others, places=places, things=things, statements=self.statements, rng=rng)
-        before = sorted(rng.uniform(0.0, depth) for _ in told.events[: told.told_by])
-        after = sorted(rng.uniform(depth, 1.0) for _ in told.events[told.told_by + 1 :])
+        turns = sorted(rng.sample(range(self.statements), len(own.events)))
+        crowd, mine = _crowd(others, places, things, rng), iter(own.events)
+        events = [next(mine if turn in turns else crowd) for turn in range(self.statements)]
+        told_by = turns[own.told_by]
+        before = sorted(rng.uniform(0.0, depth) for _ in events[:told_by])
+        after = sorted(rng.uniform(depth, 1.0) for _ in events[told_by + 1 :])
         question = {
             1: filled(self.person_question, name=asked),
             2: filled(self.thing_question, thing=thing),
             3: filled(self.before_question, thing=thing, place=own.before),
         }[self.facts]
         return Planted(
-            facts=[self._said(event, at, rng) for event, at in zip(told.events, [*before, depth, *after], strict=True)],
-            evidence=told.support,
+            facts=[self._said(event, at, rng) for event, at in zip(events, [*before, depth, *after], strict=True)],
+            evidence=[turns[position] for position in own.support],
             question=question,
             answers=(own.answer,),
             distractors=tuple(place for place in places if place not in (own.answer, own.before)),

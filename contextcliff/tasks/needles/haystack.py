@@ -56,7 +56,6 @@ class Hidden:
     built_tokens: int
     token_places: Sequence[int]
     off: float
-    """The most that a fact stands from its depth, as a share of the text: sentences begin where they do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,19 +66,16 @@ class Haystack:
     text: TokenisedText
     tokenizer: Tokenizer
     starts: tuple[int, ...] = (0,)
-    """Where contexts may begin: at the start of the text, or at its sentences."""
     is_exact: bool = True
     """Whether tokens between two places are those of the text alone. Some servers only count, and offsets are then
     estimates."""
 
     @cached_property
     def boundaries(self) -> tuple[int, ...]:
-        """Where sentences of the text begin."""
         return sentence_starts(self.text.text, language=self.document.language)
 
     @cached_property
     def seams(self) -> Seams:
-        """What needles and questions add, wherever they stand."""
         return seams_of(self.text.text, self.boundaries, self.tokenizer)
 
     def hide(

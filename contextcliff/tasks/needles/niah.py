@@ -7,7 +7,7 @@ static one is one statement for all samples. Scored 1 where the answer holds wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, NoReturn
 
 from contextcliff.errors import ConfigError
@@ -83,11 +83,7 @@ class Niah(Depths, PlantingTask):
 
     def check_text(self, text: str) -> None:
         if self.needle.kind == "static" and all(stands_in(words, text) for words in self.needle.accepted):
-            answer = " and ".join(repr(words) for words in self.needle.accepted)
-            raise ConfigError(
-                f"task.needle: the text holds {answer} already, so finding it would show nothing; "
-                "take another needle, or another dataset"
-            )
+            refuse_held("task.needle", self.needle.accepted)
 
     def plant(self, site: SampleSite) -> Planted:
         needle = self.needle
@@ -100,13 +96,20 @@ class Niah(Depths, PlantingTask):
         return Planted(facts=(hidden,), evidence=(0,), question=question, answers=answers)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where what was hidden stands in the answer, or all that a static needle's answer has to hold."""
         if self.needle.kind == "dynamic":
             return score_value(sample, generation, context, FORMS[self.needle.value])
         text, accepted = generation.text.strip(), self.needle.accepted
         if all(stands_in(words, text) for words in accepted):
             return Score(value=1.0, prediction=" ".join(accepted), failure=None)
         return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
+
+
+def refuse_held(key: str, words: Sequence[str]) -> NoReturn:
+    """Raise `ConfigError` for a text that holds the answer."""
+    raise ConfigError(
+        f"{key}: the text holds {' and '.join(map(repr, words))} already, so finding it would show nothing; take "
+        "another needle, or another dataset"
+    )
 
 
 def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:

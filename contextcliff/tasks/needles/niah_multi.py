@@ -12,13 +12,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Count, settings
 from contextcliff.tasks.grid import Depths, filled, naming
 from contextcliff.tasks.needles.haystack import fact
-from contextcliff.tasks.needles.niah import refuse_hidden_elsewhere
+from contextcliff.tasks.needles.niah import refuse_held, refuse_hidden_elsewhere
 from contextcliff.tasks.needles.planting import MOST_CITIES, KeyKind, Planted, PlantingTask, SampleSite, ValueKind
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.tasks.values import score_share, stands_in
@@ -79,10 +78,7 @@ class NiahMulti(Depths, PlantingTask):
     def check_text(self, text: str) -> None:
         for needle in self.needles:
             if stands_in(needle.answer, text):
-                raise ConfigError(
-                    f"task.needles: the text holds {needle.answer!r} already, so finding it would show nothing; "
-                    "take another needle, or another dataset"
-                )
+                refuse_held("task.needles", (needle.answer,))
 
     def plant(self, site: SampleSite) -> Planted:
         hidden, keys = [(needle.text, needle.answer) for needle in self.needles], [""]

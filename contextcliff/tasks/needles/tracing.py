@@ -104,7 +104,6 @@ class Tracing(Depths, PlantingTask):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where the chain's number stands in the answer, and no other chain's; of names the share that it names."""
         if self.ask == "value":
             return score_value(sample, generation, context, NUMBER)
         return score_share(sample, generation, stands_in)

@@ -195,7 +195,6 @@ _POLITE_END = re.compile(r"(?:です|でした|である)$")
 
 
 def has_unspaced(text: str) -> bool:
-    """Whether a text has characters of a script without spaces."""
     return _ANY_UNSPACED.search(text) is not None
 
 
@@ -299,7 +298,6 @@ _TAKEN_BACK_BEHIND = re.compile(
 _EDGES = re.compile(rf"(?<=[{UNSPACED}])(?=[^{UNSPACED}\s])|(?<=[^{UNSPACED}\s])(?=[{UNSPACED}])")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
 _SCRIPTS = tuple(map(re.compile, (r"[々〇\u3400-\u9fff]{2}", r"[\u30a0-\u30ff]{2}", r"(?a:\w){2}")))
-"""Two characters of one script, between which no Japanese word ends."""
 
 
 def contains_reference(answer: str, references: Sequence[str], *, question: str = "") -> bool:

@@ -27,7 +27,6 @@ class DocumentPool:
     pieces: tuple[Passage, ...]
     texts: Mapping[str, Document]
     paragraphs: Mapping[str, Sequence[tuple[Span, int]]]
-    """Of each text, with the piece that each is in; a text that only repeats others has theirs."""
     titled: Mapping[str, Sequence[str]]
 
     def text(self, piece: int) -> str:
@@ -71,7 +70,7 @@ def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
     for document in corpus.documents:
         name, text = document.document_id, document.text
         titled.setdefault(document.title, []).append(name)
-        spans = paragraph_spans(text)
+        spans = [Span(start=found.start(), end=found.end()) for found in _PARAGRAPH.finditer(text)]
         if spans and all(text[span.start : span.end] in by_paragraph for span in spans):
             known = [by_paragraph[text[span.start : span.end]] for span in spans]
         else:
@@ -92,11 +91,6 @@ def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
 def holds_answer(text: str, answers: Sequence[str]) -> bool:
     """Whether a text holds one of the answers, as whole words; `yes` and `no` are held by none."""
     return any(stands_in(answer, text) for answer in answers if plain(answer) not in _IN_NO_TEXT)
-
-
-def paragraph_spans(text: str) -> tuple[Span, ...]:
-    """The paragraphs of a text, which blank lines separate, without the blanks around them."""
-    return tuple(Span(start=found.start(), end=found.end()) for found in _PARAGRAPH.finditer(text))
 
 
 def _joined(spans: Sequence[Span], characters: int) -> Iterator[list[Span]]:
@@ -127,7 +121,6 @@ _FULL_TOKENS = 16
 """A row this near to its length is long enough, and so is one within a hundredth of it."""
 _ATTEMPTS = 4
 _CANDIDATES = 24
-"""Documents among which one is looked for that is long enough to be cut."""
 
 
 Frame = tuple[str, str]
@@ -160,11 +153,9 @@ class RowBuilder:
     pool: DocumentPool
     tokenizer: Tokenizer
     headed: Callable[[int], str]
-    """What stands over a document, by its number."""
     counted: dict[int, TokenisedText] = field(default_factory=dict)
 
     def alone(self, frame: Frame, answering: Sequence[int]) -> Row:
-        """Only the documents that answer."""
         return self._row(frame, [], [self._placed(piece) for piece in answering], 0.0)
 
     def filled(

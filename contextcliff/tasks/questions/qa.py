@@ -271,7 +271,6 @@ class QaSamples:
 # ---------------------------------------------------------------- bins
 
 Bins = list[tuple[AuditBin, Sequence[Question]]]
-"""Ranges of document lengths, shortest first, and the questions drawn of each."""
 
 
 def draw(
