@@ -30,7 +30,7 @@ from contextcliff.analysis.safe_cap_search import SafeCapSearch, SearchAnswer
 from contextcliff.analysis.search_path import SearchDesign, Step
 from contextcliff.records.search_record import Key
 from contextcliff.statistics.intervals import wilson
-from contextcliff.tasks.draws import draws
+from contextcliff.tasks.task import draws
 
 LENGTHS = (4_096, 8_192, 16_384, 32_768, 65_536, 131_072)
 THRESHOLD, ALPHA, MOST = 0.8, 0.05, 160

@@ -34,7 +34,6 @@ OmegaConf.register_new_resolver("digest", _digest, replace=True)
 
 
 def _trials_for(samples: int, *, _parent_: Any) -> int:
-    """The trials that make at least so many samples at a length: one for each where the task has no depths."""
     grid = _parent_.get("depth_grid") or {}
     return math.ceil(samples / (grid.get("count") or len(_parent_.get("depths") or [None])))
 

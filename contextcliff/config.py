@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import re
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,16 +48,10 @@ _GROUPS: Mapping[str, type] = {
     **{"dataset": Dataset, "sampling": Sampling, "kv_policy": KVPolicy, "analysis": AnalysisSettings},
     **{"tracking": NoTracker, "judge": Judge, "embedding": Embedder},
 }
-"""What the class of each group has to be like."""
 _LONGEST_VALUE, _LONGEST_REASON = 80, 160
 _WORDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "string": "a text", "tuple": "a list"}
 """What a value has to be, by the first word of the kinds of pydantic's errors."""
 _T = TypeVar("_T")
-
-
-@settings
-class _OfEveryDataset:
-    control_tokens: Literal["spell", "keep"] = "spell"
 
 
 @settings
@@ -73,7 +66,7 @@ class _Plain:
     run: GivenPath | None
     reporting: ReportingSettings
     budget: Budget
-    dataset: _OfEveryDataset
+    dataset: Mapping[str, Literal["spell", "keep"]]
 
 
 def build_invocation(
@@ -88,7 +81,6 @@ def build_invocation(
     `ConfigError`.
     """
     values = config if isinstance(config, dict) else _resolved(config, list(map(str, config)))
-    _refuse_broken_text(values)
     named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
     for prefix, section in (("", values), ("judge.", values.get("judge"))):
         if isinstance(section, dict) and isinstance(section.get("model"), dict):
@@ -122,14 +114,10 @@ def build_invocation(
         **groups,
         judge=judge,
         embedder=embedder,
-        reporting=plain.reporting,
+        **{key: getattr(plain, key) for key in ("label", "seed", "search", "beyond_window", "reporting")},
         published=published_curves(plain.reporting.published, key="reporting.published"),
         budget=plain.budget.for_lengths(given=task.traits.lengths_given),
-        label=plain.label,
-        seed=plain.seed,
-        search=plain.search,
-        beyond_window=plain.beyond_window,
-        control_tokens=plain.dataset.control_tokens,
+        control_tokens=plain.dataset.get("control_tokens", "spell"),
         output_dir=_writable(plain.output_dir),
         parameters={**chosen, **{key: str(value) for key, value in _flattened(shown)}},
         composed=OmegaConf.to_yaml(OmegaConf.create(shown)),
@@ -176,7 +164,6 @@ def _kind(key: str) -> str:
 
 
 def _class_at(target: str, group: str) -> type:
-    """The class that `_target_` names. Raises `ConfigError` for one that is none of the group's."""
     kind = _GROUPS.get(_kind(group))
     if kind is None:
         raise ConfigError(f"{group}._target_={_shown(target)}: names a class where none is built; leave it out")
@@ -211,7 +198,9 @@ def _own_metric(key: str, node: Mapping[str, object]) -> object:
         if not callable(scorer):
             raise TypeError(f"a {type(scorer).__name__} is not callable")
     except Exception as error:
-        raise ConfigError(f"{key}._target_={target}: gives no scorer ({_reason(error)}); {WANTED}") from error
+        raise ConfigError(
+            f"{key}._target_={target}: gives no scorer ({one_line(str(error), longest=_LONGEST_REASON)}); {WANTED}"
+        ) from error
     shown = ", ".join(f"{name}={value}" for name, value in arguments.items())
     metric = OwnMetric(f"{target}({shown})" if shown else target, scorer)
     metric("an answer", ("an answer",))
@@ -223,12 +212,8 @@ def _imported(target: str, group: str, kind: str) -> Any:
     try:
         return getattr(importlib.import_module(module), name)
     except Exception as error:  # a module of the user's own may raise anything
-        way_out = f"can't be imported ({_reason(error)}); give package.module.{kind}"
+        way_out = f"can't be imported ({one_line(str(error), longest=_LONGEST_REASON)}); give package.module.{kind}"
         raise ConfigError(f"{group}._target_={_shown(target)}: {way_out}") from error
-
-
-def _reason(error: Exception) -> str:
-    return one_line(str(error), longest=_LONGEST_REASON)
 
 
 def build(cls: type[_T], values: object, *, group: str) -> _T:
@@ -295,7 +280,6 @@ def _place(location: Sequence[int | str], values: object, group: str) -> tuple[s
 
 
 def _shown(value: object) -> str:
-    """A value as it is typed in YAML, cut to a length that an error message can hold."""
     text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     return one_line(text, longest=_LONGEST_VALUE)
 
@@ -332,7 +316,6 @@ def _settled_model(section: dict[str, Any], *, prefix: str, named: set[str]) -> 
 
 
 def _resolved(config: DictConfig, keys: Iterable[str]) -> dict[str, Any]:
-    """The plain values of some keys. Raises `ConfigError` for an interpolation that leads nowhere and for `???`."""
     plain = partial(OmegaConf.to_container, resolve=True, throw_on_missing=True)
     try:
         return {key: plain(node) if OmegaConf.is_config(node := config[key]) else node for key in keys}
@@ -349,15 +332,6 @@ def _unresolved(config: DictConfig, error: OmegaConfBaseException) -> str:
     message = str(error.msg).splitlines()[0]
     within = re.fullmatch(r"\w+ raised while resolving interpolation: [\"']?(.*?)[\"']?", message)
     return f"{key}={_shown(value)}: {within[1] if within else message}; give a value, or a key that there is"
-
-
-def _refuse_broken_text(values: Mapping[str, Any]) -> None:
-    """Raise `ConfigError` for half a character, which no file, server or terminal takes."""
-    for key, value in _flattened(values):
-        try:
-            f"{key}{json.dumps(value, ensure_ascii=False, default=str)}".encode()
-        except UnicodeEncodeError as error:
-            raise ConfigError(f"{key}={_shown(value)}: is not UTF-8; give text that is") from error
 
 
 def _writable(output_dir: str) -> Path:

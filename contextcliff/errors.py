@@ -50,7 +50,6 @@ WITHOUT_WEIGHTS = (
     "weights are installed, or engine=simulated, whose answers are made up; weights that are here already are found by "
     "HF_HOME=FOLDER or model.gguf.path=FILE.gguf"
 )
-"""The ways out where weights can't be fetched."""
 
 
 class UnfetchedWeights(RunError):
@@ -61,7 +60,6 @@ class UnfetchedWeights(RunError):
 
 
 def in_short(error: str) -> str:
-    """An error without the ways out that the end of a sweep says once for all of its jobs."""
     return error.removesuffix(f"; {WITHOUT_WEIGHTS}")
 
 
@@ -167,5 +165,4 @@ def _hidden(text: str, user: re.Pattern[str]) -> str:
 
 
 def print_error(error: Exception | str) -> None:
-    """Print an error on stderr, in one line and without the secrets of addresses."""
     tell(f"error: {shown_text(str(error))}")

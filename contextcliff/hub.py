@@ -12,7 +12,6 @@ _LONGEST_CAUSE = 200
 
 
 def quiet_the_hub() -> None:
-    """Turn the hub's warnings off; the caller reports a failure in one line."""
     from huggingface_hub.utils import logging
 
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]

@@ -18,10 +18,8 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 _LONGEST_NAME = 255
-"""Most bytes of one part of a path on common file systems."""
 
 FOLDER_NAME = re.compile(r"[\w][\w. -]{0,99}")
-"""What is accepted as the name of a folder: valid on every operating system."""
 
 _LARGEST = 10**15
 """No number of a configuration is beyond it; JSON and floats hold every whole number up to there."""
@@ -92,7 +90,6 @@ def _usable(path: str) -> str:
 
 
 GivenPath = Annotated[Name, AfterValidator(_usable)]
-"""A file or folder that a user names; a path that the operating system refuses fails before anything runs."""
 
 _T = TypeVar("_T")
 _CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)

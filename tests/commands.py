@@ -187,7 +187,6 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
         warnings.simplefilter("ignore", ignored)
     os.environ.update({"TOKENIZERS_PARALLELISM": "false", **env})
     _leave_the_disk_its_time()
-    _ask_for_the_mode_where_one_is_set()
     os.chdir(cwd)
     sys.argv = ["contextcliff", *overrides]
     from contextcliff.__main__ import main
@@ -215,19 +214,6 @@ def _leave_the_disk_its_time() -> None:
     mock.patch("os.fsync").start()
     mock.patch("sqlite3.connect", partial(sqlite3.connect, factory=Store)).start()
     mock.patch("sqlite3.dbapi2.connect", partial(sqlite3.dbapi2.connect, factory=Tracking)).start()  # SQLAlchemy's
-
-
-def _ask_for_the_mode_where_one_is_set() -> None:
-    """Let Hydra compose once, and not once more to learn whether a job sweeps: only experiments say so in a file."""
-    from hydra._internal.hydra import Hydra
-
-    asked = Hydra.get_mode
-
-    def get_mode(hydra: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-        says = any(override.lstrip("+~").startswith(("experiment", "hydra")) for override in overrides)
-        return asked(hydra, config_name, overrides) if says else None
-
-    mock.patch.object(Hydra, "get_mode", get_mode).start()
 
 
 def of_server(address: str, tokenizer: str) -> tuple[str, ...]:
@@ -262,11 +248,11 @@ def reported(folder: Path, *overrides: str) -> dict[str, Any]:
     return report
 
 
-def refused(folder: Path, *overrides: str) -> str:
-    """The one line of a command that is refused."""
+def refused(folder: Path, *overrides: str, code: int = 2) -> str:
+    """The one line of a command that is refused, without `error: `."""
     ended = contextcliff(*overrides, cwd=folder)
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    return ended.stderr
+    assert (ended.returncode, ended.stderr.count("\n")) == (code, 1)
+    return ended.stderr.removeprefix("error: ").removesuffix("\n")
 
 
 def folders(folder: Path, experiment: str = "contextcliff") -> list[str]:

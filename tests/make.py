@@ -262,11 +262,6 @@ def counted(results: Mapping[int, tuple[int, int]]) -> list[LengthResult]:
     return [_level(length, (0.0,) * (n - right) + (1.0,) * right) for length, (right, n) in results.items()]
 
 
-def scoring(results: Mapping[int, Sequence[float]]) -> list[LengthResult]:
-    """`{length: scores}`."""
-    return [_level(length, tuple(sorted(scores))) for length, scores in results.items()]
-
-
 @lru_cache(maxsize=4096)
 def _level(length: int, scores: tuple[float, ...]) -> LengthResult:
     binary = is_binary(scores)

@@ -1,6 +1,6 @@
 """A wrong configuration is one line on stderr that names the key, with exit code 2, and leaves nothing behind.
 
-Values that no number, word or path can be are in `test_hostile_values`.
+Values that no number, word or path can be, and paths that are too long, are in `test_hostile_values`.
 """
 
 from __future__ import annotations
@@ -8,11 +8,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
+from contextcliff.command_line.sweep_jobs import path_errors_by_key
+from contextcliff.errors import ConfigError, RunError
+from contextcliff.settings import GivenPath
 from tests.commands import contextcliff
 from tests.compositions import line_of
 
 SIMULATED, TRACING, STATIC = "engine=simulated", "task=tracing", "task=niah_static"
+CALIBRATION = "experiment=calibration"
 TWO_TASKS = "task=niah,continuation"
 OWN_NEEDLE = "task.needle.text='The spare key is in Paris.'"
 
@@ -28,7 +33,7 @@ NAMED: tuple[tuple[str, ...], ...] = (
     ("task.lengths=(512,1024)",), ("task.lengths=[512,512]",), ("task.lengths=[9000]",), ("model=null",), ("model=",),
     ("model=[qwen,glm]",), ("~model",), ("+model=qwen",), ("+task.trials=2",), ("~task.nope",), ("task.rounds=2",),
     ("label=${nope}",), ("label=${oc.env:CONTEXTCLIFF_NOT_SET}",), ("label=${nope:1}",), ("model.name=???",),
-    ("kv_policy.budget=0.2",), ("reporting.live=true",), ("engine.base_url=http://127.0.0.1:9",),
+    ("kv_policy.budget=0.2",), ("reporting.live=true",), ("reporting.console=all",), ("engine.base_url=http://127.0.0.1:9",),
     ("judge.model.name=gpt-5",), ("task.judge.right_from=5",), ("engine@task.judge.engine=vllm",),
     ("engine._target_=builtins.dict",), ("engine._target_=contextcliff.models.model.Model",), ("tracking._target_=..",),
     ("task._target_=contextcliff.tasks.grid.DesignedLengths",),
@@ -41,7 +46,16 @@ NAMED: tuple[tuple[str, ...], ...] = (
     ("task=niah_semantic", "task.distractors=6"), ("task=niah_multi_static", "task.question='What of {cities}?'"),
     (TRACING, "task.names_question='Which?'"), (TRACING, "task.hops=8", "task.distances=[0.2]"),
     (TRACING, "task.distances=[0.1,0.2,0.3]", "task.haystacks=2"), ("task=aggregation", "task.template=hello"),
-    (SIMULATED, "task=repeat", "task.lengths=[60]"), ("task=continuation", "task.rounds=100000000"),
+    ("task=ruler_cwe", "task.common_count=3"), ("task=ruler_cwe", "task.short_common_count=1"),
+    ("task=ruler_fwe", "task.alpha=1.0"), (SIMULATED, "task=repeat", "task.lengths=[60]"),
+    ("task=continuation", "task.rounds=100000000"), ("task=qa", "task.metric=judge"), ("task=qa", "task.metric=bleu"),
+    ("action=plan", "run=stored"), ("action=compare", "run=stored"), ("run=stored",),
+    ("action=compare", "action.name=../up"), ("action=compare", "action.margin=5"),
+    ("action=compare", "action.gate_on_unknown=true"), (CALIBRATION, SIMULATED, "action.laws=[clif]"),
+    (CALIBRATION, SIMULATED, "action.lengths=[512,1024,2048]"),
+    (CALIBRATION, SIMULATED, "action.lengths=[512,1024,4096,2048]"), (CALIBRATION, SIMULATED, "analysis.threshold=1.0"),
+    (SIMULATED, "task.like=niah-nobody"), (SIMULATED, "task.like=first"), (SIMULATED, "task.like=''"),
+    (SIMULATED, "task=qa", "task.pilot=2", "task.like=a-run"),
 )  # fmt: skip
 """Overrides; the line names the key of the last one."""
 ELSEWHERE: tuple[tuple[str, ...], ...] = (
@@ -101,3 +115,55 @@ def test_a_sweep_whose_last_option_does_not_exist_starts_no_job(tmp_path: Path) 
     done = contextcliff("engine=simulated", "model=qwen,foo", cwd=tmp_path)
     assert done.stderr.startswith("error: model=foo: no such option;")
     assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+
+
+LONG = "a" * 300
+REFUSED = {
+    "output_dir=file.txt/x": "Not a directory",
+    "dataset.path=file.txt/x": "Not a directory",
+    'dataset.path="~nobody-of-this-name/x.txt"': "there is no such home folder",
+    "model.gguf.path=~/no such/model.gguf": "No such file",
+    "model.gguf.path=file.txt/x": "Not a directory",
+    "model.gguf.path=folder": "Is a directory",
+    'model.gguf.path=""': "must not be empty",
+    "task=continuation task.word_list=file.txt/x": "Not a directory",
+    "task=continuation task.word_list=folder": "Is a directory",
+    "task=qa dataset=jsonl dataset.path=file.txt/x": "there is no such file",
+    "task=qa dataset=jsonl dataset.path=folder": "is a folder",
+    "task=qa dataset=manifest dataset.path=file.txt/x": "Not a directory",
+    "task=qa dataset=manifest dataset.path=folder": "Is a directory",
+    "task=qa dataset=documents dataset.path=file.txt/x": "there is no such folder",
+    "tracking.uri=sqlite:///folder": "is a folder",
+    "tracking.uri=sqlite:///file.txt/x.db": "a folder in it is a file",
+    f"tracking.uri=sqlite:///{LONG}": "File name too long",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_the_line_names_the_key_and_what_the_system_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file.txt").write_text("It rained.", encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    *others, override = command.split(" ", command.count("=") - 1)
+    line = line_of("engine=simulated", *others, override)
+    assert line.startswith(override.partition("=")[0])
+    assert REFUSED[command] in line
+    assert {entry.name for entry in tmp_path.iterdir()} == {"file.txt", "folder"}
+
+
+def test_a_nul_is_in_no_path() -> None:
+    with pytest.raises(ValidationError, match="is no path|null byte"):
+        TypeAdapter(GivenPath).validate_python("a\0b")
+
+
+def test_what_the_system_refuses_later_is_named_by_its_key_too(tmp_path: Path) -> None:
+    full, parameters = tmp_path / "outputs", {"output_dir": str(tmp_path / "outputs"), "seed": "0", "label": ""}
+    with (
+        pytest.raises(ConfigError, match=f"^output_dir={full}: Permission denied .*; give another path$"),
+        path_errors_by_key(parameters),
+    ):
+        raise OSError(13, "Permission denied", str(full / "contextcliff" / "run"))
+    with pytest.raises(RunError, match="^/elsewhere/file: Permission denied$"), path_errors_by_key(parameters):
+        raise OSError(13, "Permission denied", "/elsewhere/file")

@@ -23,7 +23,7 @@ NO_NUMBERS: tuple[Any, ...] = (math.inf, math.nan, 2**63, 10**30, [10**30], [mat
 TOO_LONG = "é" * 300
 HOSTILE: tuple[Any, ...] = (
     *(None, True, -1, 10**9, 1e-320, 0.5, *NO_NUMBERS),
-    *("", "emoji", "a\nb\x1b[31m", "x " * 2_500, TOO_LONG, "\ud800", "${x", "a.b", "http://["),
+    *("", "emoji", "a\nb\x1b[31m", "x " * 2_500, TOO_LONG, "${x", "a.b", "http://["),
     *([], [{}], ["x"], {}, {1: 2}, {"_target_": "builtins.dict"}),
 )
 BESIDE = {"judge": "qa", "embedding": "continuation"}

@@ -109,21 +109,11 @@ def replaced() -> list[str]:
 
 def _replaced_in(tree: ast.Module) -> Iterator[str]:
     foreign = set(_foreign_names(tree))
-    ours = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    made = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _root(node.value.func) in foreign:
-            made |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in (each for one in targets for each in ast.walk(one) if isinstance(each, ast.Attribute)):
-                root = _root(target)
-                gives_function = isinstance(node.value, ast.Lambda) or (
-                    isinstance(node.value, ast.Name) and node.value.id in ours
-                )
-                if root in foreign or (root in made and gives_function):
-                    yield ast.unparse(target)
+            attributes = (each for one in targets for each in ast.walk(one) if isinstance(each, ast.Attribute))
+            yield from (ast.unparse(each) for each in attributes if _root(each) in foreign)
         elif isinstance(node, ast.Call) and _name(node.func) == "setattr" and _root(node.args[0]) in foreign:
             yield ast.unparse(node)
 

@@ -53,9 +53,7 @@ class LastWord(Task):
         return sample_at(
             self,
             coordinates,
-            context_tokens=length,
-            depth=None,
-            trial=trial,
+            (length, None, trial),
             built_tokens=frame + text.tokens_between(start, end),
             document_id=document.document_id,
             question=self.question,

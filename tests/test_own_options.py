@@ -12,7 +12,6 @@ from omegaconf import DictConfig
 from contextcliff.command_line.keys import checked
 from contextcliff.command_line.overrides import compose_options, parse_overrides, use_config_dir
 from contextcliff.composing import conf_dir
-from contextcliff.errors import ConfigError
 from tests.commands import contextcliff
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,10 +85,3 @@ def test_ones_own_defaults_win_over_the_shipped_ones_an_experiment_over_them_and
     config = composed_by("experiment=quick", "reporting.dpi=99")
     assert (config.reporting.dpi, config.task.trials) == (99, 2)
     assert composed_by("~local").reporting.dpi == 150
-
-
-@pytest.mark.parametrize("option", ["labtop", "null"])
-def test_defaults_that_are_not_there_are_refused(mine: Path, option: str) -> None:
-    own(mine, "local/default.yaml", DEFAULTS)
-    with pytest.raises(ConfigError, match=f"^local={option}: no such option; the options are: default$"):
-        composed_by(f"local={option}")

@@ -63,20 +63,11 @@ def test_a_judge_with_its_own_engine_and_model_goes_with_every_task_that_has_ref
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_fits_every_model_without_an_override(task: str) -> None:
-    # Composed apart: the next test shows that neither choice changes what the other composes.
+    # Composed apart: the next test shows that neither choice overrides another group.
     for model in MODELS:
         invocation = replace(built(f"task={task}"), model=built(f"model={model}").model)
         context_budget = invocation.context_budget(32_768)
         assert invocation.task.longest_context(context_budget) < context_budget.context_window, model
-
-
-@pytest.mark.parametrize("task", FEW_TASKS)
-def test_a_model_changes_nothing_of_a_task_and_a_task_nothing_of_a_model(task: str) -> None:
-    together = composed("model=qwen3_4b", f"task={task}")
-    assert together.model == composed("model=qwen3_4b").model
-    assert {key: node for key, node in together.items() if key != "model"} == {
-        key: node for key, node in composed(f"task={task}").items() if key != "model"
-    }
 
 
 def test_no_option_of_a_task_or_a_model_overrides_another_group() -> None:
@@ -116,3 +107,29 @@ def test_a_label_enters_the_run_id_and_the_store_key() -> None:
     assert "after-upgrade" in labelled.run_id
     assert plain.respondent != labelled.respondent
     assert plain.fingerprint == labelled.fingerprint
+
+
+@pytest.mark.parametrize("task", ["mrcr", "graphwalks", "ruler_cwe", "ruler_fwe", "repeat"])
+def test_a_task_of_its_own_words_has_no_dataset_whatever_was_chosen(task: str) -> None:
+    english, japanese = built(f"task={task}"), built(f"task={task}", "dataset=essays_ja")
+    assert (english.dataset_name, japanese.dataset_name) == ("none", "none")
+    assert japanese.identify().run_id.startswith(f"{japanese.task_name}-SmolLM2")
+    assert built("task=niah", "dataset=essays_ja").dataset_name != "none"
+
+
+def test_another_configuration_has_another_label() -> None:
+    labels = [
+        built("experiment=noise_floor", *overrides).label
+        for overrides in ((), ("model=qwen",), ("kv_policy=q8_0",), ("task.trials=3",), ("seed=1",))
+    ]
+    assert len(set(labels)) == len(labels)
+    assert all(len(label) < 64 for label in labels)
+
+
+@pytest.mark.parametrize("experiment", ["kv_quantization", "small_vs_large", "rope_vs_full"])
+def test_the_runs_of_an_experiment_that_compares_stay_paired(experiment: str) -> None:
+    assert built(f"experiment={experiment}").task.like == "first"
+
+
+def test_an_experiment_may_set_a_key_of_the_top_level_and_the_command_line_wins() -> None:
+    assert built("experiment=noise_floor", "label=mine").label == "mine"

@@ -14,6 +14,10 @@ from tests.commands import SIMULATED, contextcliff, ended, started, tracked_runs
 if TYPE_CHECKING:
     from mlflow.entities import Run
 
+
+from contextcliff.records.sweep import SweepRow
+from contextcliff.reporting.leaderboard import change_words
+
 SHORT = (
     *("engine=simulated", "dataset=synthetic", "task.lengths=[512,1024]", "task.depths=[0.0,0.5,1.0]"),
     *("reporting.progress=false", "reporting.figures=false"),
@@ -139,19 +143,6 @@ def test_two_sweeps_that_begin_at_once_are_two_and_one_that_is_begun_twice_is_on
     assert len(names) == len(set(names)) == 4
 
 
-def test_made_up_runs_of_a_sweep_have_the_word_in_every_name(
-    swept: tuple[Path, subprocess.CompletedProcess[str]],
-) -> None:
-    folder, done = swept
-    models = {"SmolLM2-135M-Instruct (simulated)", "Qwen3-4B (simulated)"}
-    assert {row["model"] for row in rows(folder)} == {run.data.tags["model"] for run in children(folder)} == models
-    assert {run.data.params["model"] for run in children(folder)} == {"smollm2 (simulated)", "qwen3_4b (simulated)"}
-    assert done.stdout.count("(simulated)") == 7, "the sweep's name, its four rows and two means"
-    (card,) = folder.rglob("sweeps/*/leaderboard")
-    for text in ((card / f"leaderboard.{kind}").read_text("utf-8") for kind in ("md", "html")):
-        assert text.count("Qwen3-4B") == text.count("Qwen3-4B (simulated)") > 0
-
-
 def test_a_sweep_whose_weights_cannot_be_fetched_says_the_way_out_once(tmp_path: Path) -> None:
     asked = ("model=qwen,glm", "task=niah,tracing", "tracking=none", "reporting.progress=false")
     done = contextcliff(*asked, cwd=tmp_path, env={"HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9"})
@@ -226,16 +217,55 @@ PARTS = ("analysing", "writing the report's page")
 
 @pytest.mark.slow
 def test_each_task_of_a_sweep_has_a_comparison_of_its_own(tmp_path: Path) -> None:
-    assert (
-        contextcliff(
-            "task=niah,tracing",
-            "kv_policy=none,q8_0",
-            "dataset=synthetic",
-            "task.trials=1",
-            "reporting.compare=true",
-            *SIMULATED,
-            cwd=tmp_path,
-        ).returncode
-        == 0
-    )
+    assert contextcliff(*COMPARED, *SIMULATED, cwd=tmp_path).returncode == 0
     assert compared(tmp_path) == [["niah f16", "niah q8_0"], ["tracing f16", "tracing q8_0"]]
+
+
+RUN = ("engine=simulated", "tracking=none", "reporting.progress=false", "reporting.figures=false", "task.lengths=[512]")
+REASON = "\n  Reason: "
+
+
+def told(folder: Path, *overrides: str) -> str:
+    done = contextcliff(*RUN, *overrides, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_summary_is_the_cap_with_its_reason_and_where_the_report_lies(tmp_path: Path) -> None:
+    lines = told(tmp_path, "reporting.console=summary").splitlines()
+    assert lines[0].startswith("SAFE CAP: ")
+    assert lines[1].startswith("  Reason: ")
+    assert lines[-1].startswith("Report: outputs/contextcliff/niah-")
+    assert len(lines) < 12
+
+
+def test_none_is_silent(tmp_path: Path) -> None:
+    assert told(tmp_path, "reporting.console=none") == ""
+
+
+@pytest.mark.slow
+def test_a_sweep_says_its_table_alone_and_its_jobs_where_they_are_asked_to(tmp_path: Path) -> None:
+    swept = ("seed=1,2", "task.trials=1")
+    table = told(tmp_path, *swept)
+    assert REASON not in table
+    assert "2 of 2 jobs, 0 failed" in table
+    full = told(tmp_path, *swept, "reporting.console=full")
+    assert full.count(REASON) == 2
+    assert "2 of 2 jobs, 0 failed" in full
+
+
+def row(job: int, cap: int | None, below: int | None = None, *, task: str = "niah", censored: bool = False) -> SweepRow:
+    return SweepRow(
+        job=job, model="m", task=task, kv_policy="none", state="done", cap_tokens=cap, crossing_high=below,
+        censored=censored,
+    )  # fmt: skip
+
+
+def test_a_cap_stands_beside_that_of_the_first_job_of_its_task_where_they_are_shown_to_differ() -> None:
+    rows = (
+        *(row(2, 860, 990), row(0, 1000, 1200), row(1, 1000, 1100), row(3, None), row(4, 500, task="tracing")),
+        *(row(5, 1250, 1300), row(6, 860, 1001), row(7, 860), row(8, 1190, 1300)),
+    )
+    assert [change_words(each, rows) for each in rows] == [
+        *("-14%", "first", "same", "", "first", "+25%", "not shown", "not shown", "not shown"),
+    ]

@@ -13,7 +13,7 @@ from contextcliff.annotation.embedder import Embedder
 from contextcliff.annotation.judge import Judge
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError, ExitCode, RunError
+from contextcliff.errors import ConfigError, ExitCode
 from contextcliff.execution.budget import Budget, Cost
 from contextcliff.execution.store import PlannedSample, Respondent, Store, StoredRun
 from contextcliff.kv.policy import KVPolicy
@@ -45,7 +45,6 @@ _FINGERPRINT_SHOWN = 8
 _NAMES_SHOWN = 20
 _MODEL_SHOWN = 100
 _NO_DATASET = "none"
-"""The dataset of a task that makes its prompts of its own words."""
 
 
 class Action(Protocol):
@@ -77,34 +76,23 @@ class Invocation:
     label: str
     seed: int
     search: Literal["walk", "refine"]
-    """Whether a search, where the task has one, goes on between the last length passed and the first failed."""
     output_dir: Path
     parameters: Mapping[str, str]
-    """The composed configuration, flattened: dotted key to value."""
     composed: str
-    """The composed configuration as YAML."""
     overrides: tuple[str, ...]
-    """The command line that composed it."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """The option chosen in each group, as `task` to `niah_static`."""
     like: str | None = None
     """The run that `task.like` names, by its id or folder; empty: the first job of the sweep, which left none."""
     beyond_window: Literal["refuse", "fit"] = "refuse"
-    """Whether lengths that the window can't hold end the command, or are left out."""
     control_tokens: Literal["spell", "keep"] = "spell"
-    """Whether the model's control tokens in texts, questions and needles are written as text, or sent as such."""
     published: tuple[PublishedCurve, ...] = ()
-    """What others have published, to be drawn behind the scores."""
     run_folder: Path | None = None
     """The folder of the stored run that `run` names, for `action=analyze`."""
     told: RunRecord | None = None
-    """What the report in `run_folder` says of the run, to be shown."""
     analysis_of: Callable[[Path, Mapping[str, str]], Invocation] | None = None
     """The analysis of the run in a folder by another rule; raises `ConfigError`. None where nothing composes."""
     on_planned: Callable[[Plan], None] = lambda _: None
-    """Hears a plan as soon as it is written."""
     place: SweepPlace | None = None
-    """Where it stands in a sweep."""
     on_reported: Callable[[Path], None] = lambda _: None
     """Hears the folder of the run's report as soon as that is written, or of an earlier one where nothing is sent."""
 
@@ -113,7 +101,6 @@ class Invocation:
         return min((window for window in (self.model.context_window, detected) if window is not None), default=None)
 
     def context_budget(self, window: int) -> ContextBudget:
-        """This window, and the part of it that the answer takes."""
         return ContextBudget(
             context_window=window,
             answer_tokens=self.sampling.generated_tokens,
@@ -134,7 +121,6 @@ class Invocation:
 
     @property
     def shown_model(self) -> str:
-        """That name in tables and titles."""
         return shown_model(self.model_name, engine=self.engine.name)
 
     @property
@@ -144,7 +130,6 @@ class Invocation:
 
     @property
     def shown_policy(self) -> str:
-        """The name of the KV policy in reports."""
         if self.told is not None:
             return self.told.kv_policy
         try:
@@ -234,15 +219,6 @@ def settled(invocation: Invocation, store: Store) -> Invocation:
     return _named(invocation, model.name)
 
 
-def require_the_same(asked: Invocation, settled: Invocation) -> None:
-    """Raise `RunError` where the server has another model by now: a run may have waited long for its turn."""
-    now = asked.engine.settle(asked.model).name
-    if now != settled.model.name and settled.model.name is not None:
-        raise RunError(
-            f"the server has another model now, {now} and not {settled.model.name}; the same command runs that one"
-        )
-
-
 def stored(invocation: Invocation, store: Store) -> Invocation:
     """The invocation with the model whose run is stored, found without a server; refuses runs of several models."""
     known = invocation.engine.known(invocation.model)
@@ -267,7 +243,6 @@ def run_of(invocation: Invocation, store: Store) -> StoredRun | None:
 
 
 def _named(invocation: Invocation, name: str) -> Invocation:
-    """As if the name had been given: the command that repeats the run gives it."""
     return replace(
         invocation,
         model=replace(invocation.model, name=name),
@@ -291,21 +266,15 @@ class RunState:
     reused: int | None = None
     """Samples that a stored generation answered before; None if all were."""
     left: Budget = field(default_factory=Budget)
-    """What is left of the invocation's budget."""
     rest: Cost | None = None
-    """Most that the samples without an answer take, where the budget ran out."""
     stop: Stop | None = None
-    """Why it ended before its end, be it in judging."""
     # Of `annotate`, which reads the store:
     stored: StoredRun = field(init=False)
     planned: tuple[PlannedSample, ...] = field(init=False)
     outcomes: tuple[Outcome, ...] = field(init=False)
-    """One a planned sample."""
     errors: Mapping[str, int] = field(init=False)
-    """Failed attempts by their kind, those that were tried again included."""
     documents: Mapping[str, Document] = field(init=False)
     scored: tuple[ScoredSample, ...] = field(init=False)
-    """Every ordinary answer, with the judge's rating."""
     controls: tuple[ScoredSample, ...] = field(init=False)
     ratings: Ratings | None = field(init=False)
     # Of `analyse`:

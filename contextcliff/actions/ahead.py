@@ -23,7 +23,6 @@ from contextcliff.models.model import Price, dollars
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Outcome
 from contextcliff.records.run_plan import JudgePlan
-from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import Key
 
 if TYPE_CHECKING:
@@ -41,13 +40,10 @@ class Ahead:
     meter: Meter
     search: SearchAhead | None
     missing: Sequence[PlannedSample]
-    """What is not stored; of a search, what a perfect model would be asked."""
     judge: JudgePlan | None
-    """What the judge of these answers is yet to be asked, at its worst."""
 
     @classmethod
     def of(cls, invocation: Invocation, prepared: Prepared, store: Store, meter: Meter) -> Ahead:
-        """By what the store has; the judge's engine is not opened."""
         search, judge, planned = None, None, prepared.planned
         if prepared.search is not None:
             search = search_ahead(invocation, prepared, store)
@@ -65,7 +61,6 @@ class Ahead:
 
     @property
     def judging(self) -> Cost:
-        """Most that the judge takes."""
         judge = self.judge
         return NOTHING if judge is None else Cost(tokens=judge.prompt_tokens + judge.completion_tokens, usd=judge.usd)
 
@@ -83,7 +78,6 @@ class Ahead:
 
     @cached_property
     def most(self) -> Cost:
-        """A search can ask more than is planned."""
         if self.search is None:
             return self.least
         most, known = self.search.most, self.invocation.model.price.is_known
@@ -92,7 +86,6 @@ class Ahead:
         return cost + self.judging.times(self.search.share(most))
 
     def announce(self) -> None:
-        """Say what will be tested, and what that takes at least and at most; before that, that no cap will come."""
         invocation, limit_usd = self.invocation, self.meter.limit_usd
         for warning in hopeless(invocation, self.prepared):
             tell(f"warning: {warning}")
@@ -122,26 +115,22 @@ class Ahead:
 
     def minutes(self) -> Callable[[Outcome], str | None]:
         """Says how long it may take by the rate of the first answers, as soon as these are there."""
-        began_s, tokens, answers = time.monotonic(), 0, 0
-        bounds = [cost.within(self.meter.limit_usd).tokens for cost in (self.least, self.most)]
+        began_s, tokens = time.monotonic(), list[int]()
 
-        def ended(outcome: Outcome) -> str | None:
-            nonlocal tokens, answers
-            if outcome.generation is None or answers == _FIRST_ANSWERS:
+        def heard(outcome: Outcome) -> str | None:
+            if (answer := outcome.generation) is None or len(tokens) == _FIRST_ANSWERS:
                 return None
-            answers += 1
-            tokens += outcome.generation.prompt_tokens + outcome.generation.completion_tokens
-            if answers < _FIRST_ANSWERS:
+            tokens.append(answer.prompt_tokens + answer.completion_tokens)
+            if len(tokens) < _FIRST_ANSWERS:
                 return None
-            rate = tokens / max(1e-6, time.monotonic() - began_s)
-            low, high = (duration(bound / rate) for bound in bounds)
-            return f"by the rate of the first answers it takes {_between(low, high)}"
+            seconds = (time.monotonic() - began_s) / sum(tokens)
+            low, high = (cost.within(self.meter.limit_usd).tokens * seconds for cost in (self.least, self.most))
+            return f"by the rate of the first answers it takes {_between(duration(low), duration(high))}"
 
-        return ended
+        return heard
 
 
 _FIRST_ANSWERS = 10
-"""By so many the rate is known."""
 
 
 def _between(low: str, high: str) -> str:
@@ -151,12 +140,7 @@ def _between(low: str, high: str) -> str:
 def hopeless(invocation: Invocation, prepared: Prepared) -> Iterator[str]:
     """A sentence where no answers, however good, could give a safe cap, and one where none could give the required."""
     if (impossible := impossible_cap(invocation, prepared)) is not None:
-        if invocation.task.traits.cap_quantity == "score":
-            yield impossible
-        else:
-            from contextcliff.findings.answer import healthy_round
-
-            yield f"{impossible} (the cap is tested on {healthy_round()})"
+        yield impossible
     required = invocation.analysis.require_cap
     best = best_case_of(invocation, prepared).sequence.cap_tokens or 0
     if required is not None and best < required:
@@ -212,12 +196,10 @@ class Load:
     controls: float
     prompt_tokens: float
     cached_tokens: float
-    """The part of `prompt_tokens` that a prefix cache can save."""
     completion_tokens: float
     usd: float
     """With what a prefix cache can save; 0 if no price is known."""
     worst_usd: float
-    """The same if no cache saves any."""
 
     def __add__(self, other: Load) -> Load:
         return Load(**{name: getattr(self, name) + getattr(other, name) for name in _FIELDS})
@@ -249,40 +231,6 @@ def _usd(price: Price, prompt: float, cached: float, completion: float) -> float
     return price.of(prompt_tokens=prompt, cached_tokens=cached, completion_tokens=completion) or 0.0
 
 
-def load_of_steps(
-    steps: Mapping[int, float], built: Sequence[PlannedSample], *, size: int, sampling: Sampling, price: Price
-) -> Load:
-    """That of so many steps of `size` samples at each length.
-
-    `built` are whole steps of some lengths. A step of a length between two of them takes what lies between theirs, and
-    all of it costs what the longest prompt of the length does.
-    """
-    import numpy as np
-
-    at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
-    for item, asked in sorted(_with_what_they_go(built), key=lambda each: each[0].sample.step or 0):
-        at_length[asked.context_tokens].append(item)
-    lengths = sorted(at_length)
-    loads = [load_of(at_length[length], sampling, price) for length in lengths]
-    each = {name: [getattr(load, name) * size / load.samples for load in loads] for name in _COUNTS}
-    longest = [max(item.sample.built_tokens for item in at_length[length]) for length in lengths]
-    total = Load(**dict.fromkeys(_FIELDS, 0.0))
-    for length, count in steps.items():
-        counts = {name: float(np.interp(length, lengths, each[name])) for name in _COUNTS}
-        rates = price.at(float(np.interp(length, lengths, longest)))
-        _, _, prompt, cached, completion = counts.values()
-        usd, worst = (_usd(rates, prompt, saved, completion) for saved in (cached, 0.0))
-        one = {**counts, "usd": usd, "worst_usd": worst}
-        total += Load(**{name: count * value for name, value in one.items()})
-    return total
-
-
-def _with_what_they_go(planned: Sequence[PlannedSample]) -> list[tuple[PlannedSample, Sample]]:
-    """Each with its own sample, and a control with one that it is a control of: it can be shorter than that."""
-    controlled = {control: item.sample for item in planned for control in item.sample.controls}
-    return [(item, controlled.get(item.sample.sample_id, item.sample)) for item in planned]
-
-
 SCORE = 0.98
 """True score of the model whose search is expected where nothing else is known of it."""
 
@@ -295,15 +243,11 @@ class SearchAhead:
     prepared: Prepared
     path: Path
     known: Mapping[Key, StepScores]
-    """The steps that are answered, as far as the search would use them."""
     stored: int
-    """Samples that are answered, among those that the search wants first."""
     planned: tuple[PlannedSample, ...]
     """The whole search of a perfect model, and what it replays, what is stored included, in the order of sending."""
     least: tuple[PlannedSample, ...]
-    """The part of it that is not stored."""
     replayed: Mapping[int, int]
-    """By length, steps that are not stored whole and are asked anyway, to stay paired with another run."""
 
     def expected(self, score_at: Callable[[int], float]) -> tuple[Mapping[int, float], Load, float]:
         """Samples at each length, their load, and the chance of the whole range, of a model with these true scores."""
@@ -324,7 +268,6 @@ class SearchAhead:
 
     @property
     def most(self) -> Load:
-        """The worst case."""
         from contextcliff.analysis.forecast import most_steps
 
         return self._load(most_steps(self.path, self.known))
@@ -334,20 +277,40 @@ class SearchAhead:
         return (self.stored + load.samples) / sum(item.sample.is_ordinary for item in self.planned)
 
     def _beside(self, steps: Mapping[int, float]) -> Mapping[int, float]:
-        """At each length the replayed steps that these do not cover: both begin with the first of the length."""
         left = {length: count - steps.get(length, 0.0) for length, count in self.replayed.items()}
         return {length: count for length, count in left.items() if count > 0.0}
 
     def _load(self, steps: Mapping[int, float]) -> Load:
-        """That of the steps of the search, and of those that are replayed beside them, which go without controls."""
-        built, size, sampling = self.prepared.planned, self.path.plan.step_samples, self.invocation.sampling
-        price = self.invocation.model.price
-        own = load_of_steps(steps, built, size=size, sampling=sampling, price=price)
-        beside = self._beside(steps)
-        if not beside:
-            return own
+        built = self.prepared.planned
         ordinary = [item for item in built if item.sample.is_ordinary]
-        return own + load_of_steps(beside, ordinary, size=size, sampling=sampling, price=price)
+        return self._of_steps(steps, built) + self._of_steps(self._beside(steps), ordinary)
+
+    def _of_steps(self, steps: Mapping[int, float], built: Sequence[PlannedSample]) -> Load:
+        """That of so many steps at each length; `built` are whole steps of some lengths.
+
+        A step of a length between two of them takes what lies between theirs, and all of it costs what the longest
+        prompt of the length does.
+        """
+        import numpy as np
+
+        # A control goes with a sample that it is a control of: it can be shorter than that.
+        controlled = {control: item.sample for item in built for control in item.sample.controls}
+        at_length: defaultdict[int, list[PlannedSample]] = defaultdict(list)
+        for item in sorted(built, key=lambda each: each.sample.step or 0):
+            at_length[controlled.get(item.sample.sample_id, item.sample).context_tokens].append(item)
+        lengths, size, price = sorted(at_length), self.path.plan.step_samples, self.invocation.model.price
+        loads = [load_of(at_length[length], self.invocation.sampling, price) for length in lengths]
+        each = {name: [getattr(load, name) * size / load.samples for load in loads] for name in _COUNTS}
+        longest = [max(item.sample.built_tokens for item in at_length[length]) for length in lengths]
+        total = Load(**dict.fromkeys(_FIELDS, 0.0))
+        for length, count in steps.items():
+            counts = {name: float(np.interp(length, lengths, each[name])) for name in _COUNTS}
+            rates = price.at(float(np.interp(length, lengths, longest)))
+            _, _, prompt, cached, completion = counts.values()
+            usd, worst = (_usd(rates, prompt, saved, completion) for saved in (cached, 0.0))
+            one = {**counts, "usd": usd, "worst_usd": worst}
+            total += Load(**{name: count * value for name, value in one.items()})
+        return total
 
 
 def search_ahead(invocation: Invocation, prepared: Prepared, store: Store) -> SearchAhead:

@@ -86,7 +86,6 @@ def _study_facts(run: RunState) -> StudyFacts:
 
 
 def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | None:
-    """As stored, with the memory that this invocation gives the model, and with what an earlier version did not say."""
     if stored is None:
         return None
     given = invocation.model.memory_gib
@@ -98,7 +97,6 @@ def _cache(invocation: Invocation, stored: CacheFacts | None) -> CacheFacts | No
 
 
 def _replayed(run: RunState) -> tuple[ScoredSample, ...]:
-    """The samples of replayed steps that have an outcome and are not among those that count."""
     steps = frozenset(replayed_steps(run.stored.facts.replay))
     counted = {item.sample.sample_id for item in run.counted}
     return tuple(
@@ -109,7 +107,6 @@ def _replayed(run: RunState) -> tuple[ScoredSample, ...]:
 
 
 def _counts(run: RunState) -> Counts:
-    """Of a search, what its decisions rest on."""
     completed = sum(item.score is not None for item in run.counted)
     scored, replayed = (sum(item.score is not None for item in each) for each in (run.scored, run.replayed))
     return Counts(
@@ -137,7 +134,6 @@ def _usage(run: RunState) -> Usage:
 
 
 def _took(generations: Collection[Generation], price: Price) -> dict[str, Any]:
-    """What both kinds of usage say of tokens and dollars."""
     prompt = sum(generation.prompt_tokens for generation in generations)
     cached = sum(generation.cached_tokens or 0 for generation in generations)
     return {

@@ -58,7 +58,6 @@ class Analyze:
 
 
 def _as_recorded(invocation: Invocation, folder: Path, store: Store) -> tuple[Invocation, StoredRun]:
-    """The stored run of a folder, and the invocation with what its files say of model, engine and texts, for show."""
     # Imported late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run

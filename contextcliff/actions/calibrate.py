@@ -23,7 +23,6 @@ class Calibrate:
     runs: Count = 200
     lengths: tuple[PositiveInt, ...] = (512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536)
     laws: tuple[str, ...] = ()
-    """Names; none: all."""
     designs: Annotated[tuple[DesignName, ...], Field(min_length=1)] = ("walk", "refine", "fixed_40", "fixed_500")
     depths: Annotated[Int, Field(ge=FEWEST_PLACES, le=1_000)] = 11
     max_trials: Count = 160

@@ -36,7 +36,6 @@ from contextcliff.tracking.tracker import TrackingError
 _BASELINE = "action.baseline"
 _NO_PAIRS = "since runs of {tool} have no pairs with others: they are described, not decided"
 Samples = Mapping[str, StoredSample]
-"""By id."""
 
 
 @settings
@@ -44,25 +43,15 @@ class Compare:
     """Runs are named by run id of this experiment, run folder or `report.json`; results of Context-Tester by path."""
 
     baseline: GivenPath | None = None
-    """None: the first job of the latest sweep, or without one the oldest of the latest runs of the task."""
     candidates: tuple[GivenPath, ...] = ()
-    """None: the other jobs of that sweep, or the other runs of the task."""
     margin: Annotated[Float, Field(gt=0.0, lt=1.0)] = 0.05
-    """The fall in mean score, 0 to 1, that would not matter."""
     gate: bool = False
-    """Whether a candidate that is worse ends the command with 3."""
     gate_on_unknown: bool = False
-    """Whether one of which nothing can be told does so too."""
     name: FolderName | None = None
     """Folder inside `comparisons` of the experiment, in the place of one there. None: `comparison`, and with a number
     where that holds one of other runs."""
     remeasure: bool = False
-    """Whether texts that Context-Tester kept are measured by our rules, in the place of its own figures.
-
-    Familiar words are those of the invocation's task, where it has a list."""
     published: tuple[Name, ...] = ()
-    """Tables of published scores, which stand beside the runs and are never tested against; none: those of
-    `reporting.published`."""
 
     def __post_init__(self) -> None:
         if self.gate_on_unknown and not self.gate:
@@ -105,7 +94,6 @@ class Compare:
         return ExitCode.DONE
 
     def _chosen(self, invocation: Invocation) -> Chosen:
-        """The baseline and then the candidates, by one rule."""
         shown = ",".join(self.candidates)
         if self.baseline is None and self.candidates:
             raise ConfigError(f"{KEY}=[{shown}]: candidates of what? give {_BASELINE}=RUN too")
@@ -175,7 +163,6 @@ def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str 
 
 
 def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -> tuple[DecidedRun, ...]:
-    """Each candidate behind the baseline, with what is decided of it."""
     base, *candidates = runs
     if base.report is None:
         why = _NO_PAIRS.format(tool=base.tool)
@@ -285,7 +272,6 @@ def why_no_pairs(baseline: Report, candidate: Report, matching: Matching) -> str
 
 
 def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:
-    """What a reader has to know before the figures, of whatever kind the runs are."""
     models = {run.report.run.model for run in runs if run.report is not None}
     if len(models) == 1 and all(run.report is not None for run in runs):
         yield f"all runs are of {models.pop()}"

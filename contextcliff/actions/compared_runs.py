@@ -22,7 +22,6 @@ from contextcliff.tracking.tracker import TrackingError
 
 KEY = "action.candidates"
 Chosen = tuple[tuple[ComparedRun, ...], tuple[str, ...]]
-"""Runs to be compared, the baseline first, and a sentence for each thing that was left out or judged again."""
 _TRACKED_ID = re.compile(r"[0-9a-f]{32}")
 _GROUPS = ("model", "kv_policy", "task", "dataset", "engine", "label", "rope", "tokenizer")
 _MOST_VALUES = 8
@@ -114,7 +113,6 @@ def is_search(name: str) -> bool:
 
 
 def _searched(search: str, *, key: str, experiment: Path) -> Sequence[StoredReport]:
-    """The stored reports that have all these values of groups or dotted keys, the oldest first; one at least."""
     wanted = dict(part.split("=", 1) for part in search.split())
     reports, _ = stored.stored_reports(experiment)
     matching = [one for one in reports if all(value in _values(one, name) for name, value in wanted.items())]
@@ -130,7 +128,6 @@ def _searched(search: str, *, key: str, experiment: Path) -> Sequence[StoredRepo
 
 
 def _values(one: StoredReport, name: str) -> frozenset[str]:
-    """Every value that a run has of a key: as its report names it, as it was configured, and as it was typed."""
     run = one.report.run
     values = {str(getattr(run, name))} if name in _GROUPS else set()
     recorded = read_parameters(one.folder / MANIFEST_NAME)
@@ -148,9 +145,10 @@ def cap_rule(report: Report) -> Rule:
 def judged_alike(runs: Sequence[ComparedRun], invocation: Invocation) -> Chosen:
     """The runs, those of one kind of task by the rule of the first, and a sentence for each judged again."""
     base, judged, notes = runs[0].report, list[ComparedRun](), list[str]()
-    for run in runs:
+    kinds = [None if each.report is None else each.report.run.task_kind or each.report.run.task for each in runs]
+    for run, kind in zip(runs, kinds, strict=True):
         keys: tuple[str, ...] = ()
-        if base is not None and run.report is not None and _kind(run.report) == _kind(base):
+        if base is not None and run.report is not None and kind == kinds[0]:
             rule, own = cap_rule(base), cap_rule(run.report)
             keys = differing(rule, own)
         if not keys:
@@ -169,12 +167,7 @@ def judged_alike(runs: Sequence[ComparedRun], invocation: Invocation) -> Chosen:
     return tuple(judged), tuple(notes)
 
 
-def _kind(report: Report) -> str:
-    return report.run.task_kind or report.run.task
-
-
 def _again(run: ComparedRun, rule: Mapping[str, str], invocation: Invocation) -> ComparedRun | None:
-    """The run by another rule, under a folder name of its own; None if its answers are not at hand."""
     reported: list[Path] = []
     if invocation.analysis_of is None:
         return None

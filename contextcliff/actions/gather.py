@@ -29,7 +29,6 @@ class Gather:
     """Stores are merged one after the other, each whole or not at all; what was gathered before is there already."""
 
     stores: tuple[GivenPath, ...] = ()
-    """Output folders, each with its `state.db`. None: the runs of `output_dir` are uploaded, and nothing else."""
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print what was gathered. Raises `ConfigError` for what is no output folder, before anything is changed, and
@@ -94,7 +93,6 @@ class Gather:
 
 
 def _copied(place: Path, output_dir: Path) -> tuple[int, Sequence[str]]:
-    """How many run folders were copied, missing or older here, and a line for each that could not be."""
     n_copied, left_out = 0, []
     for experiment in experiments(place):
         merge_sweeps(experiment, output_dir / experiment.name)
@@ -109,7 +107,6 @@ def _copied(place: Path, output_dir: Path) -> tuple[int, Sequence[str]]:
 
 
 def _upload(tracker: MLflowTracker, folders: Sequence[Path]) -> tuple[list[Path], dict[Path, str]]:
-    """Upload every run that MLflow lacks into its experiment. Returns those uploaded, and why others failed."""
     uploaded, failed = list[Path](), dict[Path, str]()
     jobs: dict[Path, Mapping[str, tuple[SweepPlace, SweepRow]]] = {}
     for place, folder in enumerate(folders):

@@ -22,14 +22,12 @@ from contextcliff.text.tokenizers import WordTokenizer
 
 KEY = "task.like"
 FIRST = "first"
-"""The value that names the first job of a sweep."""
 _SEARCH_ENDS = ("max_trials", "resolution")
 """Keys of a task that say where a search ends: they are part of no prompt, and two runs may differ in them."""
 _OF_PROMPTS = (
     *("seed", "dataset", "tokenizer", "model.context_window", "sampling.max_tokens"),
     *("analysis.bins", "analysis.binning"),
 )
-"""Keys besides the task's that decide what the prompts are, and how many."""
 _MOST_KEYS = 3
 _EMPTY = "''"
 
@@ -40,9 +38,7 @@ class Baseline:
 
     run: RunRecord
     configuration: Mapping[str, str]
-    """Dotted key to value."""
     asked: tuple[StoredSample, ...]
-    """The samples that its `samples.jsonl` has: what its decisions rest on, and what it replayed itself."""
 
 
 def read_baseline(invocation: Invocation) -> Baseline | None:
@@ -112,7 +108,6 @@ def different_keys(configuration: Mapping[str, str], invocation: Invocation, *pr
 
 
 def listed(differences: Sequence[str]) -> str:
-    """The first of them."""
     more = len(differences) - _MOST_KEYS
     return ", ".join(differences[:_MOST_KEYS]) + (f" and {more} more" if more > 0 else "")
 
@@ -149,13 +144,11 @@ def with_replay(invocation: Invocation, prepared: Prepared, baseline: Baseline |
 
 
 def replayed_steps(record: Replay | None) -> tuple[Key, ...]:
-    """The steps of a replay in their order."""
     steps = {} if record is None else record.steps
     return tuple((length, index) for length, count in steps.items() for index in range(count))
 
 
 def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
-    """What a plan says of the samples that are asked to stay paired."""
     record = prepared.run.facts.replay
     if record is not None and prepared.search is not None:
         count = sum(record.steps.values()) * prepared.search.plan.step_samples

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 from contextcliff.actions.action import Invocation, settled
 from contextcliff.actions.ahead import SCORE, Ahead, Load, SearchAhead, best_case_of, hopeless, load_of
@@ -23,7 +23,6 @@ from contextcliff.execution.budget import Meter
 from contextcliff.execution.store import Store
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
-from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.report import shown_model
 from contextcliff.records.run_plan import Course, JudgePlan, Plan, PlanBin, RunSize, SearchCourse
 from contextcliff.records.sample import Sample
@@ -32,7 +31,6 @@ from contextcliff.text.tokenizers import WordTokenizer
 from contextcliff.text.tokens import Tokenizer
 
 _SCORES = (SCORE, 0.95, 0.90)
-"""True scores for which a plan says the chance that a length clears."""
 
 
 @settings
@@ -61,7 +59,11 @@ class MakePlan:
             invocation.on_reported(before)
         audit = ahead.prepared.run.facts.audit
         if audit is not None:
-            _write_draw(ahead.invocation, ahead.prepared, audit)
+            from contextcliff.reporting.files import write_manifest  # few plans need it
+
+            prepared = ahead.prepared
+            drawn = manifest_of(ahead.invocation, prepared.run, prepared.planned, prepared.documents)
+            write_manifest(drawn, folder=invocation.output_dir)
         if invocation.reporting.prints:
             render_plan(plan, folder=invocation.output_dir, audit=audit)
         return ExitCode.DONE
@@ -118,22 +120,6 @@ def _missing_key(invocation: Invocation) -> tuple[str, ...]:
     return ()
 
 
-def _write_draw(invocation: Invocation, prepared: Prepared, audit: LengthAudit) -> None:
-    """The manifest of what would be asked, and the picture of how long the documents are."""
-    from contextcliff.findings.natural_lengths import audit_figure
-    from contextcliff.reporting.figures import write_figure
-    from contextcliff.reporting.files import write_manifest
-
-    folder, dpi = invocation.output_dir, invocation.reporting.figure_dpi
-    write_manifest(manifest_of(invocation, prepared.run, prepared.planned, prepared.documents), folder=folder)
-    path = folder / "length_histogram.png"
-    if dpi is None:
-        path.unlink(missing_ok=True)
-    else:
-        title = f"Documents by length: {prepared.run.facts.dataset}"
-        write_figure(audit_figure(audit, title=title), path=path, dpi=dpi)
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Planner:
     """All that a plan is made of."""
@@ -143,7 +129,6 @@ class _Planner:
     decode_tokens_per_s: float | None
 
     def plan(self, download: Download | None, remarks: Sequence[str]) -> Plan:
-        """The plan; `remarks` say how tokens were counted."""
         from contextcliff.statistics.sample_size import detectable_drop
 
         ahead, confidence = self.ahead, self.ahead.invocation.analysis.confidence
@@ -202,7 +187,6 @@ class _Planner:
 
     @cached_property
     def _expected(self) -> tuple[Mapping[int, float], Load, float]:
-        """Samples to send at each length, the load of all and, of a search, the chance of the whole range."""
         if self.ahead.search is not None:
             return self.ahead.search.expected(lambda _: SCORE)
         sent = (item.sample for item in self.ahead.missing if item.sample.is_ordinary)
@@ -222,16 +206,16 @@ class _Planner:
             )
 
     def _clears(self, lengths: Sequence[int]) -> Mapping[int, Mapping[str, float] | None]:
-        """By length, the chance that it is shown above the threshold, for each of some true scores."""
         traits = self.ahead.invocation.task.traits
         if self.ahead.search is not None or (traits.graded and traits.cap_quantity == "score"):
             return {}
         best = best_case_of(self.ahead.invocation, self.ahead.prepared)
-        results = zip(lengths, best.sequence.results, strict=True)
-        return {
-            length: _named({rate: chance_to_clear(result, best.threshold, rate) for rate in _SCORES})
-            for length, result in results
-        }
+        clears: dict[int, Mapping[str, float] | None] = {}
+        for length, result in zip(lengths, best.sequence.results, strict=True):
+            chances = {f"{rate:.2f}": chance_to_clear(result, best.threshold, rate) for rate in _SCORES}
+            known = {rate: chance for rate, chance in chances.items() if chance is not None}
+            clears[length] = known if len(known) == len(chances) else None
+        return clears
 
     def _size(self, load: Load) -> RunSize:
         judge, prefill, decode = self._judge(load), self.prefill_tokens_per_s, self.decode_tokens_per_s
@@ -248,7 +232,6 @@ class _Planner:
         return load.usd if self.ahead.invocation.model.price.is_known else None
 
     def _judge(self, load: Load) -> JudgePlan | None:
-        """What the judge of a search with this load would be asked, by what that of a perfect model would."""
         judge, search = self.ahead.judge, self.ahead.search
         if judge is None or search is None:
             return judge
@@ -263,7 +246,7 @@ class _Planner:
     def _course(self, search: SearchAhead) -> SearchCourse:
         plan, courses = search.path.plan, []
         for score in _SCORES:
-            _, load, whole = self._expected if score == SCORE else search.expected(partial(_flat, score))
+            _, load, whole = search.expected(lambda _: score)  # noqa: B023 - called there
             courses.append(Course(score=score, whole_range=whole, size=self._size(load)))
         return SearchCourse(
             most_samples=plan.most_steps * plan.step_samples, refine=plan.refine, courses=tuple(courses)
@@ -302,13 +285,3 @@ class _Planner:
         if limit is not None and size.usd is not None and size.usd > limit:
             most = f"auto: at most {dollars(limit)} are spent" if budget.usd == "auto" else f"{limit:g}"
             yield f"budget.usd={most}: the run would cost about {dollars(size.usd)}{ends_there}"
-
-
-def _flat(score: float, _: int) -> float:
-    return score
-
-
-def _named(chances: Mapping[float, float | None]) -> Mapping[str, float] | None:
-    """Chances by the true score as text; None if one of them is unknown."""
-    known = {f"{rate:.2f}": chance for rate, chance in chances.items() if chance is not None}
-    return known if len(known) == len(chances) else None

@@ -47,10 +47,8 @@ class Prepared:
     planned: tuple[PlannedSample, ...]
     documents: Mapping[str, Document]
     materials: Materials
-    """What the samples were built from."""
     respondent: Respondent
     served: str | None
-    """The model's name as a server reports it."""
     search: PreparedSearch | None = None
     """What a search of the cap asks; `planned` is then what it asks a perfect model. None: `planned` is all."""
 
@@ -63,15 +61,12 @@ class PreparedSearch:
     rule: SearchRule
     steps: Steps
     replayed: tuple[Key, ...] = ()
-    """Steps that are asked as well, to stay paired with another run."""
 
     def perfect(self, key: Key) -> StepScores:
-        """A step that is answered without a mistake: of a prompt that came before, as it was answered then."""
         pieces = tuple(sample.item or (sample.recipe, sample.question) for sample in self.steps.step(*key).samples)
         return replace(perfect(self.plan), pieces=pieces)
 
     def perfect_path(self) -> Path:
-        """The search of a model that makes no mistake."""
         path, _ = Path(self.plan, self.rule).played({}, self.perfect)
         return path
 
@@ -132,7 +127,12 @@ def prepare(
     if task.traits.is_searched:
         rule = search_rule(invocation)
         plan = replace(task.search_plan(context_budget, refine=invocation.search == "refine"), rule=rule)
-        refuse_fine(plan, rule)
+        finest = design_of(replace(plan, resolution=None), rule).finest
+        if plan.refine and plan.resolution is not None and plan.resolution < finest:
+            raise ConfigError(
+                f"task.resolution={plan.resolution}: leaves more than {MOST_CANDIDATES} lengths between two of "
+                f"task.lengths; give {finest:,} or more"
+            )
         search = PreparedSearch(plan=plan, rule=rule, steps=task.steps(materials))
         built = joined(search.steps.step(*key) for key in sorted(search.perfect_path().used))
     else:
@@ -205,16 +205,6 @@ def _filler(invocation: Invocation, corpus: Corpus, context_budget: ContextBudge
     return Synthetic().corpus(tokens=tokens, seed=invocation.seed, count=traits.texts).documents
 
 
-def refuse_fine(plan: SearchPlan, rule: SearchRule) -> None:
-    """Raise `ConfigError` for a resolution with too many lengths between two neighbours."""
-    finest = design_of(replace(plan, resolution=None), rule).finest
-    if plan.refine and plan.resolution is not None and plan.resolution < finest:
-        raise ConfigError(
-            f"task.resolution={plan.resolution}: leaves more than {MOST_CANDIDATES} lengths between two of task.lengths"
-            f"; give {finest:,} or more"
-        )
-
-
 def search_rule(invocation: Invocation) -> SearchRule:
     """What the search of an invocation has to show of a length. Raises `ConfigError` for a threshold of 0 or 1."""
     settings = invocation.analysis
@@ -283,7 +273,6 @@ def stored_before(planned: Sequence[PlannedSample], missing: Sequence[PlannedSam
 
 
 def _texts(corpus: Corpus, samples: Sequence[Sample]) -> str:
-    """The first titles of the texts that prompts are cut from; the size of a question set."""
     if corpus.questions:
         return f"{len(corpus.documents):,} documents, {len(corpus.questions):,} questions"
     used = {sample.document_id for sample in samples}

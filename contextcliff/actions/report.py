@@ -119,7 +119,6 @@ def report(run: RunState) -> Path:
 
 
 def _excerpts(run: RunState, *, folder: Path, new: Path) -> dict[str, tuple[Excerpt, ...]]:
-    """Where the evidence stands: kept in the folder while the texts are at hand, and read from it later."""
     from contextcliff.reporting.page.report_page import EXCERPTS_NAME, excerpts_of, read_excerpts, write_excerpts
 
     samples = [item.sample for item in run.counted]
@@ -132,7 +131,6 @@ def _excerpts(run: RunState, *, folder: Path, new: Path) -> dict[str, tuple[Exce
 
 
 def report_of(run: RunState) -> Report:
-    """The report of a run; one that stopped is a partial one."""
     invocation, stored, facts, told = run.invocation, run.stored, run.stored.facts, run.invocation.told
     unsent = any(outcome.unscored == NOT_SENT for outcome in run.outcomes)
     unrated = run.ratings is not None and run.ratings.not_asked > 0
@@ -171,7 +169,6 @@ def report_of(run: RunState) -> Report:
 
 
 def _notes(run: RunState) -> Iterator[str]:
-    """What a reader has to know of the run as a whole, before what was said when the samples were built."""
     usage, price, facts = run.usage, run.invocation.model.price, run.stored.facts
     if run.ratings is not None and usage.judge is not None:
         if run.ratings.not_asked:
@@ -234,7 +231,6 @@ def next_command(invocation: Invocation, analysis: Analysis, scored: Sequence[Sc
 
 
 def command_line(overrides: Sequence[str]) -> str:
-    """The command that repeats an invocation."""
     return shlex.join(["python", "-m", "contextcliff", *overrides])
 
 
@@ -261,7 +257,6 @@ def _show(invocation: Invocation, report: Report, folder: Path, *, cap_again: bo
 
 
 def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> None:
-    """Track a run, and say where all runs are side by side; a failure is a warning that says how to upload later."""
     from contextcliff.reporting.progress import phase
 
     if (tracker := invocation.tracking.mlflow) is None:

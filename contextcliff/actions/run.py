@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from contextcliff.actions.action import Invocation, RunState, require_the_same, settled
+from contextcliff.actions.action import Invocation, RunState, settled
 from contextcliff.actions.analyse import analyse, require_an_answer
 from contextcliff.actions.annotate import annotate, ask_annotators
 from contextcliff.actions.like import read_baseline
@@ -44,8 +44,12 @@ class Run:
             run = RunState(invocation=invocation, store=store, run_id=identity.run_id, live=live)
             family, progress = (identity.family, invocation.task.name), invocation.reporting.progress
             with in_turn(invocation.output_dir, *family, announce=progress), _timed(run):
-                if invocation is not asked:
-                    require_the_same(asked, invocation)
+                now = invocation.model.name if invocation is asked else asked.engine.settle(asked.model).name
+                if now != invocation.model.name and invocation.model.name is not None:  # it may have waited for long
+                    raise RunError(
+                        f"the server has another model now, {now} and not {invocation.model.name}; the same command "
+                        "runs that one"
+                    )
                 asyncio.run(send(run))
                 begun = store.run(run.run_id) is not None
                 unrated = ask_annotators(run) if begun and run.stop is None else ""
@@ -70,7 +74,6 @@ class Run:
 
 @contextmanager
 def _failures_told(live: LiveTracking) -> Iterator[None]:
-    """Let the tracker know of a run that ends without a report."""
     try:
         yield
     except KeyboardInterrupt:
@@ -84,7 +87,6 @@ def _failures_told(live: LiveTracking) -> Iterator[None]:
 
 
 def _rest(run: RunState) -> str:
-    """What is left after the default limit was spent, and the command that goes on to the end."""
     known = None if run.rest is None or run.rest.usd is None else dollars(run.rest.usd, at_most=True)
     limit = "none" if known is None else known.removesuffix(" USD").replace(",", "")
     overrides = [each for each in run.invocation.overrides if key_of(each) != "budget.usd"]
@@ -96,7 +98,6 @@ def _rest(run: RunState) -> str:
 
 
 def _check(invocation: Invocation) -> None:
-    """Raise `ConfigError` for what can't be run, before a store is opened or a server asked."""
     deployment(invocation)
     if invocation.task.traits.is_searched:
         search_rule(invocation)
@@ -108,7 +109,6 @@ def _check(invocation: Invocation) -> None:
 
 @contextmanager
 def _timed(run: RunState) -> Iterator[None]:
-    """Add the time spent to the run's, however it ends."""
     started = time.monotonic()
     try:
         yield

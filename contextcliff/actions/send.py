@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from statistics import fmean
@@ -14,7 +14,6 @@ from contextcliff.actions.ahead import Ahead, SearchAhead
 from contextcliff.actions.like import read_baseline, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, planned_step, prepare, stored_before, with_added
 from contextcliff.analysis.search import Path
-from contextcliff.annotation.embedder import check_embedder
 from contextcliff.engines.engine import Served
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Runner
@@ -24,14 +23,10 @@ from contextcliff.execution.search_source import SearchSource
 from contextcliff.execution.signals import Stoppable
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.records.generation import Outcome
-from contextcliff.records.sample import Sample
 from contextcliff.records.search_record import LengthStanding
 from contextcliff.reporting.progress import Progress, progress_of
 
 _FORECAST_EVERY_S = 1.0
-"""What changes faster can't be read."""
-_Watcher = Callable[[Outcome], str | None]
-"""Hears of each outcome, and may say something of it."""
 
 
 async def send(run: RunState) -> None:
@@ -51,12 +46,15 @@ async def send(run: RunState) -> None:
             return
         if ahead.missing:
             if invocation.embedder is not None:
-                check_embedder(invocation.embedder)
+                with invocation.embedder.open() as embed:  # before anything is paid for
+                    embed(["."])
             run.live.begin()
         before = store.run(run.run_id)
         scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
         search = search_of(run, prepared, scorer)
-        watchers = list(_watchers(run, prepared, ahead, scorer))
+        watchers = [_length_watch(run, prepared, ahead.missing, scorer)]
+        if invocation.reporting.progress and invocation.place is None:
+            watchers.append(ahead.minutes())
         runner = Runner(
             session=session,
             engine=invocation.engine,
@@ -108,7 +106,6 @@ def _lists(run: RunState, prepared: Prepared, scorer: Scorer) -> Iterator[Listed
 
 
 def has_pilot(prepared: Prepared) -> bool:
-    """Whether some samples are sent first, to say which others are."""
     return any(item.sample.pilot for item in prepared.planned)
 
 
@@ -162,7 +159,6 @@ def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource
 def _record(
     run: RunState, prepared: Prepared, search: SearchSource | None, served: Served, before: StoredRun | None
 ) -> None:
-    """Record what is known only now; `before` is the stored run where nothing was asked this time."""
     facts, known = prepared.run.facts, None if before is None else before.facts
     if search is not None and prepared.search is not None:
         asked = search.asked()
@@ -192,7 +188,6 @@ def _progress(invocation: Invocation, source: Listed | SearchSource) -> Abstract
 def _standing(
     run: RunState, progress: Progress, search: SearchSource, ahead: SearchAhead | None
 ) -> Callable[[Sequence[LengthStanding]], None]:
-    """Tells progress and tracker how the lengths of a search stand, and progress how much is to be expected."""
     forecast_s, shown = time.monotonic(), run.invocation.reporting.progress
 
     def heard(standing: Sequence[LengthStanding]) -> None:
@@ -206,51 +201,33 @@ def _standing(
     return heard
 
 
-def _watchers(run: RunState, prepared: Prepared, ahead: Ahead, scorer: Scorer) -> Iterator[_Watcher]:
-    """Who hears of each outcome: a watch over the lengths if the scores are known on the way, and the minutes."""
-    invocation, missing = run.invocation, ahead.missing
-    unbinned = any(item.sample.bin is None and item.sample.is_ordinary for item in missing)
-    late = prepared.search or has_pilot(prepared) or invocation.embedder is not None or invocation.task.traits.is_judged
-    if not late and (invocation.task.traits.designed_lengths or not unbinned):
-        to_send = {item.key for item in missing}
-        answered = recall(run.store, run.run_id, [item for item in prepared.planned if item.key not in to_send])
-        yield length_watch(scorer, missing=missing, answered=answered, told=run.live.length)
-    if invocation.reporting.progress and invocation.place is None:
-        yield ahead.minutes()
-
-
-def length_watch(
-    scorer: Scorer,
-    *,
-    missing: Iterable[PlannedSample],
-    answered: Iterable[Outcome],
-    told: Callable[[int, float, int], None],
-) -> _Watcher:
-    """Says the mean of a length, or of a natural bin, at its last answer; `told` hears that of a designed length."""
-
-    def place_of(sample: Sample) -> int:
-        return sample.context_tokens if sample.bin is None else sample.bin
-
-    left = Counter(place_of(item.sample) for item in missing if item.sample.is_ordinary)
+def _length_watch(
+    run: RunState, prepared: Prepared, missing: Sequence[PlannedSample], scorer: Scorer
+) -> Callable[[Outcome], str | None]:
+    """Says the mean of a length at its last answer, to the tracker too; nothing if scores are not known on the way."""
+    invocation, traits = run.invocation, run.invocation.task.traits
+    late = prepared.search or invocation.embedder is not None or traits.is_judged or not traits.designed_lengths
+    if late:
+        return lambda _: None
+    left = Counter(item.sample.context_tokens for item in missing if item.sample.is_ordinary)
+    to_send = {item.key for item in missing}
     ended: defaultdict[int, list[Outcome]] = defaultdict(list)
-    for each in answered:
+    for each in recall(run.store, run.run_id, [item for item in prepared.planned if item.key not in to_send]):
         if each.sample.is_ordinary:
-            ended[place_of(each.sample)].append(each)
+            ended[each.sample.context_tokens].append(each)
 
     def heard(outcome: Outcome) -> str | None:
-        place = place_of(outcome.sample)
-        if not outcome.sample.is_ordinary or place not in left:
+        length = outcome.sample.context_tokens
+        if not outcome.sample.is_ordinary or length not in left:
             return None
-        ended[place].append(outcome)
-        left[place] -= 1
-        scores = [] if left[place] else [scorer.score(each).score for each in ended.pop(place)]
+        ended[length].append(outcome)
+        left[length] -= 1
+        scores = [] if left[length] else [scorer.score(each).score for each in ended.pop(length)]
         known = [score for score in scores if score is not None]
         if not known:
             return None
-        mean = fmean(known)
-        if outcome.sample.bin is None:
-            told(place, mean, len(known))
-        name = f"{place:,} tokens" if outcome.sample.bin is None else f"bin {place + 1}"
-        return f"{name}: mean score {mean:.2f}, {len(known):,} sample{'' if len(known) == 1 else 's'}"
+        mean, n = fmean(known), len(known)
+        run.live.length(length, mean, n)
+        return f"{length:,} tokens: mean score {mean:.2f}, {n:,} sample{'' if n == 1 else 's'}"
 
     return heard

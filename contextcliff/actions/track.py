@@ -46,7 +46,6 @@ class LiveTracking:
     _told: set[int] = field(default_factory=set)
 
     def begin(self) -> None:
-        """Something will be sent, or was to be."""
         invocation, place, row = self.invocation, self.invocation.place, None
         run_id = invocation.identify().run_id
         if place is not None:
@@ -83,19 +82,16 @@ class LiveTracking:
         )
 
     def lengths(self, standing: Sequence[LengthStanding]) -> None:
-        """How the lengths of a search stand now."""
         for each in standing:
             if each.decision != "open" and each.answered:
                 self.length(each.context_tokens, each.score_sum / each.answered, each.answered)
 
     def length(self, context_tokens: int, score: float, n_samples: int) -> None:
-        """A length is complete."""
         if self._run is not None and context_tokens not in self._told:
             self._told.add(context_tokens)
             self._run.send(context_tokens, score=score, n_samples=n_samples)
 
     def hand_over(self) -> LiveRun | None:
-        """The run as it is tracked, which has its report now."""
         run, self._run, self._finished = self._run, None, True
         return run
 
@@ -139,7 +135,6 @@ def code_commit() -> str:
 
 
 def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
-    """The row of a job that has its report."""
     from contextcliff.findings import phrases
     from contextcliff.findings.kv_cache import KVCache  # needs numpy, which a job that is not begun yet does without
 
@@ -186,7 +181,6 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
 def row_without_report(
     invocation: Invocation, place: SweepPlace, *, state: JobState, error: str = "", run_id: str = ""
 ) -> SweepRow:
-    """The row of a job that is under way, or that has failed."""
     return SweepRow(
         job=place.job,
         model=invocation.shown_model,

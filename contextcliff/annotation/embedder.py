@@ -23,28 +23,16 @@ class Embedder(Protocol):
     """A way to embed texts; a dataclass in `conf/embedding/`."""
 
     @property
-    def name(self) -> str:
-        """What embeds, for the report."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def batch(self) -> int:
-        """Texts that are sent at once."""
-        ...
+    def batch(self) -> int: ...
 
     def identity(self) -> Mapping[str, object]:
         """What determines the vectors. Raises `ConfigError` for weights that are absent."""
         ...
 
-    def open(self) -> AbstractContextManager[Embed]:
-        """Load the model, or connect to where it is served."""
-        ...
-
-
-def check_embedder(embedder: Embedder) -> None:
-    """Embed one short text, before anything is paid for. Raises `ConfigError`, `RunError` where that can't be done."""
-    with embedder.open() as embed:
-        embed(["."])
+    def open(self) -> AbstractContextManager[Embed]: ...
 
 
 def embed_texts(
@@ -55,7 +43,7 @@ def embed_texts(
     `failed` after a warning: scores then do without vectors, and the same command goes on.
     `interrupted` by Ctrl-C or SIGTERM.
     """
-    identity = _identity(embedder)
+    identity = digest_of(dict(embedder.identity()))
     wanted = {_key(identity, text): text for text in texts}
     there = store.vectors(wanted)
     missing = [(key, text) for key, text in wanted.items() if key not in there]
@@ -79,7 +67,7 @@ def embed_texts(
 
 def kept_vectors(embedder: Embedder, store: Store) -> Callable[[Sequence[str]], Mapping[str, Vector]]:
     """What gives the vectors of those texts that have one in the store."""
-    identity = _identity(embedder)
+    identity = digest_of(dict(embedder.identity()))
 
     def kept(texts: Sequence[str]) -> Mapping[str, Vector]:
         keys = {text: _key(identity, text) for text in texts}
@@ -87,10 +75,6 @@ def kept_vectors(embedder: Embedder, store: Store) -> Callable[[Sequence[str]], 
         return {text: there[key] for text, key in keys.items() if key in there}
 
     return kept
-
-
-def _identity(embedder: Embedder) -> str:
-    return digest_of(dict(embedder.identity()))
 
 
 def _key(identity: str, text: str) -> str:

@@ -33,7 +33,6 @@ class OpenAIEmbedding:
     base_url: str
     model: str
     api_key_env: str | None = None
-    """NAME of the key's variable; None: the first that is set of those that may go to this host."""
     batch: PositiveInt = 64
     timeout_s: PositiveFloat = 120.0
     max_retries: NonNegativeInt = 5
@@ -66,7 +65,6 @@ class LlamaCppEmbedding:
     gguf: Gguf
     pooling: Literal["mean", "cls", "last"] | None = None
     context_tokens: PositiveInt = 2048
-    """Tokens of the longest sentence."""
     batch: PositiveInt = 16
     timeout_s: PositiveFloat = 300.0
 

@@ -38,7 +38,6 @@ _CHARACTERS_A_TOKEN = 6
 _FRAME_TOKENS = 64
 """The judge's chat template, which is not known before it is open."""
 _CONTEXT_TOKENS = 4_096
-"""Room for one answer."""
 _PLAIN_CACHE = KVPolicy(name="none")
 
 
@@ -102,7 +101,6 @@ class Judge:
 
 
 def longest_answer(sample: Sample, sampling: Sampling) -> str:
-    """A text as long as the sampling lets an answer be."""
     tokens = sampling.for_answer(sample.answer_tokens).max_tokens
     asked = f"{sample.question}{''.join(sample.answers)}"
     # Scripts that set no spaces have tokens of a character or less.
@@ -154,9 +152,7 @@ class Ratings:
     by_sample: Mapping[str, int | None]
     """None where there is none, or none that can be read."""
     replies: tuple[Generation, ...]
-    """What the judge said, each reply once: equal answers to a question are one request."""
     not_asked: int
-    """Answers that were never put to it: the run stopped before."""
 
 
 def judge_run_id(run_id: str) -> str:

@@ -6,7 +6,6 @@ A run's folder may be anybody's. It decides task, sampling and analysis, and of 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 KEY = "run"
 _TAKEN = ("task", "sampling", "analysis")
-_CONSTANTS = {"None": None, "True": True, "False": False}
-_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 
 
 def recompose(overrides: Sequence[str]) -> Invocation:
@@ -39,7 +36,7 @@ def recompose(overrides: Sequence[str]) -> Invocation:
     from contextcliff.config import build_invocation
 
     try:
-        config = compose_options(overrides, with_hydra=True)
+        config = compose_options(overrides)
     except (HydraException, OmegaConfBaseException) as error:
         raise ConfigError(explain(error, parse_overrides(overrides))) from error
     choices = config.hydra.runtime.choices
@@ -97,7 +94,6 @@ def analysis_of(folder: Path, rule: Mapping[str, str]) -> Invocation:
 
 
 def _recorded(folder: Path) -> Mapping[str, str]:
-    """The flattened configuration of the run in a folder."""
     # Imported late, since reading reports loads numpy and more.
     from contextcliff.reporting.run_names import read_parameters
     from contextcliff.reporting.stored_reports import MANIFEST_NAME, read_run
@@ -144,15 +140,13 @@ def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) 
 
 def _plain(text: str, *, like: object) -> object:
     """The value that `str` made this text of, in the place of another one; a text where it is none of YAML's."""
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    is_text = isinstance(like, str) and not (like == "auto" and text.startswith("["))  # which may stand for a list
-    if is_text or not (text.startswith("[") or _NUMBER.fullmatch(text)):
-        return text
     try:
-        return ast.literal_eval(text)
+        value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
+    is_text = isinstance(like, str) and not (like == "auto" and text.startswith("["))  # which may stand for a list
+    is_plain = value is None or isinstance(value, bool) or (isinstance(value, int | float | list) and not is_text)
+    return value if is_plain else text
 
 
 def _as_override(value: object, key: str) -> str:
@@ -172,7 +166,6 @@ def _as_override(value: object, key: str) -> str:
 
 
 def _folder(run: str, places: Sequence[str]) -> Path:
-    """The folder of a run. What is typed of `tracking` and `output_dir` says where ids are looked up."""
     from contextcliff.actions.compared_runs import run_folder
 
     given = Path(run).expanduser()

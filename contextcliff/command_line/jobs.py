@@ -26,12 +26,9 @@ _FULL_ERROR = "CONTEXTCLIFF_FULL_ERROR"
 _HYDRA_FULL_ERROR = "HYDRA_FULL_ERROR"
 
 _LISTED = ("contextcliff.actions.run.Run", "contextcliff.actions.analyze.Analyze")
-"""Actions of which a sweep has a leaderboard."""
 
 exit_codes: list[ExitCode] = []
-"""The exit code of every job that began in this process."""
 _said: set[str] = set()
-"""The errors of a sweep's jobs that this process has printed."""
 
 
 class JobFailed(Exception):
@@ -102,7 +99,6 @@ def wants_traceback() -> bool:
 
 
 def _outcome_of(config: DictConfig) -> tuple[ExitCode, str]:
-    """How a job ended, and its error message if it failed."""
     from hydra.core.hydra_config import HydraConfig
     from hydra.types import RunMode
     from omegaconf import OmegaConf
@@ -161,11 +157,9 @@ class SweepCallback(Callback):
 
 
 def _process_id() -> str:
-    """Identifies this process among those of a cluster."""
     return f"{platform.node()}:{os.getpid()}"
 
 
 def _stderr_id() -> str:
-    """Identifies the file that stderr is."""
     status = os.fstat(2)
     return f"{status.st_dev}:{status.st_ino}"

@@ -22,7 +22,6 @@ from contextcliff.command_line.overrides import (
     chosen_options,
     compose_options,
     no_such_option,
-    option_files,
     options_of,
     parse_overrides,
     shown,
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
 _FORCED = "++"
 _WEIGHTS = ("model.gguf.path", "model.gguf.repo", "model.gguf.package")
 ANY_KEYS = ("extra_body", "press_arguments", "sampler_names", "served", "template_arguments", "uncached_fields")
-"""Mappings that take any key."""
 _OPEN = re.compile(rf"((?:\w+\.)+(?:{'|'.join(ANY_KEYS)}))(\.|=.*\{{)", re.DOTALL)
 _NO_SUCH_OPTION = re.compile(r"Could not (?:find|load) '([^']+)/([^'/]+)'")
 _FULL_KEY = re.compile(r"full_key: (\S+)")
@@ -56,7 +54,6 @@ def checked(overrides: Sequence[Override]) -> list[str]:
 
 
 def _refuse_swept_list(override: Override, overrides: Sequence[Override]) -> None:
-    """Raise `ConfigError` where a key that takes a list is swept over single values: its brackets were forgotten."""
     key = override.key_or_group
     if "." not in key or not override.is_discrete_sweep():
         return
@@ -92,7 +89,6 @@ def open_swept_keys(config: DictConfig) -> None:
 
 
 def _is_open(override: Override, overrides: Sequence[Override]) -> bool:
-    """Whether it sets a key inside a mapping of any keys, in all jobs."""
     inside = _OPEN.match(str(override.input_line))
     return inside is not None and all(
         inside[1] in dict(nodes(config)) for config in _jobs_of(inside[1], overrides).values()
@@ -193,12 +189,9 @@ def _problem(override: Override, overrides: Sequence[Override]) -> str:
         return f"~{shown(key)}: unknown key; {_hint(key, jobs)}" if len(lacking) == len(jobs) else ""
     if not lacking:
         return ""
-    named = f"{shown(key)}: {' and '.join(lacking)} {'has' if len(lacking) == 1 else 'have'} no such key"
     if len(lacking) < len(jobs):
-        return f"{named}; {forced}"
-    others = [option for option in options_of(group) if key in _keys_of_option(group, option)]
-    if others and all(lacking):
-        return f"{named}; these do: {group}={', '.join(others)}"
+        has = "has" if len(lacking) == 1 else "have"
+        return f"{shown(key)}: {' and '.join(lacking)} {has} no such key; {forced}"
     return f"{shown(key)}: unknown key; {_hint(key, jobs)}"
 
 
@@ -216,7 +209,6 @@ def _jobs_of(key: str, overrides: Sequence[Override]) -> Mapping[str, Mapping[st
 
 
 def _choices(overrides: Sequence[Override]) -> tuple[str, ...]:
-    """The lines that choose one option of a group, and Hydra's, which an experiment may sweep by."""
     plain = [each for each in overrides if not each.is_sweep_override() and not each.is_force_add()]
     return tuple(str(each.input_line) for each in plain if re.match(r"hydra\b|[^.]*$", each.key_or_group))
 
@@ -236,13 +228,6 @@ def _options_of_jobs(group: str, overrides: Sequence[Override]) -> tuple[str, ..
     return (default,) if isinstance(default, str) else ()
 
 
-def _keys_of_option(group: str, option: str) -> Collection[str]:
-    config = OmegaConf.load(next(option_files(f"{group}/{option}.yaml")))
-    if "defaults" in config:  # a judge: its model and its engine are options too
-        return dict(nodes(_composed((f"{group}={option}",))))
-    return dict(nodes(cast(dict[str, Any], OmegaConf.to_container(config, resolve=False)), f"{group}."))
-
-
 @cache
 def _composed(choices: tuple[str, ...]) -> Mapping[str, Any]:
     """The configuration that these choices compose to, with Hydra's.
@@ -254,7 +239,7 @@ def _composed(choices: tuple[str, ...]) -> Mapping[str, Any]:
 
     for attempt in (choices, [each for each in choices if not re.match(r"[+~]*hydra\b|.*[/@].*=", each)], ()):
         try:
-            config = compose_options(attempt, with_hydra=True)
+            config = compose_options(attempt)
         except (HydraException, OmegaConfBaseException):
             continue
         return cast(dict[str, Any], OmegaConf.to_container(config, resolve=False))

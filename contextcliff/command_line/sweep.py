@@ -51,15 +51,12 @@ if TYPE_CHECKING:
     from contextcliff.tracking.mlflow import MLflowTracker
 
 _NO_OTHER_SWEEP = frozenset({"action", "budget", "hydra", "output_dir", "reporting", "tracking"})
-"""Keys that do not change the sweep's id."""
 _NAMED = ("model", "task", "kv_policy")
 _SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 _LONGEST_NAME = 100
 _ID_SHOWN = 10
 _LOOK_EVERY_S = 1.0
 _MOST_SHARE = 0.03
-"""Of the time that bringing the leaderboard up to date may take: where jobs end every second, it is done for some at
-once."""
 _ELSEWHERE_EVERY_S = 15.0
 
 
@@ -69,7 +66,6 @@ class SweepWatch:
 
     sweep: StoredSweep
     jobs: Sequence[Sequence[str]]
-    """Their overrides; empty where a sweeper chooses them on the way."""
     folder: Path
     tracker: MLflowTracker | None
     reporting: ReportingSettings
@@ -77,7 +73,6 @@ class SweepWatch:
     _over: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
     _shown: dict[int, str] = field(default_factory=dict)
-    _next_write: float = 0.0
     _warned: bool = False
     _elsewhere: tuple[SweepRow, ...] = ()
     _asked_at: float = 0.0
@@ -95,30 +90,26 @@ class SweepWatch:
             self._thread.join()
         for row in read_rows(self.folder):
             if row.state == "running":  # when all have ended it was ended from outside
-                write_row(self.folder, replace(row, state="failed", error="its process ended without a word"))
+                write_row(self.folder, replace(row, state="failed", error="stopped before its report"))
         rows = self._rows(ask=True)
         self._tell(rows)
         self._write(rows, over=True)
         return rows
 
     def _watch(self) -> None:
-        outdated = False
-        while not self._over.wait(_LOOK_EVERY_S):
-            rows = self._rows()
+        outdated, took = False, 0.0
+        while not self._over.wait(_LOOK_EVERY_S + took / _MOST_SHARE):
+            rows, began = self._rows(), time.monotonic()
             outdated = self._tell(rows) or outdated
-            began = time.monotonic()
-            if not outdated or began < self._next_write:
-                continue
             try:
-                self._write(rows, over=False)
+                if outdated:
+                    self._write(rows, over=False)
                 outdated = False
             except OSError as error:  # as on a full disk; at the end of the sweep it is an error
                 self._warn(f"{error.filename or self.folder}: {error.strerror}; the leaderboard is not up to date")
-            ended = time.monotonic()
-            self._next_write = ended + (ended - began) / _MOST_SHARE
+            took = time.monotonic() - began
 
     def _rows(self, *, ask: bool = False) -> tuple[SweepRow, ...]:
-        """Those of this machine, and of jobs elsewhere what a tracker has that machines share."""
         here = {row.job: row for row in (*read_rows(self.folder), *_posted_rows())}
         is_due = ask or time.monotonic() - self._asked_at > _ELSEWHERE_EVERY_S
         lacking = self.sweep.n_jobs == 0 or len(here) < self.sweep.n_jobs
@@ -132,7 +123,6 @@ class SweepWatch:
         return tuple(together[job] for job in sorted(together))
 
     def _tell(self, rows: Sequence[SweepRow]) -> bool:
-        """Say on stderr which jobs have ended since the last look; returns whether any has."""
         new = [row for row in rows if row.state != "running" and self._shown.get(row.job) != row.state]
         ended = sum(row.state != "running" for row in rows)
         of = f" of {self.sweep.n_jobs:,}" if self.sweep.n_jobs else ""
@@ -144,7 +134,6 @@ class SweepWatch:
         return bool(new)
 
     def _write(self, rows: Sequence[SweepRow], *, over: bool) -> None:
-        """Bring the leaderboard up to date, here and where it is tracked, once a job has sent something."""
         if not read_rows(self.folder) and not self._elsewhere:
             return
         write_sweep(self.folder, self.sweep)
@@ -229,7 +218,6 @@ def _described(config: DictConfig) -> tuple[StoredSweep, list[list[str]], list[s
 
 
 def _jobs(hydra: DictConfig, typed: Sequence[str]) -> list[list[str]]:
-    """The jobs, each by its overrides; none are known of a sweeper that chooses on the way."""
     from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
     from hydra.core.global_hydra import GlobalHydra
     from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -250,7 +238,17 @@ def end_sweep(code: ExitCode) -> ExitCode:
     """
     while _watching:
         watch = _watching.pop()
-        rows = _end(watch)
+        with path_errors_by_key({}):
+            rows = watch.end()
+        if rows and watch.reporting.prints:
+            leaderboard, page = watch.folder / LEADERBOARD, None
+            written = leaderboard if leaderboard.is_dir() else None
+            if written and watch.tracker is not None:  # which makes a local store
+                with suppress(TrackingError):
+                    page = watch.tracker.leaderboard()
+            render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
+        if way_out := ways_out(rows):
+            tell(way_out)
         if code is ExitCode.DONE and watch.reporting.compare:
             code = _compare(watch, rows)
     folder = jobs_folder()
@@ -263,23 +261,7 @@ def end_sweep(code: ExitCode) -> ExitCode:
     return code
 
 
-def _end(watch: SweepWatch) -> tuple[SweepRow, ...]:
-    with path_errors_by_key({}):
-        rows = watch.end()
-    if rows and watch.reporting.prints:
-        folder, page = watch.folder / LEADERBOARD, None
-        written = folder if folder.is_dir() else None
-        if written and watch.tracker is not None:  # which makes a local store
-            with suppress(TrackingError):
-                page = watch.tracker.leaderboard()
-        render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
-    if way_out := ways_out(rows):
-        tell(way_out)
-    return rows
-
-
 def _posted_rows() -> tuple[SweepRow, ...]:
-    """The rows of the jobs that could not begin."""
     folder = jobs_folder()
     return () if folder is None else read_rows(folder / NOT_BEGUN)
 

@@ -33,7 +33,7 @@ from contextcliff.records.run_plan import Plan, PlanTotal
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.run_names import with_file_names
-from contextcliff.reporting.stored_sweeps import read_rows, sweep_folder, write_row
+from contextcliff.reporting.stored_sweeps import sweep_folder, write_row
 from contextcliff.tracking.tracker import SweepPlace
 
 SWEEP = "CONTEXTCLIFF_SWEEP"
@@ -46,7 +46,6 @@ _BEGINS_WITHIN_S = 60.0
 
 
 def _place(overrides: Sequence[str], *, job: int) -> SweepPlace | None:
-    """Where the job with these overrides stands; None if it was told of no sweep."""
     note = os.environ.get(SWEEP)
     if not note:
         return None
@@ -74,21 +73,19 @@ def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Itera
     except (Exception, KeyboardInterrupt) as error:
         if place is not None and not isinstance(error, GateFailed):  # which is a result
             expected = isinstance(error, (ContextCliffError, KeyboardInterrupt))
-            why = _in_line(error if expected else f"{type(error).__name__}: {error}") or "stopped by a signal"
+            why = (
+                " ".join((str(error) if expected else f"{type(error).__name__}: {error}").split())
+                or "stopped by a signal"
+            )
             row = row_without_report(invocation, place, state="failed", error=why)
             if isinstance(error, ConfigError):
                 _post_row(row)
             else:
                 write_row(sweep_folder(invocation.experiment, place.sweep_id), row)
         raise
-    folder = None if place is None else sweep_folder(invocation.experiment, place.sweep_id)
-    if place and folder and any(row.job == job and row.state == "running" for row in read_rows(folder)):
-        why = "stopped before its first answer"
-        write_row(folder, row_without_report(invocation, place, state="failed", error=why))
 
 
 def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: int, overrides: Sequence[str]) -> None:
-    """Post the row of a job whose configuration can't be built: its options, and why."""
     if place := _place(overrides, job=job):
         model, task, policy, engine = (choices.get(group) or "" for group in ("model", "task", "kv_policy", "engine"))
         row = SweepRow(
@@ -98,7 +95,7 @@ def list_unbuilt(choices: Mapping[str, str | None], error: ConfigError, *, job: 
             kv_policy=shown_policy(policy, key_type="f16", value_type="f16", as_started=False),
             differing=place.differing,
             state="failed",
-            error=_in_line(error),
+            error=" ".join(str(error).split()),
         )
         _post_row(row)
 
@@ -107,10 +104,6 @@ def _post_row(row: SweepRow) -> None:
     """Keep a row for as long as the sweep runs: nothing is left of a sweep that never began."""
     if folder := jobs_folder():
         write_row(folder / NOT_BEGUN, row)
-
-
-def _in_line(error: object) -> str:
-    return " ".join(str(error).split())
 
 
 def _post_plan(plan: Plan, *, job: int) -> None:
@@ -154,7 +147,6 @@ def like_first(invocation: Invocation, *, job: int | None) -> Iterator[Invocatio
 
 
 def _run_of_first(begun: Path, lock: FileLock, ended: Path) -> str:
-    """The folder of the first job's run; empty where it left none."""
     begins_by = time.monotonic() + _BEGINS_WITHIN_S
     while not begun.is_file() and time.monotonic() < begins_by:
         time.sleep(_LOOK_EVERY_S)
@@ -168,7 +160,6 @@ def _run_of_first(begun: Path, lock: FileLock, ended: Path) -> str:
 
 
 def _like(invocation: Invocation, run: str) -> Invocation:
-    """As if the run had been named: the command that repeats this job by itself names it."""
     if not run:
         return replace(invocation, like="")
     name = Path(run).name if Path(run).parent == invocation.experiment.absolute() else run
@@ -201,7 +192,6 @@ def path_errors_by_key(parameters: Mapping[str, str]) -> Iterator[None]:
 
 
 def _contains(value: str, file: str) -> bool:
-    """Whether a value names this path, or a folder above it."""
     with suppress(ValueError, OSError, RuntimeError):  # of most keys it is no path at all
         folder, path = (Path(each).expanduser().absolute() for each in (value, file))
         return value not in ("", ".", "/") and path.is_relative_to(folder)

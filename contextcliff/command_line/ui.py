@@ -43,7 +43,9 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
             raise ConfigError(
                 f"tracking.uri={tracker.shown_uri}: has no runs yet; run something first, or name another store"
             )
-        port = given.port or _free_port()
+        with socket.socket() as probe:
+            probe.bind((HOST, given.port))  # 0: a free one
+            port = int(probe.getsockname()[1])
         address = tracker.leaderboard(f"http://{HOST}:{port}")
     except TrackingError as error:
         raise RunError(str(error)) from error
@@ -87,15 +89,8 @@ def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
 
 
 def _open(text: str, *, browser: bool) -> ExitCode:
-    """Print an address, with what is said below it, and open it."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
     if browser:
         webbrowser.open(text.partition("\n")[0])
     return ExitCode.DONE
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])

@@ -24,7 +24,6 @@ from contextcliff.tasks.grid import filled
 from contextcliff.text.tokens import Tokenizer
 
 VARIANTS = 64
-"""Pieces of one kind about one topic."""
 _SLOT = re.compile(r"\{(\w+)\}")
 _BEFORE_VOWEL = re.compile(r"\b([Aa]) (?=[aeiou])")
 
@@ -36,15 +35,12 @@ class Piece:
     kind: str
     topic: str
     variant: int
-    """Of those of its kind and topic, from 0."""
 
     @property
     def named(self) -> str:
-        """As it is asked for: `poem about lanterns`."""
         return f"{self.kind} about {self.topic}"
 
     def text(self) -> str:
-        """Its words, the same on every machine."""
         stock = _stock()
         form, rng = stock["kinds"][self.kind], Random(seed_of("piece", self.kind, self.topic, self.variant))
         body = rng.sample(stock["families"][form["family"]], rng.randint(form["fewest"], form["most"]))
@@ -55,7 +51,6 @@ class Piece:
 
 
 def piece_at(index: int) -> Piece:
-    """One of all pieces, by a number below `all_pieces()`."""
     stock = _stock()
     rest, variant = divmod(index, VARIANTS)
     kind, topic = divmod(rest, len(stock["topics"]))
@@ -63,12 +58,10 @@ def piece_at(index: int) -> Piece:
 
 
 def all_pieces() -> int:
-    """How many different pieces there are."""
     return len(_stock()["kinds"]) * len(_stock()["topics"]) * VARIANTS
 
 
 def _drawn(rng: Random, count: int, *, but: str = "") -> list[Piece]:
-    """Different pieces in random order, none that is `named` so; fewer than `count` where these are all."""
     indices = rng.sample(range(all_pieces()), min(all_pieces(), count + 2 * VARIANTS))
     return [piece for piece in map(piece_at, indices) if piece.named != but][:count]
 
@@ -88,14 +81,12 @@ def _filled(line: str, decks: Mapping[str, Iterator[str]]) -> str:
 
 @cache
 def _stock() -> dict[str, Any]:
-    """Kinds by their name, families of lines, topics, and the words of each slot."""
     text = files("contextcliff.tasks").joinpath("mrcr_pieces.json").read_text(encoding="utf-8")
     stock: dict[str, Any] = json.loads(text)
     return stock | {"kinds": {form["kind"]: form for form in stock["kinds"]}}
 
 
 _MEASURED = 24
-"""Turns on which the estimate rests."""
 _LARGER, _MORE = 1.25, 1.25
 """How much longer than all that were measured a turn may be; turns drawn, to those of mean length that would fit."""
 _SPARE, _FILLED_LAST = 24, 3.4
@@ -115,7 +106,6 @@ def _characters(turn: Turn) -> int:
 
 
 def count(tokenizer: Tokenizer, recipe: Recipe) -> int:
-    """Tokens of a conversation without documents."""
     return tokenizer.count_prompt(render(recipe, {}))
 
 
@@ -138,7 +128,6 @@ class Conversation:
     tokens: int
     places: tuple[int, ...]
     depth: float
-    """Where the anchor came to stand; 0 without one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -153,11 +142,8 @@ class Conversing:
     frame: float
     tokens_per_character: float
     mean: float
-    """Tokens of a turn."""
     largest: int
-    """Tokens that hardly any turn exceeds."""
     largest_reply: int
-    """Tokens that hardly any piece by itself exceeds."""
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, request: str) -> Self:
@@ -185,7 +171,6 @@ class Conversing:
         )
 
     def tokens(self, *turns: Turn) -> float:
-        """Of these turns, as estimated."""
         return sum(self.frame + self.tokens_per_character * _characters(turn) for turn in turns)
 
     def build(self, placed: Placed, context_tokens: int, rng: Random, *, but: Piece) -> Conversation:
@@ -216,7 +201,6 @@ class Conversing:
         return best
 
     def _chosen(self, drawn: Sequence[Turn], room: float) -> list[Turn]:
-        """The first of the turns drawn, and those two or three of the next ones that fill the room best."""
         chosen: list[Turn] = []
         for turn in drawn:
             if room <= _FILLED_LAST * self.mean:
@@ -234,7 +218,6 @@ class Conversing:
         return [*chosen, *(spare[place] for place in last)]
 
     def _arranged(self, placed: Placed, others: Sequence[Turn], alone: int, rng: Random) -> Conversation:
-        """The other turns in random order, with the anchor at its depth, what is before it before, the rest after."""
         shuffled = rng.sample(others, len(others))
         split = self._split(placed, shuffled)
         before = _mixed(placed.turns[: placed.anchor], shuffled[:split], rng)
@@ -252,7 +235,6 @@ class Conversing:
         return Conversation(recipe=recipe, tokens=tokens, places=places, depth=depth)
 
     def _split(self, placed: Placed, others: Sequence[Turn]) -> int:
-        """How many of the other turns come before the anchor."""
         rest = [turn for place, turn in enumerate(placed.turns) if place != placed.anchor]
         wanted, first = placed.depth * self.tokens(*others, *rest), self.tokens(*placed.turns[: placed.anchor])
         before = accumulate((self.tokens(turn) for turn in others), initial=first)
@@ -261,7 +243,6 @@ class Conversing:
 
 
 def _mixed(some: Sequence[Turn], others: Sequence[Turn], rng: Random) -> list[Turn]:
-    """Both, each in its own order, at random places."""
     total = len(some) + len(others)
     places = set(rng.sample(range(total), len(some)))
     firsts, seconds = iter(some), iter(others)

@@ -24,12 +24,11 @@ from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
 from contextcliff.tasks.grid import DesignedLengths, filled, fit, naming, refuse_twice
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
+from contextcliff.tasks.task import Cell, Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import tokenise
 
 FINAL = "Final Answer:"
-"""Stands before the list of an answer, as it is scored."""
 _LIST_BEGINS = re.compile(rf"{FINAL} ?\[")
 _ANSWER_EXTRA_TOKENS = 16
 _TOKENS_BETWEEN_NODES = 2
@@ -38,7 +37,6 @@ _TOKENS_BETWEEN_NODES = 2
 Numbers = Annotated[
     tuple[Few, ...], Field(min_length=1), BeforeValidator(lambda given: (given,) if isinstance(given, int) else given)
 ]
-"""A number, or several that the trials take in turn."""
 
 
 @settings
@@ -49,21 +47,14 @@ class Graphwalks(DesignedLengths):
 
     question: Literal["bfs", "parents"]
     hops: Numbers
-    """Depth of the search; the parents of a node are one hop away."""
     frontier: Numbers
-    """Nodes of the answer."""
     degree: Annotated[Float, Field(ge=0.25, le=16.0)]
-    """Distractor edges for each node outside the search: fewer nodes have more edges each."""
     name_digits: Annotated[Int, Field(ge=2, le=15)]
-    """Hexadecimal digits of a node's name."""
     working_tokens: NonNegativeInt
-    """Tokens that an answer may take before its final line."""
     instruction: str
-    """Stands before the list."""
     bfs_question: Annotated[str, naming("{node}", "{hops}")]
     parents_question: Annotated[str, naming("{node}")]
     answer_format: Annotated[str, naming(FINAL)]
-    """Stands after the question; names the form of the final line."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -89,7 +80,6 @@ class Graphwalks(DesignedLengths):
         return self.working_tokens + max(self.frontier) * a_node + _ANSWER_EXTRA_TOKENS
 
     def question_on(self, node: str, hops: int) -> str:
-        """The question on a node, with the form of its answer."""
         template = self.bfs_question if self.question == "bfs" else self.parents_question
         return f"{filled(template, node=node, hops=str(hops))} {self.answer_format}"
 
@@ -97,12 +87,6 @@ class Graphwalks(DesignedLengths):
         return GraphMaker(task=self, materials=materials)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The F1 of the nodes that the last line lists. Tags below 1, the first that holds:
-
-        `empty` (nothing was said, or the list has no node) · `incomplete` (cut off before the last line) · `refusal` ·
-        `schema` (no final answer in the last line) · `partial` (some nodes are right) · `hallucination` (no node of the
-        graph is among them) · `wrong`.
-        """
         text = generation.text.strip()
         line = text.rpartition("\n")[-1]
         begins, end = _LIST_BEGINS.search(line), line.rfind("]")
@@ -130,7 +114,6 @@ class PlantedGraph:
     """The edges of a graph: `needed` alone give the answer, and no part of `others` changes it."""
 
     node: str
-    """The node that is asked about."""
     answer: tuple[str, ...]
     needed: tuple[Edge, ...]
     others: tuple[Edge, ...]
@@ -139,18 +122,15 @@ class PlantedGraph:
 _PROBED_EDGES = 64
 _MARGIN = 1.1
 _SPARE_EDGES = 8
-"""So many edges are drawn beyond those that a length is expected to hold."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphMaker(Maker):
-    """Writes the graphs of one run, and asks of them."""
-
     task: Graphwalks
     materials: Materials
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:  # noqa: ARG002 - it has none
-        task = self.task
+    def make(self, at: Cell) -> Iterator[Sample]:
+        task, (context_tokens, _, trial) = self.task, at
         hops, frontier = task.kinds[trial % len(task.kinds)]
         asked = digest_of(task.instruction, task.question_on("", hops), task.question, task.degree, task.name_digits)
         coordinates = (self.materials.seed, task.name, asked, hops, frontier, context_tokens, trial)
@@ -158,9 +138,7 @@ class GraphMaker(Maker):
         sample = sample_at(
             task,
             coordinates,
-            context_tokens=context_tokens,
-            depth=None,
-            trial=trial,
+            at,
             built_tokens=context_tokens,
             document_id=f"graph of {graph.node}",
             question=task.question_on(graph.node, hops),
@@ -176,7 +154,6 @@ class GraphMaker(Maker):
             yield self._over(sample, (), self._fitting(sample, graph, (), shortest), control="floor")
 
     def _graph(self, rng: random.Random, context_tokens: int, hops: int, frontier: int) -> PlantedGraph:
-        """A graph with more edges than the length holds."""
         task, digits = self.task, self.task.name_digits
         names = [_name(rng.randrange(16**digits), digits) for _ in range(_PROBED_EDGES + 1)]
         probe = "\n".join(_line(one, other) for one, other in pairwise(names))
@@ -195,8 +172,6 @@ class GraphMaker(Maker):
     def _fitting(
         self, sample: Sample, graph: PlantedGraph, needed: Sequence[Edge], context_tokens: int
     ) -> Sequence[Edge]:
-        """As many of the other edges as fit beside the needed ones."""
-
         def tokens_of(others: int) -> int:
             prompt = "".join(self._framed(sample, sorted((*needed, *graph.others[:others]))))
             return self.materials.tokenizer.count_prompt(Prompt(user=prompt))
@@ -206,7 +181,6 @@ class GraphMaker(Maker):
         return graph.others[:fitting]
 
     def _framed(self, sample: Sample, edges: Sequence[Edge]) -> tuple[str, str, str]:
-        """What stands before the list, the list, and what stands after it."""
         return f"{self.task.instruction}\n\n", "".join(f"{line}\n" for _, line in edges), f"\n{sample.question}"
 
     def _over(
@@ -217,7 +191,6 @@ class GraphMaker(Maker):
         *,
         control: Literal["ceiling", "floor"] | None = None,
     ) -> Sample:
-        """The sample, or a control of it, over these edges."""
         edges, wanted = sorted((*needed, *others)), frozenset(needed)
         before, listed, after = self._framed(sample, edges)
         prompt = f"{before}{listed}{after}"
@@ -276,7 +249,10 @@ def planted_graph(
     names = [_name(number, digits) for number in rng.sample(range(16**digits), nodes)]
     ends = list(accumulate((1, *level_sizes(hops, frontier))))
     levels = [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    tree = _tree(levels, rng)
+    tree: list[tuple[str, str]] = []
+    for above, below in pairwise(levels):  # an edge into each node; every node before the last level has one out of it
+        sources = [*above, *(rng.choice(above) for _ in range(len(below) - len(above)))]
+        tree += zip(sources, below, strict=True)
     spread = list(tree)
     rng.shuffle(spread)
     strays = _distractors(names, levels, tree, others, rng)
@@ -290,15 +266,6 @@ def planted_graph(
         needed=tuple(placed((rank + rng.random()) / len(spread), edge) for rank, edge in enumerate(spread)),
         others=tuple(placed(rng.random(), edge) for edge in strays),
     )
-
-
-def _tree(levels: Sequence[Sequence[str]], rng: random.Random) -> list[tuple[str, str]]:
-    """One edge into each node from the level before it; every node before the last level has one out of it."""
-    edges: list[tuple[str, str]] = []
-    for above, below in pairwise(levels):
-        sources = [*above, *(rng.choice(above) for _ in range(len(below) - len(above)))]
-        edges += zip(sources, below, strict=True)
-    return edges
 
 
 def _distractors(

@@ -33,7 +33,6 @@ class LengthGrid:
         _require_whole("task.length_grid", self.min, self.max, self.count)
 
     def values(self) -> tuple[int, ...]:
-        """The lengths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return ()
         low, high, is_log = self.min, self.max, self.spacing == "log"
@@ -57,7 +56,6 @@ class DepthGrid:
         _require_whole("task.depth_grid", self.min, self.max, self.count)
 
     def values(self) -> tuple[float, ...]:
-        """The depths, ascending; none where the grid is not used."""
         if self.min is None or self.max is None or self.count is None:
             return ()
         depths = [self.min + (self.max - self.min) * share for share in _shares(self.count)]
@@ -80,7 +78,6 @@ def _shares(count: int) -> tuple[float, ...]:
 
 
 MOST_SAMPLES = 1_000_000
-"""Of a run: they are built before the first is sent."""
 NOT_IN_A_SAMPLE = (*UNJUDGED, "inferred")
 """Keys that change no sample: those of every task, and what is checked of a needle."""
 WHICH_SAMPLES = (
@@ -101,21 +98,14 @@ class DesignedLengths(Task):
     """
 
     lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | Literal["auto"] = "auto"
-    """Prompt lengths in tokens, chat template and question included."""
     shortest: PositiveInt = 512
-    """The first of the lengths, where `lengths=auto`."""
     length_grid: LengthGrid = Field(default_factory=LengthGrid)
     length_fractions: tuple[Annotated[Float, Field(gt=0.0, le=1.0)], ...] = ()
-    """Of the window; what lies beyond the longest length that fits is that length."""
     trials: Count | Literal["auto"]
     max_trials: Count = 160
-    """Most samples at a length, where `trials=auto`."""
     resolution: PositiveInt | None = None
-    """Tokens to which a search that is refined finds the cap; None: a sixteenth of the distance it begins with."""
     reserve_tokens: NonNegativeInt = 200
-    """Kept free below the window."""
     controls: bool = False
-    """Ask the evidence alone (ceiling) and the text without it (floor) as well."""
 
     def __post_init__(self) -> None:
         if self.lengths != "auto":
@@ -148,7 +138,6 @@ class DesignedLengths(Task):
 
     @property
     def turns(self) -> int:
-        """Kinds of samples that the trials of a place take in turn."""
         return 1
 
     @property
@@ -158,12 +147,10 @@ class DesignedLengths(Task):
 
     @property
     def step_samples(self) -> int:
-        """Samples in a step of a search."""
         return self.turns * len(self.places) if self.shares_texts else 1
 
     @property
     def most_steps(self) -> int:
-        """Most steps at a length of a search."""
         return self.max_trials // self.step_samples
 
     @property
@@ -203,7 +190,6 @@ class DesignedLengths(Task):
         )
 
     def build(self, materials: Materials) -> TaskPlan:
-        """The grid; of a search each kind of sample once."""
         lengths = self.lengths_in(materials.context_budget)
         trials = range(self.turns if self.trials == "auto" else self.trials)
         return made(
@@ -231,7 +217,6 @@ class DesignedLengths(Task):
         return longest
 
     def lengths_in(self, context_budget: ContextBudget) -> tuple[int, ...]:
-        """The lengths to build in this window, ascending."""
         window, given = context_budget.context_window, self._given
         if given and not self.length_fractions and not context_budget.fits_lengths:
             return given
@@ -253,7 +238,6 @@ class DesignedLengths(Task):
 
     @property
     def _given(self) -> tuple[int, ...]:
-        """The lengths of a grid or a list, ascending; empty where they are left to the window."""
         return tuple(sorted(self.length_grid.values() or (() if self.lengths == "auto" else self.lengths)))
 
     def length_notes(self, context_budget: ContextBudget) -> tuple[str, ...]:
@@ -293,7 +277,6 @@ class Depths(DesignedLengths):
     """Where the evidence goes: `depth_grid` wins over `depths`."""
 
     depths: Annotated[tuple[Fraction, ...], Field(min_length=1)]
-    """0 the start of the text, 1 its end."""
     depth_grid: DepthGrid = Field(default_factory=DepthGrid)
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
 from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths, filled, fit
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
+from contextcliff.tasks.task import Cell, Maker, Materials, ScoringContext, Traits, configured, control_of, sample_at
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.value_forms import WORD
 
@@ -34,7 +34,6 @@ _WORD = re.compile(r"[^\W\d_]+")
 _NEARLY_FULL_TOKENS = 4
 """A list this near to its length is long enough."""
 _CONTROL_LEADS = 2
-"""By so many occurrences the frequent words lead in a control."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,15 +41,10 @@ class Listing:
     """A list of any size, drawn once; its size is a number of words that the task counts by."""
 
     answers: tuple[str, ...]
-    """The words that are asked for."""
     opening: str = ""
-    """What stands before the instruction: a worked example, or nothing."""
     least: int
-    """The smallest size in which the answer is right."""
     most: int = maxsize
-    """The largest for which there are words."""
     text: Callable[[int], str]
-    """The list of one size."""
     short: Callable[[bool], str]
     """A few dozen words in which the answer is right as well; or, not answered, without the words asked for."""
 
@@ -60,13 +54,9 @@ class WordListTask(DesignedLengths):
     """A row of lengths; every sample is a list of its own."""
 
     instruction: str
-    """Stands before the list."""
     question: Annotated[str, Field(min_length=1)]
-    """Stands after it; `{count}` stands for the number of words asked for."""
     answer_format: str
-    """Stands after the question."""
     max_tokens: PositiveInt
-    """Tokens that an answer may take."""
 
     @property
     def traits(self) -> Traits:
@@ -105,11 +95,9 @@ class WordListTask(DesignedLengths):
 
     @property
     def asking(self) -> str:
-        """The question with its number."""
         return filled(self.question, count=str(self.asked_for))
 
     def framed(self, opening: str, text: str) -> tuple[str, str, str]:
-        """The three pieces of a prompt: what stands before the list, the list, and the question."""
         return f"{opening}{self.instruction}\n\n", text, f"\n\n{self.asking} {self.answer_format}".rstrip()
 
 
@@ -121,17 +109,15 @@ class WordListMaker(Maker):
     materials: Materials
     asked: str
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+    def make(self, at: Cell) -> Iterator[Sample]:
         task = self.task
-        coordinates = (self.materials.seed, task.name, self.asked, context_tokens, depth, trial)
-        listing, text = self._longest(random.Random(seed_of(*coordinates)), context_tokens)
+        coordinates = (self.materials.seed, task.name, self.asked, *at)
+        listing, text = self._longest(random.Random(seed_of(*coordinates)), at[0])
         recipe, tokens = self._asking(listing, text)
         sample = sample_at(
             task,
             coordinates,
-            context_tokens=context_tokens,
-            depth=depth,
-            trial=trial,
+            at,
             built_tokens=tokens,
             document_id=f"words {digest_of(*coordinates)[:8]}",
             question=task.asking,
@@ -145,7 +131,6 @@ class WordListMaker(Maker):
             yield self._control(sample, "floor", listing)
 
     def _longest(self, rng: random.Random, context_tokens: int) -> tuple[Listing, str]:
-        """A list of the most words that the length holds, and its text."""
         for listing in self.task.listings(rng, context_tokens):
             size = fit(
                 lambda size: self._asking(listing, listing.text(size))[1],  # noqa: B023 - called here alone
@@ -181,15 +166,12 @@ class CommonWords(WordListTask):
     name = "common_words"
 
     common_words: Annotated[Int, Field(ge=1, le=100)]
-    """How many words are asked for."""
     common_count: Count
     other_count: Count
     short_below: NonNegativeInt
-    """Tokens below which the next two keys stand for the two before."""
     short_common_count: Count
     short_other_count: Count
     example: bool
-    """Whether a short list with its answer stands before the list."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -208,7 +190,6 @@ class CommonWords(WordListTask):
         return self.common_words
 
     def listings(self, rng: random.Random, context_tokens: int) -> Iterator[Listing]:
-        """A list of English words; where it would need more of them than there are, one of coined words alone."""
         is_short = context_tokens < self.short_below
         framing = _words_of("".join(self.framed("", "")))
         known = [word for word in english_words() if word not in framing]
@@ -260,28 +241,26 @@ class FrequentWords(WordListTask):
     name = "frequent_words"
 
     frequent_words: Annotated[Int, Field(ge=1, le=20)]
-    """How many words are asked for."""
     alpha: Annotated[Float, Field(gt=1.0, le=4.0)]
-    """Of the zeta distribution: the higher, the more the most frequent words stand out."""
     letters: Annotated[Int, Field(ge=4, le=20)]
-    """Of a coded word."""
     tokens_per_word: PositiveInt
-    """Tokens of a length for each different word of its vocabulary."""
     noise: Annotated[str, Field(min_length=1)]
-    """The most frequent word, which is not asked for."""
 
     @property
     def asked_for(self) -> int:
         return self.frequent_words
 
     def listings(self, rng: random.Random, context_tokens: int) -> Iterator[Listing]:
-        """A coded text, which can be of any length: rounding down leaves the rarest words out of a short one."""
+        from scipy.special import zeta
+
         asked = self.frequent_words
         words = {self.noise: None}
         for_length = 1 + max(asked + 1, context_tokens // self.tokens_per_word - 1)
         while len(words) < for_length:
             words["".join(rng.choices(ascii_lowercase, k=self.letters))] = None
-        answers, shares, seed = tuple(words)[1 : 1 + asked], zeta_shares(self.alpha, for_length), rng.getrandbits(32)
+        whole = float(zeta(self.alpha))
+        shares = [rank**-self.alpha / whole for rank in range(1, for_length + 1)]
+        answers, seed = tuple(words)[1 : 1 + asked], rng.getrandbits(32)
         lead = shares[asked] - shares[asked + 1]
 
         def text(size: int, without: Collection[str] = ()) -> str:
@@ -310,11 +289,3 @@ def _words_of(text: str) -> frozenset[str]:
 def english_words() -> tuple[str, ...]:
     """Words of this project's stories, four to ten letters each, none of them a word that answers begin with."""
     return tuple(files("contextcliff.tasks").joinpath("english_words.txt").read_text(encoding="utf-8").split())
-
-
-def zeta_shares(alpha: float, words: int) -> tuple[float, ...]:
-    """The probabilities k^−α / ζ(α) of the first `words` ranks of a zeta distribution; α above 1."""
-    from scipy.special import zeta
-
-    whole = float(zeta(alpha))
-    return tuple(rank**-alpha / whole for rank in range(1, words + 1))

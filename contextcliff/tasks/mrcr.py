@@ -23,7 +23,17 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.conversation import VARIANTS, Conversing, Piece, Placed, all_pieces, count, piece_at, turn_of
 from contextcliff.tasks.grid import Depths, filled, naming, too_short
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, distances, sample_at
+from contextcliff.tasks.task import (
+    Cell,
+    Maker,
+    Materials,
+    ScoringContext,
+    Traits,
+    control_of,
+    distances,
+    far_note,
+    sample_at,
+)
 from contextcliff.tasks.values import is_refusal
 from contextcliff.text.tokens import PLAIN_USER
 
@@ -31,11 +41,9 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", 
 _PREFIX_SIGNS = string.ascii_letters + string.digits
 _PREFIX_LENGTH = 10
 _FEWEST_OTHERS = 3
-"""Turns beside the needles: with fewer the length can't be met."""
 _PREFIX_TOKENS = 16
 _MISPLACED = 0.1
 _SHARE_OF_ALL = 1.5
-"""All pieces, to those that a conversation may draw from."""
 
 
 @settings
@@ -45,13 +53,9 @@ class Mrcr(Depths):
     name = "mrcr"
 
     needles: Literal[2, 4, 8]
-    """How often the same is asked for."""
     max_tokens: PositiveInt
-    """Tokens that an answer may take: a whole piece."""
     request: Annotated[str, naming("{piece}")]
-    """Asks for a piece in each turn."""
     question: Annotated[str, naming("{prefix}", "{ordinal}", "{piece}")]
-    """The last message."""
 
     @property
     def traits(self) -> Traits:
@@ -90,16 +94,9 @@ class Mrcr(Depths):
         return ConversationMaker(task=self, materials=materials, conversing=conversing, shortest=min(lengths))
 
     def asked(self, piece: Piece, number: int, prefix: str) -> str:
-        """The last message: the `number`-th of these pieces."""
         return filled(self.question, prefix=prefix, ordinal=_ORDINALS[number - 1], piece=piece.named)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:  # noqa: ARG002
-        """The ratio for the piece behind the word, where the answer ends before the user's next words of a base model.
-
-        Tags below 0.95, the first that holds: `empty` · `refusal` · `no_prefix` (without the word) · `wrong_needle`
-        (another piece is nearer, by half of it or more) · `incomplete` (cut off) · `partial` (half or more) ·
-        `missing`.
-        """
         piece = sample.answers[0]
         prefix = sample.reference.reply.removesuffix(piece)
         following = _NEXT_TURN.search(generation.text)
@@ -119,24 +116,20 @@ class Mrcr(Depths):
 
 
 def _most_tokens(conversing: Conversing) -> int:
-    """About what all pieces together fill, with a margin."""
     return round(all_pieces() * conversing.mean / _SHARE_OF_ALL)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConversationMaker(Maker):
-    """Makes the samples of a run."""
-
     task: Mrcr
     materials: Materials
     conversing: Conversing
     shortest: int
-    """The shortest of the lengths."""
     misses: dict[str, float] = field(default_factory=dict)
-    """How far from its depth the piece of each sample stands, as a share of the conversation."""
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
-        task, place = self.task, depth or 0.0
+    def make(self, at: Cell) -> Iterator[Sample]:
+        task, (context_tokens, depth, trial) = self.task, at
+        place = depth or 0.0
         asked = digest_of(task.needles, task.request, task.question)
         cell = (self.materials.seed, task.name, asked, context_tokens, place)
         seed = seed_of(*cell, trial)
@@ -153,9 +146,7 @@ class ConversationMaker(Maker):
         sample = sample_at(
             task,
             (*cell, trial),
-            context_tokens=context_tokens,
-            depth=place,
-            trial=trial,
+            at,
             built_tokens=conversation.tokens,
             document_id=f"conversation {seed:08x}",
             question=question,
@@ -186,14 +177,9 @@ class ConversationMaker(Maker):
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         misses = [self.misses[sample_id] for sample_id in sample_ids if sample_id in self.misses]
-        off = [miss for miss in misses if miss > _MISPLACED]
-        if not off:
-            return ()
-        return (
-            f"{len(off):,} of {len(misses):,} samples have the piece that is asked for more than {_MISPLACED:g} of the "
-            f"conversation from its depth (the farthest {max(off):.2f}), since turns stay whole and the other needles "
-            "stand around it; take longer contexts, or fewer needles",
-        )
+        what = f"the piece that is asked for more than {_MISPLACED:g} of the conversation from its depth"
+        why = "turns stay whole and the other needles stand around it; take longer contexts, or fewer needles"
+        return far_note(misses, _MISPLACED, what, why)
 
     def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
         return control_of(sample, kind, (kind, render(recipe, {}).sha256), recipe=recipe, tokens=tokens)

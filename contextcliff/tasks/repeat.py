@@ -19,7 +19,7 @@ from contextcliff.records.sample import Prompt, Recipe, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
 from contextcliff.tasks.grid import Depths, fit
-from contextcliff.tasks.task import Maker, Materials, ScoringContext, Traits, control_of, sample_at
+from contextcliff.tasks.task import Cell, Maker, Materials, ScoringContext, Traits, control_of, sample_at
 from contextcliff.tasks.values import tag_without_value
 from contextcliff.text.tokens import tokenise
 from contextcliff.text.words import as_typed
@@ -47,9 +47,7 @@ class Repeat(Depths):
     name = "repeat"
 
     instruction: str
-    """Stands before the list."""
     answer_format: str
-    """Stands after the list."""
     pairs: Annotated[tuple[Pair, ...], Field(min_length=1)]
 
     @property
@@ -86,13 +84,12 @@ class Repeat(Depths):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListMaker(Maker):
-    """Makes the samples of a run; the trials of a place go through the pairs."""
-
     task: Repeat
     materials: Materials
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
-        task, place = self.task, depth or 0.0
+    def make(self, at: Cell) -> Iterator[Sample]:
+        task, (context_tokens, depth, trial) = self.task, at
+        place = depth or 0.0
         asked = digest_of([[pair.common, pair.odd] for pair in task.pairs], task.instruction, task.answer_format)
         cell = (self.materials.seed, task.name, asked, context_tokens, place)
         pair = task.pairs[(seed_of(*cell) + trial) % len(task.pairs)]
@@ -102,9 +99,7 @@ class ListMaker(Maker):
         sample = sample_at(
             task,
             (*cell, trial),
-            context_tokens=context_tokens,
-            depth=place,
-            trial=trial,
+            at,
             built_tokens=tokens,
             document_id=f"list of {pair.common}",
             question=task.answer_format,
@@ -132,7 +127,6 @@ class ListMaker(Maker):
         return Recipe(user=(Words(text=prompt),)), self.materials.tokenizer.count_prompt(Prompt(user=prompt))
 
     def _lines_for(self, pair: Pair, context_tokens: int) -> int:
-        """Most lines that fit; raises `ConfigError` where hardly any do."""
         _, framing = self._asking("")
         most = max(_CONTROL_LINES, (context_tokens - framing) // 2)
         long = tokenise(_listed(pair, most + 1, 1.0)[0], self.materials.tokenizer)
@@ -145,7 +139,6 @@ class ListMaker(Maker):
 
 
 def _listed(pair: Pair, lines: int, depth: float) -> tuple[str, int]:
-    """A list of numbered lines, and which of them is odd."""
     odd_line = 1 + round(depth * (lines - 1))
     items = (pair.odd if line == odd_line else pair.common for line in range(1, lines + 1))
     return "\n".join(f"{line}. {item}" for line, item in enumerate(items, start=1)), odd_line

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import count, islice
 from sys import intern
 from typing import ClassVar, Literal
 
@@ -16,7 +18,6 @@ from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, settings
-from contextcliff.tasks.draws import draws
 from contextcliff.text.tokens import Tokenizer
 
 UNJUDGED = ("save_contexts", "like")
@@ -30,7 +31,6 @@ class ContextBudget:
     context_window: int
     answer_tokens: int
     thinking_tokens: int = 0
-    """The part of them that a thinking model may think before it answers."""
     fits_lengths: bool = False
     """Whether designed lengths that the window can't hold are left out; else they are refused."""
     most_lengths: int | None = None
@@ -61,14 +61,17 @@ class TaskPlan:
     controls: tuple[Sample, ...] = ()
     notes: tuple[str, ...] = ()
     audit: LengthAudit | None = None
-    """How long the documents are, where they have their natural length."""
+
+
+Cell = tuple[int, float | None, int]
+"""Length in tokens, place and trial of a sample."""
 
 
 class Maker(ABC):
     """Makes the samples of a task, each from its coordinates alone."""
 
     @abstractmethod
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
+    def make(self, at: Cell) -> Iterator[Sample]:
         """The sample of one length, depth and trial, and then its controls."""
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:  # noqa: ARG002 - nothing has to be known
@@ -76,16 +79,12 @@ class Maker(ABC):
         return ()
 
 
-Cell = tuple[int, float | None, int]
-"""Length in tokens, place and trial of a sample."""
-
-
 def made(maker: Maker, cells: Iterable[Cell], *, step: int | None = None) -> TaskPlan:
     """The samples of these cells and their controls; `step` is that of a search, None for a fixed design."""
     samples: list[Sample] = []
     controls: dict[str, Sample] = {}
-    for length, depth, trial in cells:
-        sample, *beside = maker.make(context_tokens=length, depth=depth, trial=trial)
+    for cell in cells:
+        sample, *beside = maker.make(cell)
         samples.append(replace(sample, step=step, controls=tuple(each.sample_id for each in beside)))
         controls |= {each.sample_id: each for each in beside}
     notes = maker.notes({sample.sample_id for sample in samples})
@@ -105,18 +104,16 @@ def joined(plans: Iterable[TaskPlan]) -> TaskPlan:
 class Steps:
     """The samples of a search, a step at a time.
 
-    A step is one sample, whose place and turn are drawn (`draws.py`). Where samples share texts (`whole`) it is the
-    next trial of each turn at all places, and nothing is drawn.
+    A step is one sample, whose place and turn are drawn (`draws`). Where samples share texts (`whole`) it is the next
+    trial of each turn at all places, and nothing is drawn.
     """
 
     maker: Maker
     seed: Sequence[object]
     places: tuple[float | None, ...]
     turns: int
-    """Kinds of samples that the trials of a place take in turn."""
     whole: bool
-    _draws: dict[int, Iterator[tuple[int, int]]] = field(default_factory=dict)
-    _drawn: dict[int, list[Cell]] = field(default_factory=dict)
+    _drawn: dict[int, tuple[Iterator[tuple[int, int]], list[tuple[int, int]]]] = field(default_factory=dict)
     _made: dict[tuple[int, int], TaskPlan] = field(default_factory=dict)
 
     def step(self, context_tokens: int, index: int) -> TaskPlan:
@@ -127,18 +124,34 @@ class Steps:
         return self._made[context_tokens, index]
 
     def cells(self, context_tokens: int, index: int) -> Sequence[Cell]:
-        """Where the samples of a step stand."""
         if self.whole:
             trials = range(index * self.turns, (index + 1) * self.turns)
             return [(context_tokens, place, trial) for trial in trials for place in self.places]
-        if context_tokens not in self._draws:
-            drawing = draws(*self.seed, context_tokens, places=len(self.places), turns=self.turns)
-            self._draws[context_tokens], self._drawn[context_tokens] = drawing, []
-        drawn = self._drawn[context_tokens]
-        while len(drawn) <= index:
-            place, trial = next(self._draws[context_tokens])
-            drawn.append((context_tokens, self.places[place], trial))
-        return drawn[index : index + 1]
+        drawing, drawn = self._drawn.setdefault(
+            context_tokens, (draws(*self.seed, context_tokens, places=len(self.places), turns=self.turns), [])
+        )
+        drawn += islice(drawing, max(0, index + 1 - len(drawn)))
+        place, trial = drawn[index]
+        return [(context_tokens, self.places[place], trial)]
+
+
+def draws(*coordinates: object, places: int, turns: int = 1) -> Iterator[tuple[int, int]]:
+    """The place and the trial of each sample that a search asks at a length, without end.
+
+    Places are drawn with replacement, so that each sample by itself has the mean over all of them, and a search may
+    look after every one. In the order of a list, whose first places may be the easy ones, one that ends early would
+    always find a cap.
+
+    `coordinates` are the run's seed, the task and the length. `turns`: through how many kinds of sample the trials of a
+    place go in turn; these are drawn too. A trial is the first of its kind that was not drawn at its place before, so
+    that samples are those of the grid of lengths, places and trials.
+    """
+    drawn: Counter[int] = Counter()
+    for number in count():
+        cell = seed_of("draw", *coordinates, number) % (places * turns)
+        place, turn = divmod(cell, turns)
+        yield place, turns * drawn[cell] + turn
+        drawn[cell] += 1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -166,15 +179,12 @@ class Traits:
     begins_anywhere: bool = False
     """Whether samples begin at sentences all over their texts."""
     designed_lengths: bool = True
-    """Whether the task chooses its lengths (then each is a bin) or takes documents as they are."""
     lengths_given: bool = False
-    """Whether the lengths are given, and not what the window holds."""
     is_searched: bool = False
     """Whether a search decides how many samples are asked, by `Task.search_plan` and `Task.steps`."""
     chooses_by_answers: str = ""
     """The setting by which the answers of a pilot choose what else is asked; empty if none does."""
     count_key: str = ""
-    """The key that says how many samples a length has; empty if none does."""
     more_samples: str = "take another task"
     """What to do for more evidence at each length, as `raise task.trials`."""
 
@@ -189,9 +199,7 @@ class Traits:
     has_references: bool = True
     """Whether samples have accepted answers, which a judge can compare an answer with."""
     embeds_texts: bool = False
-    """Whether scores can use embeddings, of `Task.texts_to_embed`."""
     is_judged: bool = False
-    """Whether a judge's verdict is the score."""
     findings: tuple[str, ...] = ()
     """Keys of the findings that this task has beside those of every task."""
 
@@ -212,9 +220,7 @@ class Task(ABC):
     """The kind of task, in `sample_id`s and reports."""
 
     save_contexts: bool = False
-    """Keep the prompts beside the report, compressed."""
     like: GivenPath | None = None
-    """Stay paired with this run: its id, its folder, or `first` of the sweep."""
 
     @property
     def traits(self) -> Traits:
@@ -230,7 +236,6 @@ class Task(ABC):
         """Tokens of the longest prompt. Raises `ConfigError` where it does not fit into the window."""
 
     def longest_answer(self, context_budget: ContextBudget) -> int:
-        """Most tokens that an answer may take."""
         return context_budget.answer_tokens
 
     def text_tokens(self, context_budget: ContextBudget) -> int:
@@ -283,10 +288,8 @@ _NO_METADATA: Mapping[str, str | int | float] = {}
 def sample_at(
     task: Task,
     coordinates: Sequence[object],
+    cell: Cell,
     *,
-    context_tokens: int,
-    depth: float | None,
-    trial: int,
     built_tokens: int,
     document_id: str,
     question: str,
@@ -298,6 +301,7 @@ def sample_at(
     answer_tokens: int | None = None,
 ) -> Sample:
     """The sample of one length, depth and trial; its id and seed come from `coordinates`, all that determines it."""
+    context_tokens, depth, trial = cell
     at = "" if depth is None else f"-d{depth:.3f}"
     return Sample(
         sample_id=f"{task.name}-{context_tokens:06d}{at}-t{trial:02d}-{digest_of(*coordinates)[:8]}",
@@ -346,11 +350,22 @@ def distances(places: Sequence[int]) -> dict[str, int]:
     return {"evidence_distance_tokens": round((places[-1] - places[0]) / (len(places) - 1))}
 
 
-def pieces_of(recipe: Recipe) -> list[object]:
-    """What the last message is made of, for the identity of a control."""
-    return [
+def control_over(
+    sample: Sample, kind: Literal["ceiling", "floor"], materials: Materials, *, recipe: Recipe, tokens: int
+) -> Sample:
+    """A control whose prompt is made of the dataset's texts."""
+    pieces = [
         piece.text if isinstance(piece, Words) else [piece.document_id, piece.start, piece.end] for piece in recipe.user
     ]
+    return control_of(sample, kind, (kind, materials.text_identity, pieces), recipe=recipe, tokens=tokens)
+
+
+def far_note(misses: Collection[float], most: float, what: str, why: str) -> tuple[str, ...]:
+    """What a reader has to know where some of the samples have their evidence far from its depth."""
+    far = [miss for miss in misses if miss > most]
+    if not far:
+        return ()
+    return (f"{len(far):,} of {len(misses):,} samples have {what} (the farthest {max(far):.2f}), since {why}",)
 
 
 _MOST_NAMED = 8
@@ -381,7 +396,6 @@ def several_texts(corpus: Corpus, *, task: str, count: int) -> tuple[Document, .
 
 
 def unused_notes(corpus: Corpus, *, count: int) -> Iterator[str]:
-    """What a reader has to know of texts that no prompt is cut from."""
     if count < len(corpus.documents):
         used = _named([document.title for document in corpus.documents[:count]])
         yield f"prompts are cut from {count} of the {len(corpus.documents)} texts of the dataset: {used}"

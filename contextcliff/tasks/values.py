@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from unicodedata import east_asian_width, normalize
 
 from contextcliff.records.generation import Generation, Score
@@ -102,71 +103,16 @@ def _is_free(neighbour: str, edge: str) -> bool:
     return not neighbour.isalnum() or east_asian_width(edge) in "WF" or not edge.isalnum()
 
 
-_ENGLISH = r"""\b(?:
-        i(?:'m|\ am)\ (?:sorry|unable|not\ able|afraid)
-      | i\ (?:can(?:no|')t|could(?:n't|\ not)|do(?:n't|\ not)\ (?:know|have|see))
-      | (?:is|was|are|were)(?:\ not|n't)\ (?:mentioned|provided|given|specified|stated|included|available|in\ the\ text)
-      | (?:does|do|did)(?:\ not|n't)\ (?:mention|provide|contain|specify|state|say|include)
-      | no\ (?:such\ |specific\ )?(?:mention|information|answer)
-      | can(?:not|'t)\ (?:be\ )?(?:find|found|determined?)
-      | unknown
-    )\b"""
-_GERMAN = r"""\b(?:
-        (?:es\ )?tut\ mir\ leid
-      | (?:ich\ weiß|weiß\ ich)(?:\ es|\ das|\ die\ antwort)?(?:\ leider)?\ nicht
-      | (?:ich\ kann|kann\ ich)\ [^.!?]{0,60}\bnicht\ (?:beantworten|finden|sagen|bestimmen|entnehmen)
-      | nicht\ (?:erwähnt|angegeben|genannt|enthalten|beantworte[nt]|bekannt)
-      | geht\ [^.!?]{0,60}\bnicht\ hervor
-      | (?:erwähnt|nennt|enthält|sagt)\ (?:es\ |das\ |dies\ |dazu\ )?(?:nicht|nichts|keine[nr]?)
-      | keine\ (?:angaben?|informationen|information|antwort|auskunft)
-      | unbekannt
-    )\b"""
-_FRENCH = r"""\b(?:
-        (?:je\ suis\ )?désolée?s?
-      | je\ (?:ne\ |n')(?:sais|peux|trouve|vois|connais|ai)\ (?:pas|aucune?)
-      | (?:n'est|n'a|ne\ sont|n'ont|n'étai(?:en)?t)\ pas\ (?:été\ )?(?:mentionn|précis|indiqu|fourni|donn|spécifi)\w*
-      | ne\ (?:(?:le\ )?(?:mentionn|précis|indiqu|fourni|contien|di|donn)\w*)\ (?:pas|rien|aucune?)
-      | aucune\ (?:information|mention|réponse|indication)
-      | inconnue?s?
-    )\b"""
-_SPANISH = r"""\b(?:
-        lo\ siento
-      | no\ (?:lo\ )?sé
-      | no\ (?:puedo|encuentro|dispongo|tengo\ (?:suficiente\ )?información)
-      | no\ se\ (?:menciona|indica|especifica|proporciona|dice|sabe|puede\ determinar|encuentra)n?
-      | no\ (?:(?:lo\ )?menciona|contiene|indica|especifica|proporciona|consta)n?
-      | no\ (?:está|es|fue)\ (?:mencionad|especificad|indicad|disponible)\w*
-      | no\ hay\ (?:ninguna\ )?(?:información|mención|respuesta)
-      | desconocid[oa]s?
-    )\b"""
-# 不明 also closes compounds (行方不明: a missing person), and 不知道 is said of others (他不知道).
-_JAPANESE = r"""(?:
-        (?:分|判|わ)か(?:りません|らない|りかねます)
-      | (?:知り|存じ)ません
-      | (?:お答え|回答|判断|特定|確認)(?:が|は|する\w{0,4})?(?:でき(?:ません|ない|かねます)|ことができ(?:ません|ない))
-      | 答えられ(?:ません|ない)
-      | (?:書かれて|記載されて|述べられて|言及されて|示されて|触れられて|含まれて)は?い?(?:ません|ない)
-      | (?:記載|記述|言及|情報|説明)(?:が|は|も)(?:あり|見つかり|見当たり)ません
-      | (?:記載|記述|言及|情報|説明)(?:が|は|も)な(?:い|く)
-      | 申し訳(?:あり|ござい)ません
-      | (?<![一-鿿])不明(?![一-鿿])
-    )"""
-_CHINESE = r"""(?:
-        我(?:们|們)?(?:并|並)?不(?:知道|清楚|确定|確定|能回答)
-      | ^(?:不知道|不清楚|不确定|不確定|未知)
-      | (?:无法|無法|不能)(?:从[^。]{0,20}中?|從[^。]{0,20}中?)?(?:确定|確定|回答|得知|找到|判断|判斷|提供)
-      | (?:没有|沒有|并未|並未|未)(?:明确|明確)?(?:提及|提到|说明|說明|提供|给出|給出|记载|記載|指出|包含)
-      | (?:没有|沒有)(?:任何)?(?:相关|相關|足够|足夠)的?(?:信息|資訊|内容|內容|答案)
-      | ^(?:很)?(?:抱歉|对不起|對不起)
-    )"""
-_LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _JAPANESE, _CHINESE)
-_REFUSAL = re.compile("|".join(_LANGUAGES), re.IGNORECASE | re.VERBOSE)
+@cache
+def _refusal() -> re.Pattern[str]:
+    lines = files("contextcliff.tasks").joinpath("refusals.txt").read_text(encoding="utf-8").splitlines()
+    return re.compile("|".join(line for line in lines if not line.startswith("#")), re.IGNORECASE)
 
 
 def is_refusal(answer: str) -> bool:
     """Whether an answer says that the text doesn't tell, or that the model won't.
 
-    In English, German, French, Spanish, Japanese and Chinese, by the phrases that models use for it. A phrase can
-    be part of a true answer ("the sender is unknown"): ask only of an answer that is wrong.
+    In English, German, French, Spanish, Japanese and Chinese, by the phrases of `refusals.txt`. A phrase can be part of
+    a true answer ("the sender is unknown"): ask only of an answer that is wrong.
     """
-    return _REFUSAL.search(normalize("NFC", answer.strip()).replace("’", "'")) is not None
+    return _refusal().search(normalize("NFC", answer.strip()).replace("’", "'")) is not None

@@ -10,17 +10,11 @@ from typing import Any
 
 import pytest
 
-from tests.commands import QUIET, SIMULATED, folders, run
-from tests.commands import refused as refused_line
-from tests.compositions import line_of
+from tests.commands import QUIET, SIMULATED, folders, refused, run
 
 ASKED = ("dataset=synthetic", "task.lengths=[512,1024]", "task.trials=1")
 RUN = (*SIMULATED, *ASKED)
 ANALYZE = ("action=analyze", *QUIET)
-
-
-def refused(folder: Path, *overrides: str) -> str:
-    return refused_line(folder, "action=analyze", *overrides).removeprefix("error: ").removesuffix("\n")
 
 
 def report(folder: Path, name: str) -> dict[str, Any]:
@@ -115,28 +109,24 @@ def test_what_can_not_be_analysed_is_one_line_with_the_way_out(one: tuple[Path, 
         ("label=''",): "label=tuned there and '' here",
     }
     for keys, told in typed.items():
-        assert refused(folder, f"run={name}", *keys) == (
+        assert refused(folder, "action=analyze", f"run={name}", *keys) == (
             f"{place}: would ask something else: {told}; an analysis asks nothing, so leave that out, or ask it with "
             "action=run"
         )
     assert folders(folder) == [name]
-    assert refused(folder, "run=nothing") == (
+    assert refused(folder, "action=analyze", "run=nothing") == (
         "run=nothing: is no run: neither a folder with a report.json nor a run id in outputs/contextcliff; give one of "
         "these, or an MLflow run id"
     )
-    assert refused(folder, f"run={name},other") == f"run={name},other: names several runs; analyse one at a time"
+    assert (
+        refused(folder, "action=analyze", f"run={name},other")
+        == f"run={name},other: names several runs; analyse one at a time"
+    )
     for file in (folder / "outputs").glob("state.db*"):
         file.unlink()
-    assert refused(folder, f"run={name}") == (
+    assert refused(folder, "action=analyze", f"run={name}") == (
         f"{place}: the answers of {name} are not in outputs/state.db; bring the store that has them with action=gather "
         "'action.stores=[OUTPUT_DIR]', or name their place with output_dir=OUTPUT_DIR"
     )
     (folder / "outputs" / "contextcliff" / name / "report.json").write_text("{", encoding="utf-8")
-    assert f"{place}/report.json: can't be read as a report" in refused(folder, f"run={name}")
-
-
-def test_a_run_goes_with_no_other_action() -> None:
-    for action in ("run", "plan", "compare"):
-        assert line_of(f"action={action}", "run=stored", *SIMULATED) == (
-            "run=stored: names a stored run to analyse; add action=analyze, or leave it out"
-        )
+    assert f"{place}/report.json: can't be read as a report" in refused(folder, "action=analyze", f"run={name}")

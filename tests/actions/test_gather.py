@@ -244,8 +244,3 @@ def test_a_folder_that_cannot_be_read_fails_alone(tmp_path: Path) -> None:
         f"with action=analyze run={place}; the same command uploads them later\n"
     )
     assert [name for _, name, status in uploads(tmp_path) if status == "FINISHED"] == [second]
-
-
-def test_without_anything_there_is_nothing_to_do(tmp_path: Path) -> None:
-    assert run(tmp_path, "action=gather") == "TRACKING 0 uploaded, 0 there already, 0 failed\n"
-    assert list(tmp_path.iterdir()) == []

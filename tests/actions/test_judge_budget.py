@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,10 @@ from contextcliff.annotation.judge import Judge, longest_answer
 from contextcliff.engines.simulated import Simulated
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
-from contextcliff.records.generation import ScoredSample
 from tests.actions.test_run import Rating
 from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
 from tests.engines.fake_server import serving
+from tests.make import scored_sample
 from tests.tasks.needles import build, niah, said
 
 FEW = ("task.lengths=[200]", "task.depths=[0.5]", "task.trials=12", "model.price.input=1", "model.price.output=4")
@@ -113,16 +114,8 @@ def test_the_longest_request_is_no_shorter_than_any_that_an_answer_makes() -> No
     (sample,) = build(niah(lengths=[300], depths=[0.5], trials=1))
     sampling = Sampling(max_tokens=48)
     texts = (longest_answer(sample, sampling), "", "7", "It is 1234567.\n" * 4, "word " * 48)
-    asked = [
-        judge.requests(
-            [
-                ScoredSample(
-                    sample=sample, prompt_sha256="s", score=1.0, failure=None, prediction=text, generation=said(text)
-                )
-            ],
-            served=None,
-        )
-        for text in texts
-    ]
-    longest, *others = (request.sample.built_tokens for each in asked for request in each.values())
+    asked = [replace(scored_sample(300, 1.0), sample=sample, generation=said(text)) for text in texts]
+    longest, *others = (
+        request.sample.built_tokens for each in asked for request in judge.requests([each], served=None).values()
+    )
     assert longest >= max(others)

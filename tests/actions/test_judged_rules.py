@@ -138,9 +138,9 @@ def test_runs_by_different_rules_without_their_answers_are_refused_with_the_way_
     for file in (folder / "outputs").glob("state.db*"):
         file.rename(folder / file.name)
     assert refused(folder, *COMPARE, f"action.baseline={strict}", f"action.candidates=[{quantised}]") == (
-        f"error: action.candidates: judged by different rules: {strict} by analysis.threshold=0.9; {quantised} by "
+        f"action.candidates: judged by different rules: {strict} by analysis.threshold=0.9; {quantised} by "
         "analysis.threshold=0.8; judge each by the same with action=analyze analysis.threshold=VALUE, and name the "
-        "folders that it prints\n"
+        "folders that it prints"
     )
     for file in folder.glob("state.db*"):
         file.rename(folder / "outputs" / file.name)

@@ -104,21 +104,6 @@ def test_a_line_of_an_earlier_version_lacks_step_and_question_and_is_read(tmp_pa
     assert (found.sample_id, found.score, found.step, found.item, found.replayed) == ("a", 1.0, None, "", False)
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["{", "[]", "null", "{}", json.dumps({**LINE, "score": 7}), json.dumps({**LINE, "score": "high"}), "[" * 100_000],
-)
-def test_a_broken_line_is_named_with_its_file_and_the_way_out(tmp_path: Path, line: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        read(tmp_path, json.dumps(LINE), line)
-    assert str(refused.value) == (
-        f"action.baseline: {tmp_path / 'samples.jsonl'} line 2 is no sample; write it again with action=analyze"
-    )
-    (tmp_path / "samples.jsonl").unlink()
-    with pytest.raises(ConfigError, match=r"samples.jsonl: No such file or directory; write it again with action=an"):
-        list(stored_samples(tmp_path, asked="action.baseline"))
-
-
 ROUND = {**LINE, "figures": {"healthy": 0.0, "composite": 40.0}}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import pty
 import subprocess
@@ -12,11 +11,7 @@ from typing import Any
 
 import pytest
 
-from contextcliff.actions.ahead import search_ahead
-from contextcliff.actions.prepare import deployment, prepare
 from contextcliff.engines.openai.http import KNOWN_VARIABLES
-from contextcliff.execution.store import Store
-from tests import compositions
 from tests.commands import QUIET, SIMULATED, TEN_DEPTHS, contextcliff, of_server, plan_of, reports
 from tests.engines.fake_server import FakeServer, serving
 
@@ -153,21 +148,6 @@ def test_a_model_without_a_mistake_takes_the_least_and_a_budget_is_refused_below
     after = planned(tmp_path, *PERFECT)
     assert (after["samples"], after["least"]["samples"], after["most"]["samples"]) == (0, 0, 0)
     assert after["stored"] == least["samples"]
-
-
-def test_what_is_stored_counts_neither_in_the_least_nor_in_the_most(tmp_path: Path) -> None:
-    """Without any answer, the least is what was prepared: the first blocks, as many as a perfect model needs."""
-    invocation = compositions.built(*SEARCH)
-
-    async def ahead() -> tuple[list[str], list[str]]:
-        async with invocation.engine.open(deployment(invocation)) as session:
-            prepared = prepare(invocation, own=session.tokenizer, served=session.served)
-            with Store(tmp_path) as store:
-                found = search_ahead(invocation, prepared, store)
-            return [item.key for item in found.least], [item.key for item in prepared.planned]
-
-    least, first = asyncio.run(ahead())
-    assert sorted(least) == sorted(first)
 
 
 PAID = (*SIMULATED, "task.trials=1", "task.haystacks=1", TEN_DEPTHS, "model.price.input=2", "model.price.output=10")

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import SIMULATED, contextcliff, kept, plan_of, refused, reports
-from tests.compositions import built
+from tests.commands import SIMULATED, contextcliff, kept, refused, reports
 
 SEARCH = (
     *("dataset=synthetic", "task.lengths=[200,400,800]", "task.depths=[0.0,0.5,1.0]", "task.max_trials=60"),
@@ -73,10 +72,6 @@ def beside(tmp_path: Path, baseline: Path) -> tuple[Path, str]:
     return folder, reports(folder)[0]["run_id"]
 
 
-def refusal(folder: Path, *overrides: str) -> str:
-    return refused(folder, *overrides).removeprefix("error: ").rstrip("\n")
-
-
 @pytest.mark.parametrize("how", ["engine.speculation=0", pytest.param("engine.concurrency=32", marks=pytest.mark.slow)])
 def test_a_candidate_asks_all_that_the_baseline_rests_on_and_decides_as_if_it_did_not(
     tmp_path: Path, beside: tuple[Path, str], how: str
@@ -117,33 +112,6 @@ def test_a_replay_that_is_stored_costs_nothing_and_an_analysis_asks_nothing(besi
     assert generations(folder) == before
 
 
-def planned(folder: Path, *overrides: str) -> dict[str, Any]:
-    done = contextcliff(*overrides, "action=plan", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return plan_of(folder)
-
-
-@pytest.mark.slow
-def test_a_plan_counts_what_will_be_replayed(beside: tuple[Path, str]) -> None:
-    folder, name = beside
-    model = (*CANDIDATE, "engine.law=flat", "engine.ceiling=1.0", "engine.speculation=0")
-    own, both = planned(folder, *model), planned(folder, *model, f"task.like={name}")
-    (first,) = [report for report in reports(folder) if report["run_id"] == name]
-    note = (
-        f"task.like: the decisions of {name} rest on {first['counts']['planned']} samples; the figures count those of "
-        "them that are not stored and that this run would not ask by itself"
-    )
-    assert note in both["notes"]
-    assert both["least"]["samples"] > own["least"]["samples"]
-    assert both["samples"] > own["samples"]
-    assert both["most"]["samples"] >= own["most"]["samples"]
-    report = run(folder, *model, f"task.like={name}")
-    assert both["least"]["samples"] == report["counts"]["planned"] + report["counts"]["replayed"]
-    assert report["usage"]["prompt_tokens"] <= both["most"]["prompt_tokens"]
-    after = planned(folder, *model, f"task.like={name}")
-    assert (after["least"]["samples"], after["samples"]) == (0, 0)
-
-
 ASKS, PROMPTS = "asks something else: ", "{n} of its {n} prompts are other ones here: "
 DIFFERING = {
     "task.depths=[0.0,1.0]": f"{ASKS}task.depths=[0.0, 0.5, 1.0] there and [0.0, 1.0] here; give the same",
@@ -161,22 +129,5 @@ def test_what_differs_between_two_runs_is_said(beside: tuple[Path, str], overrid
     (first,) = reports(folder)
     before = generations(folder)
     told = DIFFERING[override].format(n=first["counts"]["planned"])
-    assert refusal(folder, *CANDIDATE, override, f"task.like={name}") == f"task.like={name}: {told}"
+    assert refused(folder, *CANDIDATE, override, f"task.like={name}") == f"task.like={name}: {told}"
     assert generations(folder) == before
-
-
-def test_what_is_no_run_to_stay_paired_with_is_refused(tmp_path: Path) -> None:
-    plain, like = built(*BASELINE), built(*BASELINE, "task.like=another")
-    assert plain.identify() == like.identify()
-    assert refusal(tmp_path, *CANDIDATE, "task.like=niah-nobody") == (
-        "task.like=niah-nobody: is no run: neither a folder with a report.json nor a run id in outputs/contextcliff; "
-        "give one of these, or first in a sweep"
-    )
-    assert refusal(tmp_path, *CANDIDATE, "task.like=first") == (
-        "task.like=first: names the first job of a sweep, and this is none; give a run id of this experiment or a "
-        "run's folder, or leave it out"
-    )
-    assert refusal(tmp_path, *CANDIDATE, "task.like=''") == "task.like=: must not be empty"
-    assert refusal(tmp_path, *SIMULATED, "task=qa", "task.pilot=2", "task.like=a-run") == (
-        "task.like=a-run: task.pilot=2 asks what its own pilot points to; two runs ask the same with task.pilot=0"
-    )

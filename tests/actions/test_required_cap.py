@@ -1,7 +1,9 @@
-"""`analysis.require_cap`: the exit code says whether the cap is as long as required, and a plan whether it could be."""
+"""`analysis.require_cap`: the exit code says whether the cap is as long as required, and a plan whether it could be. An
+undecided run names the command that decides it."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -26,14 +28,6 @@ def only_run(folder: Path) -> tuple[Path, int | None]:
     """The folder of the one run, and its cap."""
     (report,) = reports(folder / "outputs")
     return Path("outputs") / "contextcliff" / report["run_id"], report["safe_cap"]["tokens"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("required", [1, CAP])
-def test_a_cap_that_reaches_what_is_required_ends_with_0(tmp_path: Path, required: int) -> None:
-    done = contextcliff(*SEARCH, f"analysis.require_cap={required}", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert only_run(tmp_path)[1] == CAP
 
 
 def test_a_cap_below_ends_with_3_after_all_is_written_and_tracked(tmp_path: Path) -> None:
@@ -77,18 +71,38 @@ def test_a_plan_and_a_run_say_beforehand_that_no_answers_could_reach_it(tmp_path
     assert "require_cap" not in (tmp_path / "outputs" / "plan.json").read_text("utf-8")
 
 
-@pytest.mark.slow
-def test_a_budget_that_ran_out_before_the_cap_was_shown_does_not_pass(tmp_path: Path) -> None:
-    # A score at the threshold decides nothing, so that what a model without a mistake takes is used up.
-    given = (*SEARCH, "engine.law=flat", "engine.ceiling=0.8", "task.max_trials=600", "engine.concurrency=1")
-    assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
-    least = plan_of(tmp_path)["least"]
-    budget = f"budget.tokens={least['prompt_tokens'] + 48 * least['samples']}"
-    done = contextcliff(*given, budget, "analysis.require_cap=800", cwd=tmp_path)
-    folder, cap = only_run(tmp_path)
-    assert cap is None
-    assert done.returncode == 3
-    assert done.stderr.splitlines()[-1] == (
-        "error: analysis.require_cap=800: no safe cap is shown so far, since the run stopped before its end; "
-        f"{folder}/report.md says why"
-    )
+RUN = (
+    *SIMULATED,
+    "dataset=synthetic",
+    "engine.law=flat",
+    "engine.ceiling=1.0",
+    "task.lengths=[200]",
+    "reporting.console=full",
+)
+LATENCY = ("analysis.latency_slo_ms=60000", "analysis.threshold=0.5", "task.depths=[0.5]")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said", "changed"),
+    [
+        (("task.trials=1", "task.depths=[0.5]"), "about 13 more answers at 200 tokens", "task.trials=auto"),
+        pytest.param(
+            (*LATENCY, "task.trials=10"), "about 4 more answers at 200 tokens", "task.trials=14", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_the_command_of_an_undecided_run_decides_it(
+    tmp_path: Path, typed: tuple[str, ...], said: str, changed: str
+) -> None:
+    done = contextcliff(*RUN, *typed, cwd=tmp_path)
+    (report,) = reports(tmp_path)
+    assert done.stdout.splitlines()[-1].startswith("UNDECIDED: ")
+    assert f"get {said}, by the command below" in done.stdout
+    assert f"\n  {report['next_command']}\n" in done.stdout
+    contextcliff("action=analyze", *RUN, *typed, cwd=tmp_path)
+    assert reports(tmp_path)[0]["next_command"] == report["next_command"]
+    words = shlex.split(report["next_command"])
+    assert (words[:3], words[-1]) == (["python", "-m", "contextcliff"], changed)
+    again = contextcliff(*words[3:], cwd=tmp_path)
+    assert again.stdout.splitlines()[-1].startswith("SAFE CAP: at least ")
+    assert {each["next_command"] for each in reports(tmp_path)} == {report["next_command"], ""}

@@ -1,4 +1,5 @@
-"""A whole run: what it leaves, what it refuses, and what a signal at any moment leaves of it."""
+"""A whole run: what it leaves and refuses, what a signal or a failing server leaves of it, and that it scores each
+answer once."""
 
 from __future__ import annotations
 
@@ -6,12 +7,18 @@ import signal
 import socket
 import sqlite3
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contextcliff.errors import ExitCode
+from contextcliff.tasks.needles.niah import Niah
+from contextcliff.tasks.questions.qa import Qa
+from contextcliff.tasks.task import Task
 from tests.commands import QUIET, SIMULATED, contextcliff, ended, kept, once, reports, samples, started
+from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
 
@@ -185,3 +192,115 @@ def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
     assert told.endswith("error: terminated twice, ended at once; what was answered is kept\n")
     assert time.monotonic() - began < 2
     assert kept(tmp_path / "outputs" / "state.db") >= 3
+
+
+JUDGED = ("judge=llm", "engine@judge.engine=simulated", "model@judge.model=smollm2")
+FEW = ("task.lengths=[300,600]", "task.depths=[0.2,0.8]", "task.trials=2", "reporting.dpi=50")
+
+
+def run(folder: Path, *overrides: str) -> ExitCode:
+    invocation = built(*SIMULATED, f"output_dir={folder}", *overrides)
+    return invocation.action(invocation)
+
+
+def counting(monkeypatch: pytest.MonkeyPatch, task: type[Task]) -> Counter[str]:
+    """How often each sample is scored from here on."""
+    score, counts = task.score, Counter[str]()
+
+    def counted(self: Any, sample: Any, generation: Any, context: Any) -> Any:
+        counts[sample.sample_id] += 1
+        return score(self, sample, generation, context)
+
+    monkeypatch.setattr(task, "score", counted)
+    return counts
+
+
+@pytest.mark.parametrize("overrides", [(), ("task.controls=true", *JUDGED)], ids=str)
+def test_an_answer_is_scored_once_in_a_run(
+    overrides: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = counting(monkeypatch, Niah)
+    assert run(tmp_path, *FEW, *overrides) is ExitCode.DONE
+    assert len(counts) >= 8
+    assert set(counts.values()) == {1}
+
+
+def test_an_answer_of_a_pilot_is_scored_once_in_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = counting(monkeypatch, Qa)
+    questions = ("task=qa", "task.pilot=2", "task.samples_per_bin=8", "task.repeats=1", "analysis.bins=3")
+    assert run(tmp_path, *questions, "reporting.dpi=50") is ExitCode.DONE
+    assert set(counts.values()) == {1}
+
+
+def test_an_analysis_scores_once_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(tmp_path, *FEW, *JUDGED) is ExitCode.DONE
+    counts = counting(monkeypatch, Niah)
+    assert run(tmp_path, *FEW, *JUDGED, "action=analyze") is ExitCode.DONE
+    assert set(counts.values()) == {1}
+
+
+FILTERED = {"error": {"message": "The prompt was filtered", "code": "content_filter", "param": "prompt"}}
+ERRORS: dict[str, tuple[int, object]] = {
+    "filtered": (400, FILTERED),
+    "refused": (400, {"error": {"message": "this is not to my liking"}}),
+    "unprocessable": (422, {"error": {"message": "this is not to my liking"}}),
+    "oom": (500, {"error": {"message": "CUDA out of memory. Tried to allocate 2.00 GiB"}}),
+}
+
+
+def fake(**behaviour: Any) -> FakeServer:
+    return FakeServer(models=WINDOW, counts="/tokenize", errors=ERRORS, **behaviour)
+
+
+def requests_to(server: FakeServer, *overrides: str) -> tuple[str, ...]:
+    return (
+        *("engine=vllm", f"engine.base_url={server.address}", "model=served", "engine.concurrency=1", *QUIET),
+        *("task.lengths=[200]", "task.depths=[0,0.5,1]", "task.trials=2", "engine.max_retries=0", *overrides),
+    )
+
+
+@pytest.mark.slow
+def test_an_answer_that_the_filter_stopped_is_unscored_and_paid_for(tmp_path: Path) -> None:
+    with serving(fake(finishes=lambda number: "content_filter" if number == 3 else "stop")) as server:
+        assert contextcliff(*requests_to(server), cwd=tmp_path).returncode == 0
+        seen = len(server.bodies)
+        assert contextcliff(*requests_to(server), cwd=tmp_path).returncode == 0
+        assert len(server.bodies) == seen == 6
+    (report,) = reports(tmp_path)
+    assert (report["mean"], report["counts"]["completed"], report["counts"]["unscored"]) == (1.0, 5, 1)
+    (line,) = [line for line in samples(tmp_path) if line["score"] is None]
+    assert (line["failure"], line["finish_reason"]) == ("content_filter", "content_filter")
+    assert line["completion_tokens"] == 4
+    assert report["usage"]["completion_tokens"] == 24
+
+
+@pytest.mark.slow
+def test_refusals_in_a_row_end_the_run_and_more_in_another_invocation_do_not(tmp_path: Path) -> None:
+    many = ("task.trials=20",)
+    with serving(fake(fault=lambda number: "refused" if number > 10 else None)) as server:
+        done = contextcliff(*requests_to(server, *many), cwd=tmp_path)
+        assert (done.returncode, len(server.bodies)) == (1, 35)
+        assert done.stderr.startswith(
+            "error: 25 requests were refused and none was answered between them, the last with"
+        )
+        assert "this is not to my liking" in done.stderr
+        assert done.stderr.count("\n") == 1
+        # Those that were refused before are their own fault by now; the rest are answered.
+        server.fault = lambda number: "refused" if number <= 35 + 25 else None
+        again = contextcliff(*requests_to(server, *many), cwd=tmp_path)
+        assert (again.returncode, again.stderr) == (0, "")
+    (report,) = reports(tmp_path)
+    assert (report["counts"]["completed"], report["counts"]["unscored"]) == (35, 25)
+    assert report["counts"]["errors"] == {"bad_request": 50}
+
+
+@pytest.mark.slow
+def test_a_small_run_without_an_answer_says_the_fault_how_often_and_what_to_do(tmp_path: Path) -> None:
+    with serving(fake(fault=lambda _: "oom")) as server:
+        done = contextcliff(*requests_to(server), cwd=tmp_path)
+    assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
+    assert done.stderr == (
+        "error: none of 6 samples was answered (server_error 6): Error code: 500 - CUDA out of memory. Tried to "
+        "allocate 2.00 GiB; look at the server's log and its memory, or ask for shorter prompts; the same command goes "
+        "on\n"
+    )

@@ -12,7 +12,7 @@ import pytest
 from contextcliff.writing.author_norms import norms_for
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.measures.readability import dale_chall
-from tests.commands import SIMULATED, contextcliff, reports
+from tests.commands import SIMULATED, contextcliff, refused, reports
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
@@ -29,15 +29,6 @@ def run(folder: Path, *overrides: str) -> dict[str, Any]:
     newest = max(folder.rglob("report.json"), key=lambda file: file.stat().st_mtime_ns)
     (report,) = reports(newest.parent)
     return report
-
-
-def refused(folder: Path, *overrides: str) -> str:
-    """The one line of a command that is refused, which leaves nothing behind."""
-    ended = contextcliff(*overrides, cwd=folder)
-    assert ended.returncode == 2
-    assert not (folder / "outputs").exists()
-    (line,) = ended.stderr.splitlines()
-    return line.removeprefix("error: ")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 from pathlib import Path
 
 import pytest
@@ -65,24 +64,6 @@ def assert_one_sweep(folder: Path) -> None:
 def test_all_runs_lie_under_one_sweep(launcher: tuple[str, ...], tmp_path: Path) -> None:
     assert swept(tmp_path, *launcher).count("of 4 jobs ended") == 4, "one progress for all jobs"
     assert_one_sweep(tmp_path)
-
-
-def test_a_job_that_fails_leaves_the_others(launcher: tuple[str, ...], tmp_path: Path) -> None:
-    done = contextcliff_process(
-        *(each for each in SWEEP if not each.startswith(("task=", "model="))),
-        *("task=niah,tracing", "task.trials=0,2"),
-        *launcher,
-        cwd=tmp_path,
-        timeout_s=400,
-    )
-    assert done.returncode == 2
-    assert "error: task.trials=0: must be greater than 0" in done.stderr
-    assert "Traceback" not in done.stderr
-    (table,) = (tmp_path / "outputs").rglob("leaderboard.json")
-    read = json.loads(table.read_text(encoding="utf-8"))
-    rows = [dict(zip(read["columns"], row, strict=True)) for row in read["data"]]
-    assert sorted(row["state"] for row in rows) == ["done", "done", "failed", "failed"]
-    assert all("task.trials=0" in row["error"] for row in rows if row["state"] == "failed")
 
 
 def test_a_worker_without_the_variables_of_the_sweeping_process_still_knows_its_sweep(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from tests.make import known, scored_sample
 from tests.tasks import made_tasks
 from tests.tasks.needles import built, prompt, said
 
-OPTIONS = ("graphwalks", "graphwalks_parents")
 QUESTIONS = st.sampled_from(["bfs", "parents"])
 
 

@@ -67,12 +67,6 @@ def test_a_conversation_has_its_length_and_its_needles(needles: int, length: int
     assert whole.count(sample.answers[0]) == 1
 
 
-def test_the_trials_of_a_depth_ask_for_each_of_the_needles_in_turn() -> None:
-    found = plan(mrcr(needles=2, lengths=[2_048], trials=4))
-    asked = Counter((sample.depth, sample.metadata["asked"]) for sample in found.samples)
-    assert asked == {(depth, number): 2 for depth in (0.1, 0.5, 0.9) for number in (1, 2)}
-
-
 def test_what_stands_far_from_its_depth_is_told() -> None:
     (note,) = plan(mrcr(lengths=[2_048], needles=8, depths=[0.0, 1.0], trials=8)).notes
     assert note == (
@@ -147,9 +141,6 @@ def test_an_answer_is_worth_what_it_copies_behind_the_word(answer: str, value: f
 
 def test_an_answer_without_end_is_scored_in_no_time() -> None:
     assert copied_ratio("the eels of Quillon " * 200_000, PIECE) < 0.001
-
-
-indices = st.integers(0, all_pieces() - 1)
 
 
 def test_there_are_twelve_kinds_of_sixty_topics() -> None:

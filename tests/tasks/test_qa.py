@@ -114,16 +114,6 @@ def test_what_a_dataset_can_not_give_is_refused(changes: dict[str, Any], sizes: 
         built(qa(**changes), corpus(*sizes))
 
 
-def test_controls_ask_the_evidence_alone_and_the_question_without_its_document() -> None:
-    run = built(qa(controls=True), corpus(50, 400))
-    by_id = {control.sample_id: control for control in run.controls}
-    for sample in run.samples:
-        kinds = {by_id[name].control: render(by_id[name].recipe, {}).user for name in sample.controls}
-        assert "keeps the brass key." in kinds["ceiling"]
-        assert "brass key" not in kinds["floor"]
-        assert len(kinds["ceiling"]) < 500
-
-
 lengths = st.lists(st.integers(1, 5_000), min_size=1, max_size=60)
 
 

@@ -87,12 +87,6 @@ def test_a_phrase_is_scored_by_f1_and_tagged_where_it_is_no_exact_match(raw: str
     assert found.details == measures(0.0, found.value, float(failure == "verbose"))
 
 
-def test_a_false_refusal_is_marked_and_one_without_evidence_is_not() -> None:
-    for control, marked in ((None, 1.0), ("ceiling", 1.0), ("floor", 0.0)):
-        found = score("It is not mentioned.", control=control)
-        assert (found.failure, found.details["false_refusal"]) == ("refusal", marked)
-
-
 @pytest.mark.parametrize(
     ("raw", "value", "prediction", "failure"),
     [
@@ -201,12 +195,6 @@ def test_a_scorer_that_raises_is_named_in_one_line() -> None:
     assert "KeyError" in str(error.value)
 
 
-@pytest.mark.parametrize("metric", ["bleu", 3, ["f1"], {"a": 1}])
-def test_a_metric_that_is_not_there_is_refused_with_those_that_are(metric: object) -> None:
-    with pytest.raises(ValueError, match=r"is unknown; choose one of auto, contains, f1, em, rouge_l, judge, or a "):
-        refuse_metric(metric)
-
-
 SKERROW = (
     "The lighthouse of Skerrow was built in 1,817 by the engineer Otto Lindqvist. The keeper's daughter Marit lit "
     "the lamp herself on the night of the storm, because her father lay ill with a fever."
@@ -275,8 +263,8 @@ def test_the_order_decides_where_several_hold() -> None:
 
 
 def test_a_refusal_is_false_where_the_evidence_was_there() -> None:
-    assert failed("I don't know.") == ("refusal", True)
-    assert failed("I don't know.", control="floor") == ("refusal", False)
+    for control, is_false in ((None, True), ("ceiling", True), ("floor", False)):
+        assert failed("I don't know.", control=control) == ("refusal", is_false)
     assert failed("I'm sorry, it isn't mentioned.", format="json") == ("schema", True)
     assert failed("Marit", format="json") == ("schema", False)
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from contextcliff.records.sample import Recipe, Sample, Words
 from contextcliff.tasks.lists import english_words
@@ -118,12 +117,3 @@ def test_an_answer_is_worth_the_share_of_words_that_it_names(answer: str, value:
     score = shipped("ruler_cwe").score(sample, said(answer), ScoringContext())
     assert score.value == pytest.approx(value)
     assert score.failure == failure
-
-
-def test_counts_that_make_no_word_common_are_one_line() -> None:
-    with pytest.raises(ValidationError, match=r"task.common_count=3: must be above task.other_count=3, so that the"):
-        shipped("ruler_cwe", common_count=3)
-    with pytest.raises(ValidationError, match=r"task.short_common_count=1: must be above task.short_other_count=1"):
-        shipped("ruler_cwe", short_common_count=1)
-    with pytest.raises(ValidationError, match=r"alpha"):
-        shipped("ruler_fwe", alpha=1.0)

@@ -41,7 +41,6 @@ class Aggregation(PlantingTask):
     min_count: Count
     max_count: Count
     template: Annotated[str, naming("{word}")]
-    """The sentence of one occurrence."""
     count_question: Annotated[str, naming("{word}")]
     most_frequent_question: str
 
@@ -73,7 +72,6 @@ class Aggregation(PlantingTask):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 for the right count (the only or last number, in digits or letters), or for the right word alone."""
         if self.mode != "count":
             return score_value(sample, generation, context, WORD)
         text = generation.text.strip()
@@ -84,7 +82,6 @@ class Aggregation(PlantingTask):
         return Score(value=float(right), prediction=said[-1], failure=None if right else "miscount")
 
     def _counts(self, rng: random.Random) -> list[int]:
-        """How often each word occurs; the first is the one that is asked for, or the most frequent."""
         if self.mode == "count":
             return [rng.randint(self.min_count, self.max_count) for _ in range(self.words)]
         most = rng.randint(self.min_count + _MARGIN, self.max_count)

@@ -29,7 +29,6 @@ Kind = Literal["move", "take", "drop"]
 Facts = Literal[1, 2, 3]
 
 LONGEST_COURSE = {1: 3, 2: 5, 3: 6}
-"""Most statements of the course that the answer follows from, by the number of supporting facts."""
 FEWEST_PLACES = 5
 """No course goes twice to one place."""
 
@@ -52,7 +51,6 @@ class Course:
     support: tuple[int, ...]
     answer: str
     told_by: int
-    """The event that names the answer."""
     before: str = ""
     """Of three facts: the place that the thing was in after the answer."""
 
@@ -85,23 +83,6 @@ def course(facts: Facts, person: str, thing: str, places: Sequence[str], rng: ra
     return Course(
         events=told, support=(1, then - 1, then), answer=told[then - 1].place, told_by=then - 1, before=told[then].place
     )
-
-
-def story(
-    own: Course,
-    *,
-    others: Sequence[str],
-    places: Sequence[str],
-    things: Sequence[str],
-    statements: int,
-    rng: random.Random,
-) -> Course:
-    """The course among what other people do, `statements` events in all. `things` are what others may carry."""
-    turns = sorted(rng.sample(range(statements), len(own.events)))
-    crowd, mine = _crowd(others, places, things, rng), iter(own.events)
-    events = tuple(next(mine if turn in turns else crowd) for turn in range(statements))
-    support = tuple(turns[position] for position in own.support)
-    return replace(own, events=events, support=support, told_by=turns[own.told_by])
 
 
 def _crowd(people: Sequence[str], places: Sequence[str], things: Sequence[str], rng: random.Random) -> Iterator[Event]:
@@ -139,24 +120,16 @@ class Babilong(Depths, PlantingTask):
     name = "babilong"
 
     facts: Facts
-    """Supporting facts."""
     statements: Count
-    """All facts in the text, the supporting ones included."""
     people: Annotated[Int, Field(ge=2, le=20)]
     locations: Annotated[Int, Field(ge=FEWEST_PLACES, le=20)]
-    """Places that people go to."""
     things: NonNegativeInt
-    """Things that other people carry about; of one fact nothing is carried."""
     moves: Moves
-    """What is said of somebody who goes somewhere."""
     takes: Handles
     drops: Handles
     person_question: Annotated[str, naming("{name}")]
-    """Of one fact."""
     thing_question: Annotated[str, naming("{thing}")]
-    """Of two facts."""
     before_question: Annotated[str, naming("{thing}", "{place}")]
-    """Of three facts."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -177,17 +150,20 @@ class Babilong(Depths, PlantingTask):
         carried = 0 if self.facts == 1 else self.things
         thing, *things = self._drawn("things", word_file("world.json")["things"], 1 + carried, site)
         own = course(self.facts, asked, thing, places, rng)
-        told = story(own, others=others, places=places, things=things, statements=self.statements, rng=rng)
-        before = sorted(rng.uniform(0.0, depth) for _ in told.events[: told.told_by])
-        after = sorted(rng.uniform(depth, 1.0) for _ in told.events[told.told_by + 1 :])
+        turns = sorted(rng.sample(range(self.statements), len(own.events)))
+        crowd, mine = _crowd(others, places, things, rng), iter(own.events)
+        events = [next(mine if turn in turns else crowd) for turn in range(self.statements)]
+        told_by = turns[own.told_by]
+        before = sorted(rng.uniform(0.0, depth) for _ in events[:told_by])
+        after = sorted(rng.uniform(depth, 1.0) for _ in events[told_by + 1 :])
         question = {
             1: filled(self.person_question, name=asked),
             2: filled(self.thing_question, thing=thing),
             3: filled(self.before_question, thing=thing, place=own.before),
         }[self.facts]
         return Planted(
-            facts=[self._said(event, at, rng) for event, at in zip(told.events, [*before, depth, *after], strict=True)],
-            evidence=told.support,
+            facts=[self._said(event, at, rng) for event, at in zip(events, [*before, depth, *after], strict=True)],
+            evidence=[turns[position] for position in own.support],
             question=question,
             answers=(own.answer,),
             distractors=tuple(place for place in places if place not in (own.answer, own.before)),
@@ -200,7 +176,6 @@ class Babilong(Depths, PlantingTask):
         return score_value(sample, replace(generation, text=first, finish_reason=reason), context, WORD)
 
     def _drawn(self, key: str, words: Sequence[str], count: int, site: SampleSite) -> list[str]:
-        """Words that the text does not hold, in either case."""
         free = [word for word in words if not site.holds(word) and not site.holds(word.capitalize())]
         if len(free) < count:
             raise ConfigError(

@@ -24,7 +24,6 @@ SEAM_TOKENS = 3
 _ROUGHLY_TOKENS = 8
 """A context that is counted shorter than asked for by more is lengthened."""
 _ROUND = "\n\n"
-"""Stands between the end of a text and its beginning, where it is gone round."""
 FRESH_CHARACTERS = 200_000
 """Of an endless text: contexts begin at one of the sentences up to here."""
 _FEW_FACTS = 2
@@ -57,7 +56,6 @@ class Hidden:
     built_tokens: int
     token_places: Sequence[int]
     off: float
-    """The most that a fact stands from its depth, as a share of the text: sentences begin where they do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,19 +66,16 @@ class Haystack:
     text: TokenisedText
     tokenizer: Tokenizer
     starts: tuple[int, ...] = (0,)
-    """Where contexts may begin: at the start of the text, or at its sentences."""
     is_exact: bool = True
     """Whether tokens between two places are those of the text alone. Some servers only count, and offsets are then
     estimates."""
 
     @cached_property
     def boundaries(self) -> tuple[int, ...]:
-        """Where sentences of the text begin."""
         return sentence_starts(self.text.text, language=self.document.language)
 
     @cached_property
     def seams(self) -> Seams:
-        """What needles and questions add, wherever they stand."""
         return seams_of(self.text.text, self.boundaries, self.tokenizer)
 
     def hide(
@@ -165,7 +160,6 @@ class Haystack:
         return end, context_tokens + off
 
     def _place(self, depth: float, start: int, reach: int) -> int:
-        """The sentence start nearest to a depth of the text from `start` to `reach`."""
         index = self.text.tokens_between(0, start) + round(depth * self.text.tokens_between(start, reach))
         at = reach if index >= self.text.tokens else min(reach, self.text.starts[index])
         return max(start, nearest_start(self.boundaries, at, before=reach))

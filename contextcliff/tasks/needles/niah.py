@@ -7,7 +7,7 @@ static one is one statement for all samples. Scored 1 where the answer holds wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal, NoReturn
 
 from contextcliff.errors import ConfigError
@@ -39,7 +39,6 @@ class Needle:
     match: Literal["answer", "keywords"] = "answer"
     keywords: tuple[str, ...] = ()
     inferred: bool = False
-    """Whether what is right does not stand in the text: a translation, a sum, the name of what is described."""
 
     def __post_init__(self) -> None:
         named = {"text": ("{city}", "{number}"), "question": ("{city}",)}
@@ -54,11 +53,9 @@ class Needle:
 
     @property
     def accepted(self) -> tuple[str, ...]:
-        """What a static needle's answer has to hold, all of it."""
         return (self.answer,) if self.match == "answer" else self.keywords
 
     def _check_static(self) -> None:
-        """Raise `ValueError` where a static needle does not say what is right, or hides something else."""
         if self.match == "answer" and not self.answer.strip():
             raise ValueError("task.needle.answer: must not be empty with task.needle.kind=static; say what is right")
         if not self.keywords and self.match == "keywords":
@@ -86,11 +83,7 @@ class Niah(Depths, PlantingTask):
 
     def check_text(self, text: str) -> None:
         if self.needle.kind == "static" and all(stands_in(words, text) for words in self.needle.accepted):
-            answer = " and ".join(repr(words) for words in self.needle.accepted)
-            raise ConfigError(
-                f"task.needle: the text holds {answer} already, so finding it would show nothing; "
-                "take another needle, or another dataset"
-            )
+            refuse_held("task.needle", self.needle.accepted)
 
     def plant(self, site: SampleSite) -> Planted:
         needle = self.needle
@@ -103,13 +96,20 @@ class Niah(Depths, PlantingTask):
         return Planted(facts=(hidden,), evidence=(0,), question=question, answers=answers)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where what was hidden stands in the answer, or all that a static needle's answer has to hold."""
         if self.needle.kind == "dynamic":
             return score_value(sample, generation, context, FORMS[self.needle.value])
         text, accepted = generation.text.strip(), self.needle.accepted
         if all(stands_in(words, text) for words in accepted):
             return Score(value=1.0, prediction=" ".join(accepted), failure=None)
         return Score(value=0.0, prediction=text, failure=tag_without_value(generation))
+
+
+def refuse_held(key: str, words: Sequence[str]) -> NoReturn:
+    """Raise `ConfigError` for a text that holds the answer."""
+    raise ConfigError(
+        f"{key}: the text holds {' and '.join(map(repr, words))} already, so finding it would show nothing; take "
+        "another needle, or another dataset"
+    )
 
 
 def refuse_hidden_elsewhere(key: str, words: str, needle: str, way: str) -> NoReturn:

@@ -12,13 +12,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Count, settings
 from contextcliff.tasks.grid import Depths, filled, naming
 from contextcliff.tasks.needles.haystack import fact
-from contextcliff.tasks.needles.niah import refuse_hidden_elsewhere
+from contextcliff.tasks.needles.niah import refuse_held, refuse_hidden_elsewhere
 from contextcliff.tasks.needles.planting import MOST_CITIES, KeyKind, Planted, PlantingTask, SampleSite, ValueKind
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.tasks.values import score_share, stands_in
@@ -48,15 +47,10 @@ class NiahMulti(Depths, PlantingTask):
     count: Count
     template: Annotated[str, naming("{city}", "{number}")]
     question: str = Field(min_length=1)
-    """May name `{cities}`: the keys of the needles that were drawn."""
     key: KeyKind = "city"
-    """What stands for the city."""
     value: ValueKind = "number"
-    """What stands for the number."""
     one_key: bool = False
-    """Whether all needles have one key, each with another value."""
     spread: Literal["even", "anywhere"] = "even"
-    """Evenly from the depth on, or scattered over the text; then there is no depth."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,10 +78,7 @@ class NiahMulti(Depths, PlantingTask):
     def check_text(self, text: str) -> None:
         for needle in self.needles:
             if stands_in(needle.answer, text):
-                raise ConfigError(
-                    f"task.needles: the text holds {needle.answer!r} already, so finding it would show nothing; "
-                    "take another needle, or another dataset"
-                )
+                refuse_held("task.needles", (needle.answer,))
 
     def plant(self, site: SampleSite) -> Planted:
         hidden, keys = [(needle.text, needle.answer) for needle in self.needles], [""]

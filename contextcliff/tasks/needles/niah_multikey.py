@@ -47,15 +47,11 @@ class NiahMultikey(Depths, PlantingTask):
 
     layout: Literal["packed", "isolated"]
     distractors: Annotated[Int, Field(ge=0, le=1_000)] = 0
-    """Needles beyond those that are asked for."""
     template: Annotated[str, naming("{city}", "{number}")]
     question: Annotated[str, naming("{city}")]
     key: KeyKind = "city"
-    """What stands for the city."""
     value: ValueKind = "number"
-    """What stands for the number."""
     hedging: Literal["wrong", "allowed"] = "wrong"
-    """What an answer is that names another needle's value beside the right one."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,7 +111,6 @@ class NiahMultikey(Depths, PlantingTask):
         return fact(self.template, depth, city=key, number=value)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where the right value stands in the answer, and none of the other needles' unless that is allowed."""
         return score_value(sample, generation, context, FORMS[self.value], may_hedge=self.hedging == "allowed")
 
 
@@ -128,7 +123,6 @@ class NiahAmongNeedles(NiahMultikey):
         return replace(super().traits, reads_documents=True)
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """As `niah_multikey`, with every value of the text as another needle's."""
         text = "" if context.document is None else context.document.text
         others = (*sample.reference.distractors, *_values(text, self.value))
         known = replace(sample, reference=replace(sample.reference, distractors=others))

@@ -6,8 +6,7 @@ and needle. The set (`needles/semantic.json`) is this project's own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping, Sequence
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
@@ -20,16 +19,8 @@ from contextcliff.tasks.task import ScoringContext
 from contextcliff.tasks.values import score_value
 from contextcliff.text.value_forms import WORD
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SemanticNeedle:
-    """A statement about `{name}`, the question whose answer is that name, and the fact that links them."""
-
-    id: str
-    topic: str
-    needle: str
-    question: str
-    fact: str
+NEEDLES: Sequence[Mapping[str, str]] = word_file("semantic.json")
+"""Statements about `{name}` with their topics, questions whose answer is that name, and the facts that link them."""
 
 
 @settings
@@ -40,15 +31,14 @@ class NiahSemantic(Depths, PlantingTask):
 
     distractors: NonNegativeInt = 0
     topics: tuple[str, ...] = ()
-    """Topics to draw from; none: all."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        known = {item.topic for item in needle_set()}
+        known = {item["topic"] for item in NEEDLES}
         for topic in self.topics:
             if topic not in known:
                 raise ValueError(f"task.topics: {topic!r} is not one of {', '.join(sorted(known))}")
-        smallest = min(sum(item.topic == topic for item in needle_set()) for topic in self.topics or known)
+        smallest = min(sum(item["topic"] == topic for item in NEEDLES) for topic in self.topics or known)
         if self.distractors >= smallest:
             raise ValueError(
                 f"task.distractors={self.distractors}: a topic has {smallest} needles; at most {smallest - 1} "
@@ -57,9 +47,10 @@ class NiahSemantic(Depths, PlantingTask):
 
     def plant(self, site: SampleSite) -> Planted:
         rng = site.rng
-        chosen = rng.choice([item for item in needle_set() if not self.topics or item.topic in self.topics])
+        chosen = rng.choice([item for item in NEEDLES if not self.topics or item["topic"] in self.topics])
         others = rng.sample(
-            [item for item in needle_set() if item.topic == chosen.topic and item.id != chosen.id], self.distractors
+            [item for item in NEEDLES if item["topic"] == chosen["topic"] and item["id"] != chosen["id"]],
+            self.distractors,
         )
         names: list[str] = word_file("names.json")
         free = [name for name in names if not site.holds(name)]
@@ -72,22 +63,15 @@ class NiahSemantic(Depths, PlantingTask):
         depths = [site.depth, *((position + 0.5) / len(others) for position in range(len(others)))]
         return Planted(
             facts=[
-                fact(item.needle, depth, name=name)
+                fact(item["needle"], depth, name=name)
                 for item, name, depth in zip([chosen, *others], called, depths, strict=True)
             ],
             evidence=(0,),
-            question=chosen.question,
+            question=chosen["question"],
             answers=(called[0],),
             distractors=tuple(called[1:]),
-            metadata={"topic": chosen.topic, "needle": chosen.id},
+            metadata={"topic": chosen["topic"], "needle": chosen["id"]},
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where the right name stands in the answer, and no distractor's."""
         return score_value(sample, generation, context, WORD)
-
-
-@cache
-def needle_set() -> tuple[SemanticNeedle, ...]:
-    """The whole set."""
-    return tuple(SemanticNeedle(**item) for item in word_file("semantic.json"))

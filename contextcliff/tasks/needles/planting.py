@@ -24,14 +24,15 @@ from contextcliff.tasks.grid import WHICH_SAMPLES, DesignedLengths
 from contextcliff.tasks.needles.haystack import FRESH_CHARACTERS, Fact, Haystack, prepare, prepare_fresh
 from contextcliff.tasks.task import (
     NO_REFERENCE,
+    Cell,
     ContextBudget,
     Maker,
     Materials,
     Traits,
     configured,
-    control_of,
+    control_over,
     distances,
-    pieces_of,
+    far_note,
     sample_at,
     several_texts,
     unused_notes,
@@ -40,7 +41,6 @@ from contextcliff.text.tokens import TokenisedText
 from contextcliff.text.value_forms import FORMS, ValueForm
 
 _CHARACTERS_PER_TOKEN = 8
-"""As an endless text counts them, with a margin."""
 _UUID_ANSWER_TOKENS = 128
 """Of one UUID, where the answer repeats a key that is one too; as many as RULER gives."""
 
@@ -50,7 +50,6 @@ ValueKind = Literal["number", "uuid", "word"]
 
 @cache
 def word_file(name: str) -> Any:
-    """What a JSON file of this folder holds."""
     return json.loads(files("contextcliff.tasks.needles").joinpath(name).read_text(encoding="utf-8"))
 
 
@@ -76,14 +75,11 @@ class SampleSite:
     start: int
     end: int
     redrawn: int = 0
-    """Pairs that the text held already."""
 
     def holds(self, words: str) -> bool:
-        """Whether the text of a prompt of this length holds these words already."""
         return self.text.text.find(words, self.start, self.end) >= 0
 
     def distinct(self, form: ValueForm, *, count: int) -> list[str]:
-        """Different values of a form that the text does not hold."""
         drawn: list[str] = []
         while len(drawn) < count:
             value = form.draw(self.rng)
@@ -92,7 +88,6 @@ class SampleSite:
         return drawn
 
     def pairs(self, *, count: int, key: KeyKind, value: ValueKind) -> list[tuple[str, str]]:
-        """Different keys with different values that the text does not hold."""
         drawn: dict[str, str] = {}
         while len(drawn) < count:
             name = self.rng.choice(CITIES) if key == "city" else FORMS[key].draw(self.rng)
@@ -115,7 +110,6 @@ class Planted:
     distractors: tuple[str, ...] = ()
     metadata: Mapping[str, str | int | float] = field(default_factory=dict)
     context: str = ""
-    """Names the context where several samples ask of the same one."""
     context_questions: tuple[str, ...] = ()
     """All questions of that context: it is cut for the longest, so that it is the same for each."""
 
@@ -129,11 +123,8 @@ class PlantingTask(DesignedLengths):
     sample is."""
 
     haystacks: Count | Literal["fresh"] = 1
-    """Different stretches of the text, or `fresh`: every sample starts at another sentence of it."""
     instruction: str
-    """Stands before the text."""
     answer_format: str
-    """Stands after the question."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -169,7 +160,6 @@ class PlantingTask(DesignedLengths):
         )
 
     def asked(self) -> Mapping[str, object]:
-        """What of the configuration determines a single sample."""
         asked = configured(self, but=(*WHICH_SAMPLES, *self.traits.not_asked, *self.traits.idle))
         return {**asked, "depths": list(self.places)} if self.shares_context else asked
 
@@ -184,12 +174,11 @@ class PlantingTask(DesignedLengths):
 
     @property
     def most_steps(self) -> int:
-        """A trial for each haystack, where there are several: one that comes again is no further evidence."""
         most = super().most_steps
+        # A haystack that comes again is no further evidence.
         return min(most, self.texts // self.turns) if self.texts > 1 else most
 
     def text_tokens(self, context_budget: ContextBudget) -> int:
-        """The longest length; where contexts begin anywhere, what of an endless text they can begin in too."""
         extra = FRESH_CHARACTERS // _CHARACTERS_PER_TOKEN if self.haystacks == "fresh" else 0
         return super().text_tokens(context_budget) + extra
 
@@ -240,13 +229,12 @@ class Planter(Maker):
     haystacks: Sequence[Haystack]
     asked: str
     filler: Sequence[Haystack] = ()
-    """Of generated prose, for the lengths that `haystacks` are too short for; none: they are long enough."""
     made: dict[str, tuple[int, float, int]] = field(default_factory=dict)
     """Of each sample: draws that the text held already, how far its needle stands from its depth as a share of the
     text, and its length where it is of generated prose, else 0."""
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
-        task = self.task
+    def make(self, at: Cell) -> Iterator[Sample]:
+        task, (context_tokens, depth, trial) = self.task, at
         context = (self.materials.seed, task.name, self.asked, self.materials.text_identity, context_tokens)
         coordinates = (*context, depth, trial)
         seed = seed_of(*context, trial) if task.shares_context else seed_of(*coordinates)
@@ -283,9 +271,7 @@ class Planter(Maker):
         sample = sample_at(
             task,
             coordinates,
-            context_tokens=context_tokens,
-            depth=depth,
-            trial=trial,
+            at,
             built_tokens=hidden.built_tokens,
             document_id=haystack.document.document_id,
             question=planted.question,
@@ -293,10 +279,7 @@ class Planter(Maker):
             recipe=hidden.recipe,
             reference=Reference(distractors=planted.distractors) if planted.distractors else NO_REFERENCE,
             cluster=haystack.document.document_id if several else planted.context,
-            metadata={
-                **planted.metadata,
-                **distances(places),
-            },
+            metadata={**planted.metadata, **distances(places)},
             answer_tokens=task.answer_tokens(context_tokens),
         )
         generated = context_tokens if haystacks is self.filler else 0
@@ -307,12 +290,9 @@ class Planter(Maker):
             alone = Recipe(user=(Words(text=before), Words(text=evidence), Words(text=after(planted.question))))
             shortest = min(task.lengths_in(self.materials.context_budget))
             bare = haystack.hide((), context_tokens=shortest, before=before, after=after(planted.question), start=start)
-            yield self._control(sample, "ceiling", alone, self.materials.tokenizer.count_prompt(render(alone, {})))
-            yield self._control(sample, "floor", bare.recipe, bare.built_tokens)
-
-    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], recipe: Recipe, tokens: int) -> Sample:
-        identity = (kind, self.materials.text_identity, pieces_of(recipe))
-        return control_of(sample, kind, identity, recipe=recipe, tokens=tokens)
+            tokens = self.materials.tokenizer.count_prompt(render(alone, {}))
+            yield control_over(sample, "ceiling", self.materials, recipe=alone, tokens=tokens)
+            yield control_over(sample, "floor", self.materials, recipe=bare.recipe, tokens=bare.built_tokens)
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
         made = [self.made[name] for name in sample_ids if name in self.made]
@@ -324,14 +304,10 @@ class Planter(Maker):
             one = "1 needle was drawn again, since the text held its words already"
             more = f"{redrawn:,} needles were drawn again, since the text held their words already"
             notes.append(one if redrawn == 1 else more)
-        misplaced = self.task.misplaced
-        if far := [off for _, off, _ in made if off > misplaced]:
-            notes.append(
-                f"{len(far):,} of {len(made):,} samples have a needle more than {misplaced:.2g} of the text from its "
-                f"depth (the farthest {max(far):.2f}), since needles go in where a sentence begins and few begin "
-                "there; take another text, or longer contexts"
-            )
-        return tuple(notes)
+        most = self.task.misplaced
+        what = f"a needle more than {most:.2g} of the text from its depth"
+        why = "needles go in where a sentence begins and few begin there; take another text, or longer contexts"
+        return (*notes, *far_note([off for _, off, _ in made], most, what, why))
 
 
 def _fresh(haystacks: Sequence[Haystack], drawn: int, context_tokens: int) -> tuple[Haystack, int]:

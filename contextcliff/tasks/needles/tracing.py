@@ -41,19 +41,14 @@ class Tracing(Depths, PlantingTask):
 
     hops: Annotated[Int, Field(ge=1, le=8)]
     chains: Few
-    """All chains, the one that is asked for included."""
     distances: tuple[Fraction, ...]
     order: Literal["forward", "backward", "shuffled"]
-    """In which order the links of a chain stand in the text."""
     assignment: Annotated[str, naming("{name}", "{number}")]
     link: Annotated[str, naming("{name}", "{other}")]
     question: Annotated[str, naming("{name}")]
     ask: Literal["value", "names"] = "value"
-    """The last name's value, or all names that have a value."""
     names: Literal["word", "letters"] = "word"
-    """A name is a coined word, or five capital letters."""
     names_question: Annotated[str, naming("{number}")] = "Which names have the value {number}?"
-    """With `ask=names`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,13 +104,11 @@ class Tracing(Depths, PlantingTask):
         )
 
     def score(self, sample: Sample, generation: Generation, context: ScoringContext) -> Score:
-        """1 where the chain's number stands in the answer, and no other chain's; of names the share that it names."""
         if self.ask == "value":
             return score_value(sample, generation, context, NUMBER)
         return score_share(sample, generation, stands_in)
 
     def _places(self, site: SampleSite) -> list[float]:
-        """Where the links of the chain stand that is asked for; none where they stand anywhere."""
         if not self.distances:
             return []
         distance = self.distances[site.trial % len(self.distances)]

@@ -79,7 +79,6 @@ _TYPOGRAPHIC_OBJECT = re.compile(r"\{\s*[“”„‟＂]")
 
 
 def _only_object(text: str) -> object:
-    """The one object that a text holds; None for none, for several, and for one that is not JSON."""
     found: object = None
     place = 0
     while match := _OBJECT.search(text, place):
@@ -112,11 +111,9 @@ _PAIRS = (
     ("“", "”"), ("„", "“"), ("‘", "’"), ("«", "»"), ("「", "」"), ("『", "』"),
 )  # fmt: skip
 _LAYERS = 8
-"""So many layers of dress are taken off a line."""
 
 
 def _line(lines: Sequence[str]) -> str:
-    """The first line that says something; one that only announces ("The answer is:") gives way to what follows."""
     announced = ""
     for line in lines:
         bare = "" if _EMPTY_LINE.fullmatch(line) else _bare(line)
@@ -183,7 +180,6 @@ def _comparable(text: str) -> str:
 # ---------------------------------------------------------------- how close it is
 
 Metric = Callable[[str, str], float]
-"""A measure of a prediction and one reference, 0-1."""
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -199,7 +195,6 @@ _POLITE_END = re.compile(r"(?:です|でした|である)$")
 
 
 def has_unspaced(text: str) -> bool:
-    """Whether a text has characters of a script without spaces."""
     return _ANY_UNSPACED.search(text) is not None
 
 
@@ -232,7 +227,6 @@ def token_f1(prediction: str, reference: str) -> float:
 
 
 def _f1(shared: int, predicted: int, accepted: int) -> float:
-    """Harmonic mean of precision and recall, where `shared` of the predicted and of the accepted words are common."""
     if shared == 0:
         return 0.0
     precision, recall = shared / predicted, shared / accepted
@@ -290,7 +284,6 @@ _MARKS = str.maketrans({"’": "'", "—": ", ", "–": "-"} | dict.fromkeys("�
 _NOT = r"no|not|never|neither|nor|without|except|cannot|(?:is|was|are|were|do|does|did|has|had|wo|could|would)nt"
 _NEGATION = re.compile(rf"\b(?:{_NOT})\b|ない|なかった|ません|不")
 _AROUND = 64
-"""Characters on either side in which an answer is taken back."""
 _ASKED = 5
 """Words of a question among which a negation is what it asks by: `Which of the keepers was never seen?`"""
 _TAKEN_BACK_AHEAD = re.compile(
@@ -305,7 +298,6 @@ _TAKEN_BACK_BEHIND = re.compile(
 _EDGES = re.compile(rf"(?<=[{UNSPACED}])(?=[^{UNSPACED}\s])|(?<=[^{UNSPACED}\s])(?=[{UNSPACED}])")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
 _SCRIPTS = tuple(map(re.compile, (r"[々〇\u3400-\u9fff]{2}", r"[\u30a0-\u30ff]{2}", r"(?a:\w){2}")))
-"""Two characters of one script, between which no Japanese word ends."""
 
 
 def contains_reference(answer: str, references: Sequence[str], *, question: str = "") -> bool:
@@ -356,7 +348,6 @@ def _stands(clause: str, wanted: str, asked: str) -> bool:
 
 
 def _told(said: str) -> list[str]:
-    """The answer, or the clauses of it that don't refuse, where one does."""
     clauses = [clause for clause in _CLAUSES.split(said) if clause]
     told = [clause for clause in clauses if not is_refusal(clause)]
     if len(told) == len(clauses):

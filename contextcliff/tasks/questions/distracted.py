@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -24,17 +24,18 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, filled, naming
 from contextcliff.tasks.questions.answers import contains_reference
-from contextcliff.tasks.questions.document_row import DocumentPool, Row, RowBuilder, pool_of
+from contextcliff.tasks.questions.document_row import DocumentPool, RowBuilder, pool_of
 from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
 from contextcliff.tasks.task import (
+    Cell,
     Maker,
     Materials,
     ScoringContext,
     Traits,
     configured,
-    control_of,
+    control_over,
     distances,
-    pieces_of,
+    far_note,
     sample_at,
 )
 from contextcliff.text.tokens import token_counts
@@ -47,22 +48,14 @@ class DistractedQa(Depths):
     name = "qa_distractors"
 
     metric: MetricChoice = "auto"
-    """What an answer is scored by; `auto`: contains."""
 
     document_characters: PositiveInt
-    """Paragraphs of a text are joined to documents of up to so many characters; 1: each is a document."""
     evidence_characters: PositiveInt
-    """Most that the documents which a question needs may have together."""
     instruction: Annotated[str, Field(min_length=1)]
-    """Stands before the documents."""
     heading: Annotated[str, naming("{number}")]
-    """Stands over each of them."""
     question_label: str
-    """Stands before the question."""
     answer_format: str
-    """Stands after it."""
     max_tokens: PositiveInt
-    """Tokens that an answer may take."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -90,7 +83,6 @@ class DistractedQa(Depths):
 
     @property
     def questions_a_length(self) -> int:
-        """Questions that every length asks, each once."""
         return self.max_trials if self.trials == "auto" else self.trials * len(self.places)
 
     def text_holds(self, materials: Materials) -> int | None:
@@ -138,16 +130,13 @@ class DistractedQa(Depths):
         )
 
     def framed(self, question: str) -> tuple[str, str]:
-        """What stands before the documents and after them."""
         return f"{self.instruction}\n\n", f"{self.question_label} {question}\n{self.answer_format}".rstrip()
 
     def headed(self, number: int) -> str:
-        """What stands over a document."""
         return f"{filled(self.heading, number=str(number))}\n"
 
 
 _FAR_LONGER = 16
-"""Characters of the documents for each token of a length."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,14 +152,14 @@ class DistractedMaker(Maker):
     asked: str
     off: dict[str, float] = field(default_factory=dict)
 
-    def make(self, *, context_tokens: int, depth: float | None, trial: int) -> Iterator[Sample]:
-        task, identity, places = self.task, self.materials.text_identity, self.task.places
+    def make(self, at: Cell) -> Iterator[Sample]:
+        task, identity, (context_tokens, depth, trial) = self.task, self.materials.text_identity, at
         # A search may draw a depth more often than others: a question that comes again is no further evidence.
-        question = self.posed[(trial * len(places) + places.index(depth)) % len(self.posed)]
+        question = self.posed[(trial * len(task.places) + task.places.index(depth)) % len(self.posed)]
         golden, document = self.pool.golden(question), self.pool.texts[question.document_id]
         coordinates = (
-            *(self.materials.seed, task.name, self.asked, identity, context_tokens),
-            *(depth, trial, question.question_id),
+            *(self.materials.seed, task.name, self.asked, identity),
+            *(*at, question.question_id),
         )
         frame = task.framed(question.text)
         row = self.rows.filled(frame, question, golden, context_tokens, depth or 0.0, seed_of(*coordinates))
@@ -178,9 +167,7 @@ class DistractedMaker(Maker):
         sample = sample_at(
             task,
             coordinates,
-            context_tokens=context_tokens,
-            depth=depth,
-            trial=trial,
+            at,
             built_tokens=row.tokens,
             document_id=document.document_id,
             question=question.text,
@@ -195,13 +182,11 @@ class DistractedMaker(Maker):
         self.off[sample.sample_id] = row.off
         yield sample
         if task.controls:
-            yield self._control(sample, "ceiling", self.rows.alone(frame, golden))
             shortest = min(task.lengths_in(self.materials.context_budget))
-            yield self._control(sample, "floor", self.rows.filled(frame, question, (), shortest, 0.0, sample.seed))
-
-    def _control(self, sample: Sample, kind: Literal["ceiling", "floor"], row: Row) -> Sample:
-        identity = (kind, self.materials.text_identity, pieces_of(row.recipe))
-        return control_of(sample, kind, identity, recipe=row.recipe, tokens=row.tokens)
+            alone = self.rows.alone(frame, golden)
+            bare = self.rows.filled(frame, question, (), shortest, 0.0, sample.seed)
+            yield control_over(sample, "ceiling", self.materials, recipe=alone.recipe, tokens=alone.tokens)
+            yield control_over(sample, "floor", self.materials, recipe=bare.recipe, tokens=bare.tokens)
 
     def held(self, longest: int) -> int | None:
         """Tokens of the documents that do not hold the answer, for the question that leaves the fewest.
@@ -218,16 +203,11 @@ class DistractedMaker(Maker):
         )
 
     def notes(self, sample_ids: Collection[str]) -> tuple[str, ...]:
-        most = self.task.misplaced
-        off = [self.off[name] for name in sample_ids if self.off.get(name, 0.0) > most]
-        left_out = "; ".join(_reasons(self.left_out))
-        notes = [f"questions of the dataset that are left out: {left_out}"] if left_out else []
-        if off:
-            notes.append(
-                f"{len(off):,} of {len(sample_ids):,} samples have their document more than {most:.2g} of the text "
-                f"from its depth (the farthest {max(off):.2f}), since few others stand around it; ask for more tokens"
-            )
-        return tuple(notes)
+        most, left_out = self.task.misplaced, "; ".join(_reasons(self.left_out))
+        what = f"their document more than {most:.2g} of the text from its depth"
+        why = "few others stand around it; ask for more tokens"
+        far = far_note([self.off.get(name, 0.0) for name in sample_ids], most, what, why)
+        return (*([f"questions of the dataset that are left out: {left_out}"] if left_out else []), *far)
 
 
 def in_rounds(questions: Iterable[Question], pool: DocumentPool, seed: int) -> tuple[Question, ...]:

@@ -27,12 +27,9 @@ class DocumentPool:
     pieces: tuple[Passage, ...]
     texts: Mapping[str, Document]
     paragraphs: Mapping[str, Sequence[tuple[Span, int]]]
-    """Of each text, with the piece that each is in; a text that only repeats others has theirs."""
     titled: Mapping[str, Sequence[str]]
-    """The texts of each title."""
 
     def text(self, piece: int) -> str:
-        """What stands in the prompt."""
         found = self.pieces[piece]
         return self.texts[found.document_id].text[found.start : found.end]
 
@@ -73,7 +70,7 @@ def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
     for document in corpus.documents:
         name, text = document.document_id, document.text
         titled.setdefault(document.title, []).append(name)
-        spans = paragraph_spans(text)
+        spans = [Span(start=found.start(), end=found.end()) for found in _PARAGRAPH.finditer(text)]
         if spans and all(text[span.start : span.end] in by_paragraph for span in spans):
             known = [by_paragraph[text[span.start : span.end]] for span in spans]
         else:
@@ -94,11 +91,6 @@ def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
 def holds_answer(text: str, answers: Sequence[str]) -> bool:
     """Whether a text holds one of the answers, as whole words; `yes` and `no` are held by none."""
     return any(stands_in(answer, text) for answer in answers if plain(answer) not in _IN_NO_TEXT)
-
-
-def paragraph_spans(text: str) -> tuple[Span, ...]:
-    """The paragraphs of a text, which blank lines separate, without the blanks around them."""
-    return tuple(Span(start=found.start(), end=found.end()) for found in _PARAGRAPH.finditer(text))
 
 
 def _joined(spans: Sequence[Span], characters: int) -> Iterator[list[Span]]:
@@ -123,20 +115,15 @@ def in_random_order(count: int, rng: random.Random) -> Iterator[int]:
 
 _BETWEEN = "\n\n"
 _COUNTED_NUMBER = 10
-"""Documents are counted with this number over them."""
 _FEWEST_TOKENS = 4
-"""Of the text of a cut document."""
 _NEARLY_FULL_TOKENS = 3
 _FULL_TOKENS = 16
 """A row this near to its length is long enough, and so is one within a hundredth of it."""
 _ATTEMPTS = 4
-"""So often the cut is moved to come nearer to the length."""
 _CANDIDATES = 24
-"""Documents among which one is looked for that is long enough to be cut."""
 
 
 Frame = tuple[str, str]
-"""What stands before a row and after it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -166,11 +153,9 @@ class RowBuilder:
     pool: DocumentPool
     tokenizer: Tokenizer
     headed: Callable[[int], str]
-    """What stands over a document, by its number."""
     counted: dict[int, TokenisedText] = field(default_factory=dict)
 
     def alone(self, frame: Frame, answering: Sequence[int]) -> Row:
-        """Only the documents that answer."""
         return self._row(frame, [], [self._placed(piece) for piece in answering], 0.0)
 
     def filled(
@@ -279,7 +264,6 @@ class RowBuilder:
         return Placed(piece=document.piece, end=end - heading, tokens=text.tokens_between(0, end))
 
     def _tokenised(self, piece: int) -> tuple[int, TokenisedText]:
-        """The characters of the heading, and the document under it."""
         heading = f"{_BETWEEN}{self.headed(_COUNTED_NUMBER)}"
         if piece not in self.counted:
             self.counted[piece] = tokenise(f"{heading}{self.pool.text(piece)}", self.tokenizer)

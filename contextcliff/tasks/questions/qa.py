@@ -49,35 +49,22 @@ class Qa(Task):
     name = "qa"
 
     format: Literal["json", "plain"]
-    """`{"answer": …}`, or the answer as text."""
     metric: MetricChoice
-    """What an answer is scored by; of `auto` decides `qa_scoring.settled`."""
     samples_per_bin: Count
     repeats: Few
     min_samples: Count
-    """A bin with fewer questions is merged with its neighbour."""
     pilot: NonNegativeInt = 0
-    """So many questions of each bin first, and the rest only where they point to; 0: all at once."""
     levels: tuple[PositiveInt, ...] = ()
-    """1 a single fact, 2 several from different places; none: all."""
     min_context_tokens: NonNegativeInt = 0
-    """Shorter documents are dropped."""
     max_context_tokens: PositiveInt | None = None
-    """Longer ones are left out; a dataset that does not reach near it is refused. None: what the window holds."""
     reserve_tokens: NonNegativeInt = 200
-    """Kept free below the window."""
     max_tokens: PositiveInt
-    """Tokens that an answer may take."""
     controls: bool = False
-    """Ask the evidence alone (ceiling, where it is known) and the question without its document (floor) as well."""
     instruction: Annotated[str, Field(min_length=1)]
-    """Stands before the document."""
     question_label: str
-    """Stands before the question."""
     json_format: str
     plain_format: str
     choice_format: str
-    """One of these stands after the question."""
 
     def __post_init__(self) -> None:
         refuse_metric(self.metric)
@@ -132,7 +119,6 @@ class Qa(Task):
 
 
 _SPAN = 2.0
-"""A dataset spans a range that is asked for where it reaches to within this factor of both ends."""
 
 
 class QaSamples:
@@ -250,7 +236,6 @@ class QaSamples:
         )
 
     def _controls(self, sample: Sample, question: Question) -> Iterator[Sample]:
-        """The question without its document, and over the evidence alone, where it is known."""
         texts: dict[Literal["floor", "ceiling"], str] = {"floor": ""} if self._task.controls else {}
         if texts and question.evidence:
             document = self._documents[question.document_id].text
@@ -286,7 +271,6 @@ class QaSamples:
 # ---------------------------------------------------------------- bins
 
 Bins = list[tuple[AuditBin, Sequence[Question]]]
-"""Ranges of document lengths, shortest first, and the questions drawn of each."""
 
 
 def draw(
@@ -359,7 +343,6 @@ def _audited(available: Sequence[Question], chosen: Sequence[Question], lengths:
 def _merged(
     groups: list[list[str]], by_document: Mapping[str, Sequence[Question]], min_samples: int, lengths: Mapping[str, int]
 ) -> tuple[list[list[str]], list[str]]:
-    """Merge the thinnest bin with its smaller neighbour until none is too thin, or one is left."""
     groups, notes = [list(names) for names in groups], []
     while len(groups) > 1:
         sizes = [sum(len(by_document[name]) for name in names) for names in groups]

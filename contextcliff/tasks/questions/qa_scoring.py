@@ -1,13 +1,8 @@
 """What an answer to a question on a text is worth, and its failure tag.
 
-| kind | score | a failure where |
-| --- | --- | --- |
-| `short` | the metric asked for | it has less than the full score, unless it is an exact match |
-| `choice` | 1 for the right choice, else 0 | it is not the right choice |
-| `summary` | ROUGE-L F | what was said can't count as a summary: every tag but `partial` and `wrong` |
-
-The metric `auto` is `contains` where all accepted answers of a question are short, and else `f1`: a model that gives a
-name in a full sentence is right, and of a long answer nobody repeats each word.
+A phrase is worth what its metric says, a choice 1 or 0, a summary its ROUGE-L F, whose tags `partial` and `wrong` are
+no failures. The metric `auto` is `contains` where all accepted answers of a question are short, and else `f1`: a model
+that gives a name in a full sentence is right, and of a long answer nobody repeats each word.
 
 Why an answer to a question on a text is wrong: exactly one tag, the first of this order that holds.
 
@@ -199,7 +194,6 @@ _FAR_LONGER_CHARACTERS = 100
 _SHORT = 5
 """Content words up to which an answer that touches nothing is an invented one, and no talk of something else."""
 _DRESS = "\"'”’*_`.。 \n"
-"""What may stand behind the last word of an answer."""
 _OPENING = 300
 """A refusal shows in so many characters; further on, "was not given" is a sentence about the text."""
 
