@@ -14,11 +14,9 @@ class Dataset(Protocol):
     @property
     def name(self) -> str:
         """Name in reports."""
-        ...
 
     def identity(self) -> Mapping[str, object]:
         """What determines the texts and questions, for the run's fingerprint. Raises `ConfigError` for absent files."""
-        ...
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
         """The texts and questions.
@@ -27,4 +25,3 @@ class Dataset(Protocol):
         gives all that it has. An endless source gives documents of at least `tokens` tokens, a finite one all its text.
         `seed` is the run's. Raises `ConfigError` for files that can't be used, `RunError` for downloads that fail.
         """
-        ...

@@ -26,8 +26,6 @@ class Row:
     values: Mapping[str, object]
     place: str
     """Names the row in messages: `dataset.path=qa.jsonl: row 3`."""
-    prefix: str = ""
-    """Of the keys in messages, for a mapping inside a row: `document.summary.`."""
 
     def holds(self, key: str) -> bool:
         """Whether the row has a value other than null."""
@@ -46,7 +44,7 @@ class Row:
             return str(value)
         text = self._checked_text(key, value)
         if len(text) > _MAX_LABEL or not text.isprintable():
-            raise self.error(f"{self.prefix}{key} must be one line of up to {_MAX_LABEL} characters")
+            raise self.error(f"{key} must be one line of up to {_MAX_LABEL} characters")
         return text or None
 
     def heading(self, key: str) -> str:
@@ -76,7 +74,7 @@ class Row:
         if isinstance(value, Mapping):
             columns = {str(name): column for name, column in value.items() if isinstance(column, list | tuple)}
             if len({len(column) for column in columns.values()}) > 1:
-                raise self.error(f"{self.prefix}{key} has lists of different lengths")
+                raise self.error(f"{key} has lists of different lengths")
             value = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return tuple(self._as_mapping(key, item) for item in self._checked(key, value, (list, tuple), "a list"))
 
@@ -87,30 +85,23 @@ class Row:
     def _required(self, key: str) -> object:
         if not self.holds(key):
             there = "" if key in self.values else f"; it has {', '.join(self.values) or 'nothing'}"
-            raise self.error(f"{self.prefix}{key} is missing{there}")
+            raise self.error(f"{key} is missing{there}")
         return self.values[key]
 
     def _as_mapping(self, key: str, value: object) -> Row:
         values: Mapping[str, object] = self._checked(key, value, Mapping, "a mapping")
-        return Row(values=values, place=self.place, prefix=f"{self.prefix}{key}.")
+        return Row(values=values, place=f"{self.place}: {key}")
 
     def _checked_text(self, key: str, value: object) -> str:
         text: str = self._checked(key, value, str, "text")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise self.error(f"{self.prefix}{key} holds a lone surrogate, which is half of a character") from error
         return text
 
     def _checked(self, key: str, value: object, kind: type | tuple[type, ...], wanted: str) -> Any:
         if not isinstance(value, kind) or isinstance(value, bool):
-            named = next((name for each, name in _NAMED.items() if isinstance(value, each)), str(value)[:40])
-            raise self.error(f"{self.prefix}{key} must be {wanted}, got {named}")
+            raise self.error(f"{key} must be {wanted}, got {one_line(repr(value), longest=40)}")
         return value
 
 
-_NAMED: Mapping[type, str] = {str: "text", Mapping: "a mapping", list: "a list", tuple: "a list"}
-"""What a message says in the place of a value that may be long."""
 MAX_CHOICES = 26
 """Choices are named by the letters A to Z."""
 
@@ -256,9 +247,7 @@ def entry_of(
 
     Raises `ConfigError` for a value that is missing or of the wrong type.
     """
-    is_squads = isinstance(row.values.get("answers"), Mapping)
-    answers, starts = squad_answers(row) if is_squads else (row.texts("answers"), ())
-    choices = row.texts("choices")
+    answers, choices = row.texts("answers"), row.texts("choices")
     if not choices and not row.holds("answers"):
         raise row.error("answers is missing")
     if choices:
@@ -266,15 +255,6 @@ def entry_of(
         if answers and right not in answers:
             raise row.error(f"answer_index={row.integer('answer_index')} is a choice that is not among its answers")
         answers = (right,)
-    evidence = tuple(_evidence(row, item) for item in row.sequence("evidence"))
-    if starts and answers and not evidence:
-        span = span_of(context, answers[0], starts[0])
-        if span is None:
-            raise row.error(f"answers.answer_start={starts[0]} does not point at the answer in the text")
-        evidence = (span,)
-    level = row.integer("level") if row.holds("level") else 1
-    if level < 1:
-        raise row.error(f"level={level} must be 1 or more")
     return Entry(
         place=row.place,
         context=context,
@@ -285,25 +265,10 @@ def entry_of(
         title=title,
         kind=kind,
         choices=choices,
-        evidence=evidence,
-        level=level,
+        evidence=tuple(_evidence(row, item) for item in row.sequence("evidence")),
+        level=row.integer("level") if row.holds("level") else 1,
         metadata=_metadata(row, metadata),
     )
-
-
-def span_of(context: str, answer: str, start: int) -> Span | None:
-    """The span of an answer at SQuAD's `answer_start`; None where the text has something else there."""
-    return Span(start=start, end=start + len(answer)) if answer and context.startswith(answer, start) else None
-
-
-def squad_answers(row: Row) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The texts of SQuAD's `answers`, and their starts in characters: as many, or none."""
-    answers = row.mapping("answers")
-    starts = tuple(start for start in answers.sequence("answer_start") if isinstance(start, int))
-    texts = answers.texts("text")
-    if len(starts) not in (0, len(texts)):
-        raise row.error(f"answers has {len(texts)} texts, but {len(starts)} values in answer_start")
-    return texts, starts
 
 
 def _evidence(row: Row, item: object) -> Span | str:

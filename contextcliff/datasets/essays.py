@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from contextcliff.datasets.local_files import parsed, refuse_large
+from contextcliff.datasets.local_files import refuse_large
 from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reader import DocumentReader, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
@@ -18,10 +18,7 @@ from contextcliff.settings import GivenPath, settings
 from contextcliff.text.sentences import nearest_start, sentence_starts
 
 _PARAGRAPH_BREAK = "\n\n"
-_ROW_FORMATS = {
-    **{".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".json": "JSON"},
-    **{".parquet": "Parquet", ".csv": "CSV", ".tsv": "TSV"},
-}
+_ROWS = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv")
 _SEARCHED_CHARACTERS = 4_000
 """On each side of where a rotation would start, to find the nearest sentence start."""
 
@@ -119,27 +116,17 @@ def _texts(files: tuple[tuple[str, Path, int, int], ...]) -> tuple[str, ...]:
 
 
 def _text(reader: DocumentReader, path: Path, *, key: str) -> str:
-    text, kind = "", _ROW_FORMATS.get(path.suffix.lower())
+    if path.suffix.lower() in _ROWS:
+        raise ConfigError(
+            f"{key}: {path} holds rows and no prose; give a text, or ask the questions of a JSON Lines or Parquet file "
+            "with dataset=jsonl task=qa"
+        )
     try:
-        if kind is None:
-            text = reader.text(path, cleaned=True)
-            if not text.strip():
-                raise UnreadableError("holds no text once it is cleaned")
-            kind = "JSON" if text[0] in "{[" and (_is_json(text.split("\n", 1)[0]) or _is_json(text)) else None
+        text = reader.text(path, cleaned=True)
+        if not text.strip():
+            raise UnreadableError("holds no text once it is cleaned")
     except UnreadableError as error:
         raise ConfigError(f"{key}: {path} {error.reason}; give another file, or its text as UTF-8") from error
     except ConfigError as error:
         raise ConfigError(f"{key}: {path}: {error}") from error
-    if kind is not None:
-        raise ConfigError(
-            f"{key}: {path} holds rows ({kind}) and no prose; give a text, or ask the questions of a JSON Lines or "
-            "Parquet file with dataset=jsonl task=qa"
-        )
     return text
-
-
-def _is_json(text: str) -> bool:
-    try:
-        return isinstance(parsed(text.encode("utf-8", "replace")), dict | list)
-    except (ValueError, RecursionError):
-        return False

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at, span_of, squad_answers
+from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at
 from contextcliff.datasets.hub_questions import EQUAL_CHOICES, HubQuestions
 from contextcliff.records.corpus import Span
 from contextcliff.settings import Name, NonNegativeInt, settings
@@ -38,11 +38,14 @@ class Squad(HubQuestions):
     split: str = "validation"
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
-        context = row.text("context")
-        answers, starts = squad_answers(row)
-        span = span_of(context, answers[0], starts[0]) if starts else None
-        if starts and span is None:
-            left_out[_MISPLACED] += 1
+        context, given = row.text("context"), row.mapping("answers")
+        answers, starts = given.texts("text"), given.sequence("answer_start")
+        evidence = [
+            Span(start=start, end=start + len(answer))
+            for answer, start in zip(answers[:1], starts, strict=False)
+            if isinstance(start, int) and answer and context.startswith(answer, start)
+        ]
+        left_out[_MISPLACED] += bool(starts) and not evidence
         yield Entry(
             place=row.place,
             context=context,
@@ -50,7 +53,7 @@ class Squad(HubQuestions):
             answers=answers,
             question_id=row.label("id"),
             title=row.heading("title"),
-            evidence=() if span is None else (span,),
+            evidence=tuple(evidence),
         )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Annotated, Any
 
 from pydantic import PlainValidator
 
 from contextcliff.datasets.dataset import Dataset
-from contextcliff.errors import ConfigError, ContextCliffError, RunError
+from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.corpus import Corpus, Document, Question
 from contextcliff.settings import settings
 
@@ -55,7 +55,15 @@ class Mixed:
             with _errors_naming(name, part):
                 corpus = part.corpus(tokens=tokens, seed=seed, count=count)
             documents += [replace(item, document_id=f"{name}/{item.document_id}") for item in corpus.documents]
-            questions += [_of_part(item, name) for item in corpus.questions]
+            questions += [
+                replace(
+                    item,
+                    question_id=f"{name}/{item.question_id}",
+                    document_id=f"{name}/{item.document_id}",
+                    metadata={**item.metadata, "part": name},
+                )
+                for item in corpus.questions
+            ]
             notes += [f"{name}: {note}" for note in corpus.notes]
         return Corpus(documents=tuple(documents), questions=tuple(questions), notes=tuple(notes))
 
@@ -65,27 +73,13 @@ def _identity(name: str, part: Dataset) -> Mapping[str, object]:
         return part.identity()
 
 
-def _of_part(question: Question, name: str) -> Question:
-    return replace(
-        question,
-        question_id=f"{name}/{question.question_id}",
-        document_id=f"{name}/{question.document_id}",
-        metadata={**question.metadata, "part": name},
-    )
-
-
 @contextmanager
 def _errors_naming(name: str, part: Dataset) -> Iterator[None]:
     """Errors of a part name its keys as `dataset.path`; rename them to `dataset.parts.NAME.path`."""
     try:
         yield
     except (ConfigError, RunError) as error:
-        raise _with_renamed_keys(error, name, part) from error
-
-
-def _with_renamed_keys(error: ContextCliffError, name: str, part: Dataset) -> ContextCliffError:
-    keys = "|".join(field.name for field in fields(part)) if is_dataclass(part) else ""
-    message = str(error)
-    if keys:  # paths in the message stay as they are, although they can contain the same words
-        message = re.sub(rf"(?<![\w./~-])dataset\.(?=(?:{keys})\b)", f"dataset.parts.{name}.", message)
-    return type(error)(message)
+        keys = "|".join(field.name for field in fields(part))  # type: ignore[arg-type]  # a class of settings
+        # Paths in the message stay as they are, although they can contain the same words.
+        key = rf"(?<![\w./~-])dataset\.(?=(?:{keys})\b)"
+        raise type(error)(re.sub(key, f"dataset.parts.{name}.", str(error))) from error
