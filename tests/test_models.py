@@ -58,7 +58,7 @@ def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
 REFUSALS = (
     (LocalEntryNotFoundError("offline"), RunError, f"can't be fetched (offline); {WITHOUT_WEIGHTS}"),
     (EntryNotFoundError("no such file"), ConfigError, f"can't be found there (no such file); {WAY_OUT}"),
-    (REFUSED, RunError, f"can't be fetched (refused); try again, or {WAY_OUT}"),
+    (REFUSED, RunError, f"can't be fetched (refused); {WITHOUT_WEIGHTS}"),
 )
 
 
@@ -67,6 +67,7 @@ def test_a_hub_file_that_is_not_to_be_had_is_one_line(
     monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type[ContextCliffError], line: str
 ) -> None:
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", failing(error))
+    monkeypatch.setattr("contextcliff.models.weights.reach_the_hub", lambda *_: None)
     with pytest.raises(kind) as raised:
         HUB.fetch()
     assert str(raised.value) == f"model.gguf.repo=owner/name: weights.gguf {line}"

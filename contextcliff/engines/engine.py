@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Weights
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheInUse, DeviceMemory
 from contextcliff.records.positions import Positions
@@ -19,6 +20,7 @@ from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
 T = TypeVar("T")
+Api = Literal["chat", "completions"]
 OnToken = Callable[[str], None]
 """Called with each piece of an answer's text as it arrives."""
 
@@ -31,14 +33,6 @@ class Deployment:
     kv_policy: KVPolicy
     context_tokens: int | None
     """The longest prompt plus its answer; None if only the server knows its window."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Download:
-    """A file that has to be downloaded first; `gib` is its size, None if unknown."""
-
-    name: str
-    gib: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,8 +138,8 @@ class Engine(ABC):
         """Name and window of a server as the configuration tells them."""
         return None
 
-    def download(self, model: Model) -> Download | None:  # noqa: ARG002 - most have nothing to fetch
-        """What opening this model would download. Downloads nothing itself."""
+    def download(self, model: Model) -> tuple[str, float | None] | None:  # noqa: ARG002 - most have nothing to fetch
+        """What opening this model would download, and its size in GiB if known. Downloads nothing itself."""
         return None
 
     def settle(self, model: Model) -> Model:
@@ -158,6 +152,48 @@ class Engine(ABC):
     @abstractmethod
     def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:
         """Load the model, or connect to the server that has it."""
+
+
+@settings
+class InProcess(Engine):
+    """An engine that loads the weights in this process."""
+
+    api: Literal["auto", "chat", "completions"] = "auto"
+    """`chat` sends prompts in a chat template, `completions` as plain text, for base models. `auto` is `completions`
+    where the weights have no template."""
+
+    @abstractmethod
+    def weights_of(self, model: Model) -> Weights:
+        """Where the weights come from. Raises `ConfigError` where the model names none."""
+
+    def api_for(self, model: Model) -> Api:
+        """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
+        if self.api == "auto":
+            return "completions" if self.weights_of(model).has_chat_template() is False else "chat"
+        return self.api
+
+    def settle(self, model: Model) -> Model:
+        """Fetch the weights: whether they have a chat template decides on the API."""
+        self.weights_of(model).fetch()
+        return model
+
+    def download(self, model: Model) -> tuple[str, float | None] | None:
+        weights = self.weights_of(model)
+        return None if weights.is_at_hand() else (weights.identity, weights.remote_gib())
+
+    def own_identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
+        """What of the identity all such engines have."""
+        return {
+            "engine": self.name,
+            "weights": self.weights_of(model).identity,
+            "kv": kv_policy.identity(),
+            "template": dict(model.template_arguments),
+            **model.rope.identity(),
+            # Absent for chat: so the keys of older stores, from before there was a choice, stay valid.
+            **({"api": "completions"} if self.api_for(model) == "completions" else {}),
+            # What is computed anew differs in the last bits from what is kept: with a cache is how it always was.
+            **({} if self.prefix_cache else {"prefix_cache": False}),
+        }
 
 
 class _Process:

@@ -13,12 +13,11 @@ from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import httpx2
 
-from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.engine import Api, Deployment, InProcess, Served, taken
 from contextcliff.engines.openai.http import Address, client, connection
 from contextcliff.engines.openai.session import OpenAISession, Slots
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer
@@ -26,6 +25,7 @@ from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.trained_positions import of_gguf
+from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
@@ -50,7 +50,7 @@ CLOSE: Mapping[str, str] = {"Connection": "close"}
 
 
 @settings
-class LlamaCpp(Engine):
+class LlamaCpp(InProcess):
     """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
     concurrency: Count = 1
@@ -62,31 +62,15 @@ class LlamaCpp(Engine):
     gpu_layers: Int = -1
     batch_tokens: PositiveInt = 512
     """Prompt tokens that are computed in one batch."""
-    api: Literal["auto", "chat", "completions"] | None = "auto"
-    """`chat` sends prompts in a chat template, `completions` as plain text, for base models. `auto` (or None) is
-    `completions` where the weights have no template."""
 
     name: ClassVar[str] = "llamacpp"
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         kv_policy.require_engine(self.name)
-        return {
-            "engine": self.name,
-            "weights": model.gguf.identity,
-            "kv": kv_policy.identity(),
-            "template": dict(model.template_arguments),
-            **model.rope.identity(),
-            # Absent for chat: so the keys of older stores, from before there was a choice, stay valid.
-            **({"api": "completions"} if self.api_for(model) == "completions" else {}),
-            # What is computed anew differs in the last bits from what is kept: with a cache is how it always was.
-            **({} if self.prefix_cache else {"prefix_cache": False}),
-        }
+        return self.own_identity(model, kv_policy)
 
-    def api_for(self, model: Model) -> Api:
-        """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
-        if self.api is None or self.api == "auto":
-            return "completions" if model.gguf.has_chat_template() is False else "chat"
-        return self.api
+    def weights_of(self, model: Model) -> Gguf:
+        return model.gguf
 
     @property
     def window_batch(self) -> int:
@@ -103,17 +87,6 @@ class LlamaCpp(Engine):
         others = [each for each in devices if each not in host and each["memory_total"] > 0] if self.gpu_layers else []
         largest = max(others or host, key=lambda each: int(each["memory_total"]))
         return DeviceMemory(name=str(largest["description"]), gib=int(largest["memory_total"]) / GIB)
-
-    def settle(self, model: Model) -> Model:
-        """Fetch the weights: whether they have a chat template decides on the API."""
-        model.gguf.check_reachable()
-        model.gguf.fetch()
-        return model
-
-    def download(self, model: Model) -> Download | None:
-        if model.gguf.is_at_hand():
-            return None
-        return Download(name=model.gguf.identity, gib=model.gguf.remote_gib())
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:

@@ -57,9 +57,6 @@ FORMATS: Mapping[CacheType, Format] = MappingProxyType(
         "fp8_e5m2": Format(bits=8.0, engines=_PAGED),
     }
 )
-UNCOMPRESSED: tuple[CacheType, ...] = ("f32", "f16", "bf16")
-"""Formats in which a model computes."""
-
 _PLAIN = "none"
 _EVICTING_ENGINES = ("transformers",)
 _SIMULATED = "simulated"
@@ -89,23 +86,21 @@ class KVPolicy:
     """Whether the server that is asked was started with this policy already."""
 
     def __post_init__(self) -> None:
-        if self.press is None and self.budget < 1.0:
+        idle = {
+            f"budget={self.budget:g}": self.budget < 1.0,
+            "sees_question=true": self.sees_question,
+            "press_arguments": bool(self.press_arguments),
+        }
+        if self.press is None and any(idle.values()):
             raise ValueError(
-                f"kv_policy.budget={self.budget:g}: kv_policy={self.name} evicts nothing; take one that does, such as "
-                "kv_policy=snapkv, or leave it at 1.0"
+                f"kv_policy.{next(filter(idle.get, idle))}: kv_policy={self.name} evicts nothing; take one that does, "
+                "such as kv_policy=snapkv, or leave it out"
             )
-        if self.press is None and self.sees_question:
-            raise ValueError(
-                f"kv_policy.sees_question=true: kv_policy={self.name} evicts nothing, so that it makes no difference; "
-                "take one that does, such as kv_policy=snapkv"
-            )
-        if self.press is None and self.press_arguments:
-            raise ValueError(f"kv_policy.press_arguments: kv_policy={self.name} has no press to give them to")
 
     @property
     def is_quantised(self) -> bool:
         """Whether keys or values have fewer bits than the model computes with."""
-        return not {self.key_type, self.value_type} <= set(UNCOMPRESSED)
+        return not {self.key_type, self.value_type} <= {"f32", "f16", "bf16"}
 
     @property
     def evicts(self) -> bool:

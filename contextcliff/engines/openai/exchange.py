@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 import httpx2
 from pydantic_core import to_json
 
-from contextcliff.engines.engine import OnToken
+from contextcliff.engines.engine import Api, OnToken
 from contextcliff.engines.openai.faults import (
     TOOL_CALLS,
     connection_fault,
@@ -33,8 +33,6 @@ from contextcliff.text.tokens import messages, plain_text
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-
-Api = Literal["chat", "completions"]
 
 _WHOLE_REQUEST_PER_SILENCE = 4
 _LONGEST_GOODBYE_S = 0.1

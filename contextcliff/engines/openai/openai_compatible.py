@@ -10,8 +10,7 @@ from math import inf
 import httpx2
 from pydantic import Field
 
-from contextcliff.engines.engine import Deployment, Engine, Served
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.engine import Api, Deployment, Engine, Served
 from contextcliff.engines.openai.http import Address, address_of, client, connection, provider_of, with_key
 from contextcliff.engines.openai.serve import check_command, filled_command, free_port, placeholders, started
 from contextcliff.engines.openai.server_json import count_at, message_in, object_at, objects_at, parsed_object, text_at

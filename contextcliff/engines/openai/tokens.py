@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import httpx2
 
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.engine import Api
 from contextcliff.engines.openai.http import Address
 from contextcliff.engines.openai.server_json import count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError

@@ -73,7 +73,6 @@ class HubWeights:
         return f"folder:{digest.hexdigest()[:32]}"
 
     def is_at_hand(self) -> bool:
-        """Whether the weights are on this machine already, be it in the hub's cache."""
         return self._folder() is not None
 
     def _folder(self) -> Path | None:
@@ -92,7 +91,6 @@ class HubWeights:
         return folder if folder is not None and _weights_of(folder) else None
 
     def has_chat_template(self) -> bool | None:
-        """Whether its tokenizer has a chat template; None if the files are not here."""
         folder = self._folder()
         if folder is None:
             return None
@@ -104,10 +102,6 @@ class HubWeights:
             return False
 
     def fetch(self) -> Path:
-        """The folder with the weights, downloaded where they are not here.
-
-        Raises `ConfigError` where there is no such repository, and `RunError` where the download fails.
-        """
         folder = self._folder()
         if folder is not None:
             if not _weights_of(folder):
@@ -128,7 +122,6 @@ class HubWeights:
             raise UnfetchedWeights(f"model.hub={self.name}: can't be fetched ({cause(error)})") from error
 
     def remote_gib(self) -> float | None:
-        """Size in GiB of the repository's weights; None if the hub does not say."""
         from huggingface_hub import HfApi
 
         quiet_the_hub()
