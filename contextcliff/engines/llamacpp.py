@@ -108,7 +108,7 @@ class LlamaCpp(InProcess):
             loaded = ended.enter_context(taken(key, load, size=slot_tokens, close=_Loaded.close))
             requests = self.concurrency
             address = Address(url=f"{loaded.server.listening_address}/v1", key=loaded.key)
-            http = ended.enter_context(client(address, timeout_s=self.timeout_s, asks_again=True))
+            http = ended.enter_context(client(address, timeout_s=self.timeout_s))
             async with connection(address, timeout_s=self.timeout_s, requests=requests, headers=CLOSE) as asked:
                 # A job begins with empty slots, whatever the last one left in them.
                 for slot in range(requests):

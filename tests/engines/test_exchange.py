@@ -376,7 +376,6 @@ def test_a_wrong_content_encoding_is_a_broken_answer(code: int) -> None:
 
 
 THOUGHT, SPOKEN = {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "12"}
-SO_FAR = tuple({"delta": {"content": text}} for text in ("The", "The answer", "The answer is 12"))
 MESSAGE = {"message": {"role": "assistant", "content": "12 34", "reasoning": "hm"}}
 
 
@@ -387,8 +386,6 @@ MESSAGE = {"message": {"role": "assistant", "content": "12 34", "reasoning": "hm
         (({"delta": {"content": "12 34", "reasoning": "hm"}}, {"delta": {}, **MESSAGE}), "12 34", "hm"),
         (({"delta": {"role": "assistant", "content": ""}, **MESSAGE},), "12 34", "hm"),
         (({"delta": {"content": None}, **MESSAGE},), "12 34", "hm"),
-        # Pieces that are the text so far.
-        (SO_FAR, "The answer is 12", ""),
         (({"delta": {"content": "ha"}},) * 3, "hahaha", ""),
         # Contents in parts.
         (({"delta": {"content": [THOUGHT, SPOKEN]}},), "12", "hm"),

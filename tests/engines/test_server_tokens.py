@@ -127,7 +127,7 @@ def counter(handler: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
         listening.daemon_threads = True
         threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
         address = address_of(f"http://127.0.0.1:{listening.server_port}")
-        with client(address, timeout_s=5.0, asks_again=True) as http:
+        with client(address, timeout_s=5.0) as http:
             server = TokenServer(http=http, address=address, model="m", api="completions", template_arguments={})
             yield LlamaServerTokenizer(name="l", server=server)
         listening.shutdown()

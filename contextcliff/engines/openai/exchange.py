@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 import httpx2
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 _WHOLE_REQUEST_PER_SILENCE = 4
 _LONGEST_GOODBYE_S = 0.1
 """After `[DONE]` a server closes its answer within that time, or its connection is closed and not used again."""
-_FEWEST_GROWING = 3
-"""Pieces that each begin with the one before: so many are no chance."""
 _EVENTS = {"content-type": "text/event-stream"}
 
 
@@ -64,7 +61,7 @@ async def exchange(
     import anyio
     import openai
 
-    answer = _Answer(request=request, on_token=on_token)
+    answer, asks_for_usage = _Answer(request=request, on_token=on_token), "stream_options" in request.fields
     sent: dict[str, object] = {"model": request.model, **request.fields}
     if request.api == "chat":
         path, sent["messages"] = "/chat/completions", messages(request.prompt)
@@ -86,7 +83,7 @@ async def exchange(
                     answer.add(event)
             except (asyncio.CancelledError, httpx2.RequestError):
                 # Whoever is cancelled, out of time or cut off when only the end of the connection is missing has it.
-                if not answer.lacks_nothing:
+                if not (answer.is_whole or (answer.finish_reason and (answer.usage or not asks_for_usage))):
                     raise
         return answer.generation()
     except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
@@ -148,7 +145,6 @@ class _Answer:
     streamed: bool = False
     started_s: float = field(default_factory=time.perf_counter)
     first_s: float | None = None
-    """When the first text came."""
     ended_s: float = 0.0
     """When the last event came; 0 before the first."""
     texts: list[str] = field(default_factory=list)
@@ -161,13 +157,6 @@ class _Answer:
     """Whether the server has said that the answer ends: by `[DONE]`, or by sending it in one piece."""
     refused: bool = False
     calls_tools: bool = False
-
-    @property
-    def lacks_nothing(self) -> bool:
-        """Whether the answer is all here, with its count if one was asked for."""
-        return self.is_whole or (
-            bool(self.finish_reason) and (bool(self.usage) or "stream_options" not in self.request.fields)
-        )
 
     def add(self, event: Mapping[str, object]) -> None:
         """Take in an event of a stream, or an answer in one piece. Raises `EngineFault` for an error in it."""
@@ -205,7 +194,7 @@ class _Answer:
 
     def generation(self) -> Generation:
         """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
-        usage, text, reasoning = self.usage, _said(self.texts), _said(self.thoughts)
+        usage, text, reasoning = self.usage, "".join(self.texts), "".join(self.thoughts)
         # Some servers say `stop` of tool calls too.
         finish_reason = TOOL_CALLS if self.calls_tools and not text.strip() else self.finish_reason
         if not (finish_reason or (self.is_whole and self.has_choices)):
@@ -244,7 +233,6 @@ class _Answer:
 
 
 def _text_of(content: object) -> str:
-    """The text of a message's content: itself, or that of its parts."""
     match content:
         case str(text) | {"text": str(text)}:
             return text
@@ -253,13 +241,7 @@ def _text_of(content: object) -> str:
     return ""
 
 
-def _said(pieces: Sequence[str]) -> str:
-    """The pieces of a stream together; where each begins with all of the one before, some servers' way, the last."""
-    grows = len(set(pieces)) >= _FEWEST_GROWING and all(then.startswith(before) for before, then in pairwise(pieces))
-    return pieces[-1] if grows else "".join(pieces)
-
-
 def _thoughts_in(content: object) -> str:
-    """What Mistral's parts of the type `thinking` hold."""
+    # Mistral's parts of the type `thinking`.
     parts = content if isinstance(content, list) else []
     return "".join(_text_of(part.get("thinking")) for part in parts if isinstance(part, dict))

@@ -89,19 +89,13 @@ class Address:
 
     def hide_in(self, text: str) -> str:
         """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
-        parts = (self.login, self.login.partition(":")[2], *(self.parameters[name] for name in self.secret_parameters))
+        hidden = (self.parameters[name] for name in filter(is_secret, self.parameters))
+        parts = (self.login, self.login.partition(":")[2], *hidden)
         secrets = [self.key if len(self.key) >= _SHORTEST_SECRET else "", _encoded(self.login), *parts]
         secrets += [quote(part, safe="") for part in parts]
         for secret in sorted(filter(None, secrets), key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)
         return shown_text(text)
-
-    @property
-    def secret_parameters(self) -> list[str]:
-        return list(filter(is_secret, self.parameters))
-
-
-_NOWHERE = Address()
 
 
 def _encoded(login: str) -> str:
@@ -160,7 +154,7 @@ def with_key(
         return address
     known = variables_for(address.host, preset)
     value = next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
-    if not value and not address.secret_parameters and provider_of(address.host) is not None:
+    if not value and not any(map(is_secret, address.parameters)) and provider_of(address.host) is not None:
         raise ConfigError(
             f"{setting}: {address.host} needs a key, and none of {', '.join(known)} is set; export one, or give the "
             f"name of the variable that holds it with {setting}=NAME"
@@ -229,16 +223,10 @@ def _bounded(response: httpx2.Response) -> httpx2.Response:
 
 
 class _Transport(httpx2.HTTPTransport):
-    def __init__(self, *, asks_again: bool) -> None:
-        super().__init__()
-        self._asks_again = asks_again
-
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
             return _bounded(super().handle_request(request))
         except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
-            if not self._asks_again:
-                raise
             return _bounded(super().handle_request(request))
 
 
@@ -247,24 +235,23 @@ class _AsyncTransport(httpx2.AsyncHTTPTransport):
         return _bounded(await super().handle_async_request(request))
 
 
-def client(address: Address = _NOWHERE, *, timeout_s: float, asks_again: bool = False) -> httpx2.Client:
+def client(address: Address = Address(), *, timeout_s: float) -> httpx2.Client:
     """A client for the routes below `address.root` that follows no redirect: a key must not reach another host.
 
-    Some servers close a kept connection while a request is on its way. With `asks_again`, for questions that change
-    nothing on the server, such a request is sent once more; else each has a connection of its own.
+    It is for questions that change nothing on the server: where that closes a kept connection while a request is on its
+    way, as some do, the request is sent once more.
     """
     return httpx2.Client(
-        transport=_Transport(asks_again=asks_again),
+        transport=_Transport(),
         timeout=timeout_s,
         follow_redirects=False,
         base_url=address.root,
-        headers=address.headers() | ({} if asks_again else {"Connection": "close"}),
+        headers=address.headers(),
         params=address.parameters,
     )
 
 
 def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
-    """The same for asyncio, with as many connections as there are requests in flight."""
     limits = httpx2.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
     return httpx2.AsyncClient(transport=_AsyncTransport(limits=limits), timeout=timeout_s, follow_redirects=False)
 

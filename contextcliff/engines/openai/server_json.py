@@ -32,7 +32,6 @@ def parsed_object(text: str) -> Mapping[str, object]:
 
 
 def text_at(values: Mapping[str, object], name: str) -> str:
-    """A text inside an object; empty for anything else, as below."""
     found = values.get(name)
     return found if isinstance(found, str) else ""
 

@@ -56,7 +56,6 @@ class Slots:
 
 
 def _shared_beginning(one: str, other: str) -> int:
-    """Characters that both begin with."""
     return bisect_left(range(1, min(len(one), len(other)) + 1), True, key=lambda end: not other.startswith(one[:end]))
 
 
@@ -106,7 +105,6 @@ class Dialect:
         return True
 
     def concessions(self) -> list[str]:
-        """What this server does not accept, a line each for the report."""
         others = sorted(self.left_out - set(_STREAM))
         lines = [f"{name} is refused and left out: the server's own default holds" for name in others]
         streams = "stream" not in self.left_out
@@ -146,19 +144,16 @@ class OpenAISession:
     tokenizer: Tokenizer | None
     timeout_s: float
     sampler_names: Mapping[str, str]
-    """The samplers beside `temperature`: our name to the server's."""
     dialect: Dialect = field(default_factory=Dialect)
     fields: Mapping[str, object] = field(default_factory=dict)
     """Sent with every request; a text `{nonce}` is another in each."""
     interval_s: float = 0.0
-    """Least time between the starts of two requests."""
     slots: Slots = field(default_factory=Slots)
     process: ServerProcess | None = None
     next_start: float = 0.0
     leaves_out_cached: bool = False
     """Whether the server's `prompt_tokens` leave out the cached ones."""
     shortest_answered: float = inf
-    """Tokens of the shortest prompt that was answered with a text."""
 
     @property
     def served(self) -> Served:
@@ -211,7 +206,6 @@ class OpenAISession:
                         raise
 
     async def _wait(self) -> None:
-        """Wait until the next request may start."""
         now = time.monotonic()
         start = max(now, self.next_start)
         self.next_start = start + self.interval_s
