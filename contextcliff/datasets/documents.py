@@ -35,7 +35,6 @@ class Documents(OwnQuestions):
     path: GivenPath | None = None
     """A folder; its subfolders, and links that lead out of it, are not read."""
     questions: GivenPath | None = None
-    """A JSON Lines file."""
 
     def identity(self) -> Mapping[str, object]:
         files = {shown_name(file.name): digest_of_file(file, key="dataset.path") for file in self._files()[0]}
@@ -96,5 +95,4 @@ class Documents(OwnQuestions):
 
 
 def _normal(name: str) -> str:
-    """A name, however its accents are written."""
     return normalize("NFC", name)

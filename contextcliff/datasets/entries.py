@@ -13,7 +13,6 @@ from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 
 _MAX_LABEL = 200
-"""Characters."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +27,6 @@ class Row:
     """Names the row in messages: `dataset.path=qa.jsonl: row 3`."""
 
     def holds(self, key: str) -> bool:
-        """Whether the row has a value other than null."""
         return self.values.get(key) is not None
 
     def text(self, key: str) -> str:
@@ -52,7 +50,6 @@ class Row:
         return " ".join(self.text(key).split())[:_MAX_LABEL] if self.holds(key) else ""
 
     def integer(self, key: str) -> int:
-        """A whole number."""
         value: int = self._checked(key, self._required(key), int, "a whole number")
         return value
 
@@ -65,7 +62,6 @@ class Row:
         return self._checked(key, self.values[key], (list, tuple), "a list") if self.holds(key) else ()
 
     def mapping(self, key: str) -> Row:
-        """A mapping inside the row."""
         return self._as_mapping(key, self._required(key))
 
     def mappings(self, key: str) -> tuple[Row, ...]:
@@ -79,7 +75,6 @@ class Row:
         return tuple(self._as_mapping(key, item) for item in self._checked(key, value, (list, tuple), "a list"))
 
     def error(self, message: str) -> ConfigError:
-        """An error that names this row."""
         return ConfigError(f"{self.place}: {message}")
 
     def _required(self, key: str) -> object:
@@ -103,7 +98,6 @@ class Row:
 
 
 MAX_CHOICES = 26
-"""Choices are named by the letters A to Z."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,7 +172,6 @@ def choice_at(choices: tuple[str, ...], index: int, *, place: str, key: str, fir
 
 
 def are_distinct(choices: tuple[str, ...]) -> bool:
-    """Whether no two choices are the same."""
     return len({choice.strip() for choice in choices}) == len(choices)
 
 
@@ -211,7 +204,6 @@ def _question(entry: Entry, document: Document, *, number: int) -> Question:
 
 
 def _span(evidence: Span | str, entry: Entry, text: str) -> Span:
-    """The span in the document's text, where each Windows line end of the entry is one character shorter."""
     if isinstance(evidence, Span):
         start, end = (at - entry.context.count("\r\n", 0, at) for at in (evidence.start, evidence.end))
         if not 0 <= start < end <= len(text):

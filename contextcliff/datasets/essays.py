@@ -36,11 +36,9 @@ class Essays:
     path: GivenPath | None = None
     """One file or folder, before those of `paths`."""
     paths: tuple[GivenPath, ...] = ()
-    """Files and folders."""
     story: str = "the_tide_clerk"
     """The built-in story to use without files: `the_tide_clerk` (English), `shiomachi_no_kirokugakari` (Japanese)."""
     language: str = "en"
-    """Of the text, as an ISO 639-1 code."""
 
     def identity(self) -> Mapping[str, object]:
         return {"dataset": self.name, "sha256": hashlib.sha256(self._document().text.encode()).hexdigest()}
@@ -57,7 +55,6 @@ class Essays:
         return Corpus(documents=parts, notes=(f"essays: {links_left_out(links)}",) if links else ())
 
     def _given(self) -> list[tuple[str, str]]:
-        """Key and path of what the user gave."""
         return [
             *([("dataset.path", self.path)] if self.path else []),
             *(("dataset.paths", path) for path in self.paths),
@@ -99,7 +96,6 @@ def _files(path: str, *, key: str) -> tuple[list[Path], list[Path]]:
 
 
 def _checked(path: Path, *, key: str) -> tuple[str, Path, int, int]:
-    """Key and path, and by what a change of the file is known."""
     try:
         status = path.stat()
     except OSError as error:

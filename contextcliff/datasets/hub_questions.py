@@ -28,12 +28,10 @@ class HubQuestions:
     """
 
     name: ClassVar[str]
-    """Name in reports."""
 
     path: GivenPath | None = None
     """A Parquet, JSON or JSON Lines file with the rows of one split; None loads them from the hub."""
     repository: Name
-    """On the hub: `OWNER/NAME`."""
     configuration: str | None = None
     """Of the repository; None where it has only one."""
     split: str

@@ -106,7 +106,6 @@ class Quality(HubQuestions):
     label: str = "gold_label"
     """The column with the number of the right option."""
     first_label: NonNegativeInt = 1
-    """The number of the first option."""
 
     def schema_identity(self) -> Mapping[str, object]:
         return {"label": self.label, "first_label": self.first_label}
@@ -167,7 +166,6 @@ class LongBenchV2(HubQuestions):
 
 _UNANSWERABLE = "questions that the annotators could not answer from their paper are left out"
 _Answer = tuple[str, str, tuple[str, ...]]
-"""Its text, its kind and its evidence."""
 _ABSENT_EVIDENCE = "pieces of evidence are figures, tables or otherwise not in the text, and are left out"
 
 
@@ -271,7 +269,6 @@ class HotpotQA(HubQuestions):
 
 
 def _joined_paragraphs(row: Row) -> tuple[str, dict[_Sentence, Span]]:
-    """The paragraphs as one text, and the span of each sentence in it, without the blanks around it."""
     text, spans = "", dict[_Sentence, Span]()
     for paragraph in row.mappings("context"):
         title = paragraph.text("title")

@@ -75,8 +75,6 @@ _SUFFIXES = (".jsonl", ".parquet")
 
 @settings
 class OwnQuestions:
-    """What the sources of one's own questions have in common."""
-
     limit: PositiveInt | None = None
     """Number of questions to take from the beginning of the file; None takes all."""
     metadata: tuple[str, ...] = ()
@@ -84,10 +82,8 @@ class OwnQuestions:
     kind: Literal["short", "summary"] = "short"
     """How answers are scored where a question has no choices."""
     language: str = "en"
-    """Of the texts, as an ISO 639-1 code."""
 
     def rules(self) -> Mapping[str, object]:
-        """For the identity."""
         return {"limit": self.limit, "metadata": [*self.metadata], "kind": self.kind, "language": self.language}
 
 
@@ -101,7 +97,6 @@ class Jsonl(OwnQuestions):
     name = "jsonl"
 
     path: GivenPath | None = None
-    """The file."""
 
     def identity(self) -> Mapping[str, object]:
         file = checked_file(self._path(), key="dataset.path", suffixes=_SUFFIXES)

@@ -17,7 +17,6 @@ from contextcliff.errors import ConfigError, ContextCliffError
 MAX_BYTES = 2 << 30
 """A larger file is refused, since its texts are held in memory."""
 _MOST_VALUES = 2_000_000
-"""Of one JSON text."""
 
 
 class UnreadableFile(ContextCliffError):

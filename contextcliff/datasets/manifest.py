@@ -25,7 +25,6 @@ class Manifest:
     name = "manifest"
 
     path: GivenPath | None = None
-    """A `manifest.json`."""
 
     def identity(self) -> Mapping[str, object]:
         identity: Mapping[str, object] = self._corpus["dataset"]

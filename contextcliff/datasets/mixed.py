@@ -42,7 +42,6 @@ class Mixed:
     name = "mixed"
 
     parts: Annotated[Mapping[str, Dataset], PlainValidator(_checked_parts)]
-    """Datasets by name."""
 
     def identity(self) -> Mapping[str, object]:
         return {"dataset": self.name, "parts": {name: _identity(name, part) for name, part in self.parts.items()}}

@@ -32,7 +32,6 @@ from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, Pos
 _QUIET = -1
 _CONTEXT_STEP = 256
 _LARGEST_BATCH = 2048
-"""llama.cpp's `n_batch`, which a physical batch never exceeds."""
 _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("chat", True): "asked by chat, in the chat template of the weights",
     ("chat", False): (
@@ -42,7 +41,6 @@ _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("completions", True): "asked by completions, in plain text: the chat template of the weights is not used",
     ("completions", False): "asked by completions, in plain text: the weights have no chat template",
 }
-"""By the API that is used and whether the weights have a chat template."""
 _SAMPLERS = {**{name: name for name in ("top_p", "seed", "top_k", "min_p")}, "repetition_penalty": "repeat_penalty"}
 """All of them, so that no default of the server applies."""
 CLOSE: Mapping[str, str] = {"Connection": "close"}
@@ -61,7 +59,6 @@ class LlamaCpp(InProcess):
     threads: PositiveInt | None = None
     gpu_layers: Int = -1
     batch_tokens: PositiveInt = 512
-    """Prompt tokens that are computed in one batch."""
 
     name: ClassVar[str] = "llamacpp"
 
@@ -138,8 +135,6 @@ class LlamaCpp(InProcess):
 
 
 class _Loaded:
-    """A server with its model."""
-
     def __init__(self, engine: LlamaCpp, weights: Path, deployment: Deployment, slot_tokens: int) -> None:
         self.key = secrets.token_urlsafe(32)
         self.folder = TemporaryDirectory(prefix="contextcliff-slot-")
@@ -255,7 +250,6 @@ def cache_of_state(state: bytes) -> CacheInUse | None:
 
 
 def _rows(state: bytes, start: int, names: Mapping[int, str]) -> list[tuple[str, int]]:
-    """Format and bytes of each row from there to the end of the file, if there is nothing else."""
     rows, offset = [], start
     while offset + _ROW.size <= len(state):
         kind, size = _ROW.unpack_from(state, offset)

@@ -88,8 +88,6 @@ class Simulated(Engine):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SimulatedSession:
-    """The simulated model."""
-
     engine: Simulated
     deployment: Deployment
     tokenizer: WordTokenizer
@@ -162,7 +160,6 @@ def _scrambled(answer: str, rng: random.Random) -> str:
 
 
 def _neighbour(sign: str) -> str:
-    """The letter two places on in its script, as あ becomes い; a mark stays."""
     others = [other for step in (2, 1, -1) if (other := chr(ord(sign) + step)).isalnum()]
     return others[0] if others and sign.isalnum() else sign
 
@@ -177,7 +174,6 @@ _WRONG: tuple[Callable[[str, random.Random], str], ...] = (
 
 
 def _wrong_answer(sample: Sample, rng: random.Random) -> str:
-    """A wrong answer; where the task asks for a form, at times in that form and at times out of it."""
     answer = sample.answers[0]
     formless = rng.choice(_WRONG)(answer, rng)
     reply = sample.reference.reply

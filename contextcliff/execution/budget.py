@@ -52,8 +52,6 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
-    """Tokens, and dollars where the model has a price."""
-
     tokens: int
     usd: float | None
 
@@ -76,7 +74,6 @@ NOTHING = Cost(tokens=0, usd=None)
 
 
 def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
-    """Most tokens that the answers can take together."""
     return sum(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in samples)
 
 

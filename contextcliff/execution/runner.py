@@ -34,11 +34,8 @@ _LAST_LOOK_S = 0.05
 
 @dataclass(kw_only=True, slots=True)
 class Runner:
-    """Sends the samples of one run to one session."""
-
     session: Session
     engine: Engine
-    """Says how many requests and tokens are under way at once, and how often one is repeated."""
     sampling: Sampling
     documents: Mapping[str, Document]
     store: Store
@@ -217,7 +214,6 @@ class Health:
 
     @property
     def limit(self) -> int:
-        """Requests that may be in flight now."""
         return int(self._limit)
 
     def answered(self) -> None:

@@ -69,7 +69,6 @@ class Scorer:
         )
 
     def texts_to_embed(self, outcome: Outcome) -> tuple[str, ...]:
-        """The texts whose embeddings this score uses."""
         if outcome.generation is None or outcome.unscored is not None:
             return ()
         read = _read(outcome.sample, outcome.generation)
@@ -137,7 +136,6 @@ def _without_silence(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
 
 
 def has_own_tokenizer(store: Store, run_id: str) -> bool:
-    """Whether the model's own tokenizer counted the prompts of a run."""
     run = store.run(run_id)
     return run is not None and run.facts.own_tokenizer
 

@@ -33,15 +33,12 @@ class SearchSource:
     ahead: int
     """Steps that may be asked beyond the one that is needed now."""
     on_change: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None
-    """Hears how the lengths stand whenever a step is complete."""
     replayed: tuple[Key, ...] = ()
     """Steps that are asked whatever the search needs, so that another run has its pairs; no decision rests on them."""
     complete: dict[Key, StepScores] = field(default_factory=dict)
-    """The steps that are answered."""
     _planned: dict[str, PlannedSample] = field(default_factory=dict)
     """By id, every sample and control of each step that was ever asked."""
     _answered_before: Counter[Key] = field(default_factory=Counter)
-    """By step, samples that were answered before."""
     _order: tuple[Key, ...] | None = None
     """The steps that are asked now, the most needed first; None if a step was completed since."""
     _unsent: dict[Key, deque[PlannedSample]] = field(default_factory=dict)
@@ -74,7 +71,6 @@ class SearchSource:
         return None
 
     def ended(self, outcome: Outcome) -> None:
-        """Take an outcome into account, for every sample that shares its generation."""
         key = self._planned[outcome.sample.sample_id].key
         if outcome.generation is None:
             self._failed[key] = outcome
@@ -83,7 +79,6 @@ class SearchSource:
 
     @property
     def search(self) -> Search:
-        """How the search stands."""
         self.path.follow(self.complete)
         return self.path.search
 
@@ -109,7 +104,6 @@ class SearchSource:
         return tuple(self._planned[sample.sample_id] for sample in in_prefix_order(asked))
 
     def _ask(self) -> None:
-        """Determine the steps to ask. One that is new may be answered already, which changes what is needed."""
         needed = self.path.follow(self.complete)
         keys = self.path.ahead(self.complete, most=len(needed) + self.ahead) if needed and self.ahead else needed
         # What is replayed is needed for certain: it comes before what is only likely to be.
@@ -161,7 +155,6 @@ class SearchSource:
             self.on_change(self.standing())
 
     def standing(self) -> tuple[LengthStanding, ...]:
-        """How each tested length stands, in the order of testing."""
         return tuple(map(self._standing, self.search.tested))
 
     def _standing(self, tested: TestedLength) -> LengthStanding:

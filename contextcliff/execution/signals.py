@@ -33,10 +33,7 @@ _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class _State:
-    """State of this process: a signal handler can't be given any other."""
-
     received: int | None = None
-    """Number of the signal that came first."""
     received_at_s: float = 0.0
     job_in_progress: bool = False
     sweeps: bool = False
@@ -138,7 +135,6 @@ def _on_signal(number: int, _: FrameType | None) -> None:
 
 
 def _pass_on(number: int) -> bool:
-    """Send the signal to the jobs of a sweep in other processes; returns False where there is none."""
     jobs = jobs_folder() if _state.sweeps else None
     if jobs is None:
         return False

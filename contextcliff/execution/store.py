@@ -221,7 +221,6 @@ class Store:
             )
 
     def models(self) -> tuple[str, ...]:
-        """The models of all stored runs."""
         return tuple(sorted({run.facts.model for run in self._runs("true")} - {""}))
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
@@ -361,7 +360,6 @@ def sample_to_json(sample: Sample) -> str:
 
 
 def sample_from_json(text: str) -> Sample:
-    """Read it back. Raises `ValueError`."""
     values = _object.validate_json(text)
     reference = {field.name: values.pop(field.name) for field in fields(Reference) if field.name in values}
     return _sample.validate_python({**values, "reference": reference})

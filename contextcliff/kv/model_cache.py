@@ -38,7 +38,6 @@ class Layer:
     key_values: int
     """Numbers of the keys, over all KV heads."""
     value_values: int
-    """Numbers of the values."""
     window: int | None = None
     """Tokens that a sliding window keeps; None: all."""
 
@@ -107,7 +106,6 @@ def cache_facts(
 
 
 def _weights(model: Model) -> Path | None:
-    """The model's GGUF file; None where it is not here."""
     try:
         return model.gguf.fetch() if model.gguf.is_at_hand() else None
     except ConfigError:  # a model of a server names no weights
@@ -140,7 +138,6 @@ def read_architecture(weights: Path) -> Architecture | None:
 
 
 def _kv_heads(own: Mapping[str, Value], *, layers: int, heads: int) -> tuple[int, ...]:
-    """KV heads of each layer."""
     given = own.get("attention.head_count_kv")
     if isinstance(given, tuple):
         return tuple(int(count) for count in given)
@@ -150,7 +147,6 @@ def _kv_heads(own: Mapping[str, Value], *, layers: int, heads: int) -> tuple[int
 
 
 def _window(own: Mapping[str, Value], name: str) -> Callable[[int], int | None]:
-    """The sliding window of a layer by its place."""
     window = count_of(own.get("attention.sliding_window"))
     pattern = own.get("attention.sliding_window_pattern")
     if isinstance(pattern, tuple):

@@ -30,8 +30,6 @@ _PAGED = ("vllm", "sglang")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """One number format of a cache."""
-
     bits: float
     """Bits of one value, with its share of what the block stores beside its values."""
     engines: tuple[str, ...]
@@ -77,11 +75,8 @@ class KVPolicy:
     press: Name | None = None
     """Class of kvpress that evicts; None: every position is kept."""
     press_arguments: Mapping[str, Int | Float | bool] = Field(default_factory=dict)
-    """Further arguments of that class."""
     budget: Annotated[Float, Field(gt=0.0, le=1.0)] = 1.0
-    """Share of the positions that is kept."""
     sees_question: bool = False
-    """Whether the eviction has read the question."""
     declared: bool = False
     """Whether the server that is asked was started with this policy already."""
 
@@ -137,7 +132,6 @@ class KVPolicy:
 
     @property
     def bits(self) -> tuple[float, float]:
-        """Bits of one number of the keys and of the values."""
         return FORMATS[self.key_type].bits, FORMATS[self.value_type].bits
 
     def require_engine(self, engine: str) -> None:

@@ -33,7 +33,6 @@ def tensor_names(file: Path) -> frozenset[str]:
 
 @lru_cache(maxsize=4)
 def _header(file: Path, _changed_ns: int) -> tuple[Mapping[str, Value], frozenset[str]]:
-    """Values and names of tensors, read once for the jobs of a sweep."""
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             values, offset = _values(data)
@@ -72,7 +71,6 @@ def _names(data: mmap.mmap, offset: int) -> Iterator[str]:
 
 
 def _value(data: mmap.mmap, offset: int, kind: int) -> tuple[Value | None, int]:
-    """The value of type `kind` at a byte offset, and the offset behind it; None: it was skipped."""
     if kind == _STRING:
         text, end = _text(data, offset)
         return text.decode("utf-8", "replace"), end
@@ -94,7 +92,6 @@ def _numbers(data: mmap.mmap, offset: int, code: str, count: int) -> tuple[tuple
 
 
 def _end(data: mmap.mmap, offset: int, kind: int) -> int:
-    """The byte offset behind a value that is not read."""
     return offset + 8 + _length(data, offset) if kind == _STRING else _value(data, offset, kind)[1]
 
 

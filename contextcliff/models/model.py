@@ -42,7 +42,6 @@ class Price:
 
     @property
     def is_known(self) -> bool:
-        """Whether a cost can be computed."""
         return self.input is not None and self.output is not None
 
     def at(self, prompt_tokens: float) -> Price:
@@ -100,7 +99,6 @@ class Rope:
     scale: Annotated[Float, Field(ge=1.0)] | None = None
     """Factor by which the window is extended."""
     base: PositiveFloat | None = None
-    """Base frequency."""
     trained_tokens: PositiveInt | None = None
     """Positions that the model was trained on, before any scaling. None: what the weights or the server tell."""
 

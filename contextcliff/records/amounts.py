@@ -43,7 +43,6 @@ def portion(n: int, total: int, noun: Noun) -> Note:
 
 
 def of_lengths(n: int, total: int) -> Note:
-    """As `portion`, of lengths."""
     if n < total:
         return Note("{n:,} of {total:,} lengths", n=n, total=total)
     if total == 1:
@@ -72,12 +71,10 @@ def counted(
 
 
 def are_unscored(n: int, total: int) -> Note:
-    """`3 of 20 samples are unscored`."""
     return Note("{samples} {n:is/are} unscored", samples=portion(n, total, "samples"), n=n)
 
 
 def none_scored(n: int, noun: Unit) -> Note:
-    """`none of 20 samples was scored`."""
     if n == 1:
         return Note("the only {noun:one} was not scored", noun=Note(noun))
     return Note("none of {n:,} {noun} was scored", n=n, noun=Note(noun))

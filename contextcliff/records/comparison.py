@@ -86,8 +86,6 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LengthDifference:
-    """The difference at one length."""
-
     context_tokens: int
     difference: Difference
     p_worse: float

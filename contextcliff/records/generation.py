@@ -104,16 +104,12 @@ class ScoredSample:
     generation: Generation | None
     details: Mapping[str, float] = field(default_factory=dict, hash=False)
     graded: bool = False
-    """As `Traits.graded` says."""
     document: Document | None = field(default=None, compare=False, repr=False)
-    """Where the task reads documents."""
     judge_rating: int | None = None
-    """A judge's 1-10."""
     retries: int = 0
     window_tokens: int | None = None
     """The context window that the server named as it refused the prompt, or to which it cut it; None if unknown."""
     server_offset_tokens: int = 0
-    """What the server adds to every prompt."""
 
     @property
     def piece(self) -> Hashable:

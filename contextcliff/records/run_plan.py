@@ -44,7 +44,6 @@ class SearchCourse:
     """How a search goes on, and what is to be expected of some models; the plan's own figures are for the first."""
 
     most_samples: int
-    """At a length."""
     refine: bool
     """Whether lengths between the last one passed and the first one below would be tested."""
     courses: tuple[Course, ...]
@@ -89,11 +88,9 @@ class Plan:
     bins: tuple[PlanBin, ...]
     notes: tuple[str, ...]
     judge: JudgePlan | None = None
-    """Of a search, the requests to expect."""
     least: RunSize | None = None
     """The run of a model without a mistake; None, as the next one, where the number of samples is fixed."""
     most: RunSize | None = None
-    """As many samples as each length may take."""
     memory_gib: float | None = None
     """What weights and KV cache may take together; None if unknown."""
     memory_cap_tokens: int | None = None

@@ -59,20 +59,15 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentTurn:
-    """An earlier round of a conversation as it is sent."""
-
     user: str
     assistant: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """A prompt as it is sent."""
-
     user: str
     system: str | None = None
     turns: tuple[SentTurn, ...] = ()
-    """Before the last user message."""
 
     @property
     def sha256(self) -> str:
@@ -104,7 +99,6 @@ class Reference:
     """What an answer is compared with beside the accepted answers, as far as the task has it."""
 
     kind: str = "short"
-    """As `Question.kind` says."""
     choices: tuple[str, ...] = ()
     evidence: tuple[Span, ...] = ()
     """In the document, or in the prompt where there is none; of a continuation the author's own next words."""
@@ -151,11 +145,9 @@ class Sample:
     control: str | None = None
     """`ceiling` (the evidence alone) or `floor` (the text without it)."""
     controls: tuple[str, ...] = ()
-    """`sample_id`s of the controls of this sample."""
     pilot: bool = False
     """Whether it only says which other samples are worth sending."""
     step: int | None = None
-    """Its step of a search, from 0."""
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     @property

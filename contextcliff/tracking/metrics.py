@@ -21,14 +21,12 @@ RULE = "contextcliff.rule"
 _NOT_SAID = frozenset({"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"})
 """Fields of a report that tell how it was made, and nothing of the run."""
 _MODEL = ("model", "model.name")
-"""Parameters that name the model."""
 
 CAP_TO_COME = Measurement(key="safe_cap_tokens", value=math.nan)
 """Not a number until there is a cap: MLflow lists metrics in the order in which they came."""
 
 
 def measurements(report: Report) -> list[Measurement]:
-    """Every figure of a report that is a number, of every finding."""
     return [
         Measurement(key=valid_key(point.key), value=float(point.value), step=point.step)
         for section in findings_of(report)

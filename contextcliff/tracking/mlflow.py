@@ -61,7 +61,6 @@ _COMPARISON = "contextcliff.comparison"
 _FOLDER = "contextcliff.folder"
 _MANIFEST = "manifest.json"
 _NEEDED = (REPORT_NAME, SAMPLES_NAME, _MANIFEST)
-"""What is fetched of a run."""
 
 
 @settings
@@ -123,7 +122,6 @@ class MLflowTracker(MLflowStore):
             return self._place(opened, run_id)
 
     def has(self, tracked: Tracked) -> bool:
-        """Whether a run is there with the same results."""
         with self.opened() as opened:
             _, earlier = _found(opened, tracked)
             return same_upload(earlier, self._labels(tracked)) is not None
@@ -231,13 +229,11 @@ class MLflowTracker(MLflowStore):
         return shlex.join(["contextcliff", "ui", *(f"tracking.{key}={value}" for key, value in changed.items())])
 
     def _place(self, opened: Opened, run_id: str) -> str:
-        """One line that says where a run is."""
         if self.is_web:
             return f"{self.shown_uri.rstrip('/')}/#/experiments/{opened.experiment_id}/runs/{run_id}"
         return f"run {run_id} of experiment {self.experiment} in {self.shown_uri}"
 
     def _labels(self, tracked: Tracked) -> dict[str, str]:
-        """The tags of a finished run."""
         return {
             **tags(tracked.report),
             **tracked.provenance,
@@ -274,14 +270,12 @@ def _found(opened: Opened, tracked: Tracked) -> tuple[list[Run], list[Run]]:
 
 
 def _delete(opened: Opened, runs: Sequence[Run]) -> None:
-    """Remove runs, which can be restored in MLflow, and their traces."""
     for run in runs:
         opened.client.delete_run(str(run.info.run_id))
         delete_traces(opened, str(run.info.run_id))
 
 
 def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
-    """Whether an upload was judged by this report's rule; uploads of earlier versions have it in their parameters."""
     tag = run.data.tags.get(RULE)
     # A parameter that is None was left to the task and may have had any value.
     known = json.loads(tag) if tag else {key: value for key, value in run.data.params.items() if value != "None"}
@@ -319,7 +313,6 @@ _row = TypeAdapter(dict[str, object])
 
 
 def _rows(file: Path) -> list[Mapping[str, object]]:
-    """The lines of `samples.jsonl`, each as the table of samples has it."""
     rows: list[Mapping[str, object]] = []
     for number, line in enumerate(sample_lines(file), start=1):
         try:

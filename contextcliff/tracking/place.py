@@ -55,8 +55,6 @@ _turn = threading.RLock()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opened:
-    """An experiment of a store that answers."""
-
     client: MlflowClient
     experiment_id: str
 
@@ -86,12 +84,10 @@ class MLflowStore(NoTracker):
 
     @property
     def scheme(self) -> str:
-        """`http`, `sqlite` …; the driver is left out (`sqlite+pysqlite`)."""
         return self.uri.partition(":")[0].partition("+")[0].lower()
 
     @property
     def is_web(self) -> bool:
-        """Whether it is a server whose page a browser can open."""
         return self.scheme in ("http", "https")
 
     @property
@@ -120,7 +116,6 @@ class MLflowStore(NoTracker):
 
     @property
     def shown_uri(self) -> str:
-        """The URI without a password, for people and logs."""
         return self._redacted(self.uri)
 
     def _redacted(self, text: str) -> str:
@@ -260,7 +255,6 @@ def mlflow_errors() -> tuple[type[Exception], ...]:
 
 @contextlib.contextmanager
 def _variables_set(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables inside the block, but for those that the user has set."""
     added = {name: value for name, value in values.items() if name not in os.environ}
     os.environ.update(added)
     try:

@@ -77,8 +77,6 @@ class SweepPlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tracked:
-    """A finished run, to be tracked."""
-
     report: Report
     folder: Path
     """The folder of the run's finished result files; every file below it is uploaded. A run that was judged by several
@@ -88,13 +86,10 @@ class Tracked:
     samples: Sequence[Mapping[str, object]]
     """Rows of the samples table, all with the same columns."""
     prompts: Mapping[str, str] = field(default_factory=dict)
-    """The prompts that were kept, by `sample_id`."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     """By what it was made: `git_commit`, `dataset_digest`."""
     place: SweepPlace | None = None
     row: SweepRow | None = None
-    """What the sweep knows of it."""
     beside: tuple[Path, ...] = ()
     """Figures of several runs, this one among them."""
     interrupted: bool = False
-    """Whether a signal ended it."""

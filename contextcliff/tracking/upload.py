@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 RUN_ID = "contextcliff.run_id"
 DIGEST = "contextcliff.digest"
-"""The tag that has a digest of the results."""
 LAYOUT = "contextcliff.layout"
 """The tag that says how they were uploaded: the version of the keys, and what was left out."""
 NOTE = "mlflow.note.content"
@@ -56,14 +55,12 @@ def log_parameters(client: MlflowClient, run_id: str, flattened: Mapping[str, st
 
 
 def log_tags(client: MlflowClient, run_id: str, tags: Mapping[str, str]) -> None:
-    """Tags, in the place of those that are there."""
     from mlflow.entities import RunTag
 
     client.log_batch(run_id, tags=[RunTag(*each) for each in tags.items()], synchronous=True)
 
 
 def log_metrics(client: MlflowClient, run_id: str, points: Iterable[Measurement]) -> None:
-    """Points of metrics, as of now."""
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
@@ -81,7 +78,6 @@ def uploads(opened: Opened, *, tag: str, value: str) -> list[Run]:
 
 
 def quoted(value: str) -> str:
-    """A value in a filter of MLflow."""
     return f'"{value}"' if "'" in value else f"'{value}'"
 
 
@@ -143,7 +139,6 @@ def _log_samples(client: MlflowClient, run_id: str, tracked: Tracked, *, log_tex
 
 
 def _link_data(client: MlflowClient, run: Run, tracked: Tracked) -> None:
-    """The data set and the model as entities of MLflow, which its pages list with all their runs."""
     from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelInput
     from mlflow.exceptions import MlflowException
     from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random

@@ -29,7 +29,6 @@ _RUN_NAME = "attributes.`Run Name`"
 
 
 def _state(view: dict[str, Any], given: dict[str, Any]) -> dict[str, object]:
-    """The page's state in one of the views that are `given` in the file beside this one."""
     columns, order = [*given["answer"], *view["columns"]], view["order"]
     state: dict[str, object] = {
         **given["state"],
@@ -54,7 +53,6 @@ def _chart(key: str, given: dict[str, Any]) -> dict[str, object]:
 
 
 def leaderboard_address(experiment_id: str) -> str:
-    """The address of the leaderboard, below that of MLflow's page."""
     return f"#/experiments/{experiment_id}/runs?viewStateShareKey=leaderboard"
 
 

@@ -97,7 +97,6 @@ async def exchange(
 
 
 async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[Mapping[str, object]]:
-    """Every event of an answer, or the whole answer as one."""
     async with aclosing(response), aclosing(response.aiter_bytes()) as parts:
         begun = b""
         while not begun.strip() and (part := await anext(parts, None)) is not None:

@@ -82,7 +82,6 @@ class Address:
         return str(httpx2.URL(self.url, params=public)) if public else self.url
 
     def headers(self) -> dict[str, str]:
-        """The `Authorization` header of a request, if there is a key or login."""
         if self.login:
             return {"Authorization": f"Basic {_encoded(self.login)}"}
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
@@ -175,7 +174,6 @@ def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
 
 
 MOST_BYTES = 64 * 1024 * 1024
-"""No proper answer is longer; more would fill the memory."""
 
 
 class AnswerTooLarge(httpx2.TransportError):
@@ -259,7 +257,6 @@ def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
 def connection(
     address: Address, *, timeout_s: float, requests: int, headers: Mapping[str, str] = MappingProxyType({})
 ) -> AsyncOpenAI:
-    """The client of an API, for so many requests at once; it never asks again by itself."""
     import openai
 
     return openai.AsyncOpenAI(

@@ -41,7 +41,6 @@ class OpenAICompatible(Engine):
     """The kind of server, as reports and `model.served` name it."""
     base_url: str
     api: Api = "chat"
-    """`completions` sends the prompt as plain text, without a chat template: for base models."""
     api_key_env: str | None = None
     """The NAME of the variable that holds the key. None: the first set variable whose key may go to this host."""
     concurrency: Count = 4
@@ -65,7 +64,6 @@ class OpenAICompatible(Engine):
     The server has to listen on the host and port of `base_url`; port 0 takes a free one.
     """
     start_timeout_s: PositiveFloat = 600.0
-    """Time in which the server that `command` starts has to be up."""
 
     @property
     def name(self) -> str:
@@ -73,7 +71,6 @@ class OpenAICompatible(Engine):
 
     @property
     def address(self) -> Address:
-        """`base_url`, with its secrets apart. Raises `ConfigError`."""
         return address_of(self.base_url)
 
     @property
@@ -205,7 +202,6 @@ class OpenAICompatible(Engine):
                 )
 
     def _own_lines(self, policy: KVPolicy) -> Iterator[str]:
-        """What the report says of how the server is asked, and of a cache that can't be read back."""
         if self.address.login:
             yield "asked with the user and password of engine.base_url, and no API key"
         if unsent := sorted(set(Sampling().beside_temperature(0)) - set(self.samplers_sent)):
@@ -307,7 +303,6 @@ def _listed(
 
 
 def _asked(http: httpx2.Client, method: str, route: str, body: object = None) -> Mapping[str, object]:
-    """The JSON object at a route that few servers have; empty where there is none."""
     try:
         answer = http.request(method, route, json=body)
     except httpx2.HTTPError:

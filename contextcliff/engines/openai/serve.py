@@ -113,8 +113,6 @@ def free_port(wanted: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerProcess:
-    """A started server, under its guard."""
-
     guard: subprocess.Popen[bytes]
     log: Path
     address: Address

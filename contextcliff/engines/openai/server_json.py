@@ -66,7 +66,6 @@ def numbers_at(values: Mapping[str, object], name: str) -> tuple[float, ...]:
 
 
 def texts_in(value: object) -> str:
-    """All texts inside a value, names included, as one text."""
     match value:
         case dict(values):
             return " ".join(map(texts_in, chain.from_iterable(values.items())))
@@ -76,7 +75,6 @@ def texts_in(value: object) -> str:
 
 
 _MESSAGES = ("error", "errors", "message", "detail", "msg", "error_message", "errorMessage")
-"""Where servers put their words."""
 
 
 def message_in(value: object) -> str:

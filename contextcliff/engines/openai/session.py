@@ -37,7 +37,6 @@ class Slots:
     def __init__(self, count: int = 0) -> None:
         self.count = count
         self._free = dict.fromkeys(range(count), "")
-        """What each holds, the longest unused first."""
 
     @contextmanager
     def one_for(self, prompt: Prompt) -> Iterator[Mapping[str, int]]:
@@ -146,13 +145,11 @@ class OpenAISession:
     sampler_names: Mapping[str, str]
     dialect: Dialect = field(default_factory=Dialect)
     fields: Mapping[str, object] = field(default_factory=dict)
-    """Sent with every request; a text `{nonce}` is another in each."""
     interval_s: float = 0.0
     slots: Slots = field(default_factory=Slots)
     process: ServerProcess | None = None
     next_start: float = 0.0
     leaves_out_cached: bool = False
-    """Whether the server's `prompt_tokens` leave out the cached ones."""
     shortest_answered: float = inf
 
     @property

@@ -57,7 +57,6 @@ the scales and least numbers of their groups, [1, heads, tokens, groups]: each s
 
 
 def pack(numbers: torch.Tensor, kind: CacheType) -> Packed:
-    """Store numbers in a format."""
     if kind in _FLOATS:
         return (numbers.to(_FLOATS[kind]),)
     bits, size = _BITS[kind], numbers.shape[-1]
@@ -72,7 +71,6 @@ def pack(numbers: torch.Tensor, kind: CacheType) -> Packed:
 
 
 def unpack(packed: Packed, kind: CacheType, dtype: torch.dtype) -> torch.Tensor:
-    """The numbers as the model computes them."""
     if kind in _FLOATS:
         return packed[0].to(dtype)
     (stored, scale, least), bits = packed, _BITS[kind]
@@ -82,7 +80,6 @@ def unpack(packed: Packed, kind: CacheType, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _shifts(bits: int, device: torch.device) -> torch.Tensor:
-    """How far each number in a byte is shifted."""
     return torch.arange(0, _BITS_A_BYTE, bits, dtype=torch.uint8, device=device)
 
 
@@ -100,7 +97,6 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
         super().__init__()
         self.kinds = kinds
         self.packed: list[Packed] = []
-        """Keys and values, once there are some."""
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
@@ -127,7 +123,6 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
         self.keys, self.values = (torch.empty_like(each[..., :0, :]) for each in (self.keys, self.values))
 
     def get_seq_length(self) -> int:
-        """Tokens of the layer."""
         return int(super().get_seq_length()) + (int(self.packed[0][0].shape[-2]) if self.packed else 0)
 
 
@@ -163,7 +158,6 @@ def can_be_cut(cache: Any) -> bool:
 
 
 def in_use(cache: Any, *, tokens: int) -> CacheInUse:
-    """What a cache takes for a prompt of so many tokens, by its tensors."""
     total, kinds = 0, (set[str](), set[str]())
     for layer in cache.layers:
         if layer.is_initialized:
@@ -276,7 +270,6 @@ class EntropyMeter:
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """Measure the forward passes meanwhile."""
         self._by_layer.clear()
         self._is_on = True
         try:

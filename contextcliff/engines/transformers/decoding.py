@@ -63,7 +63,6 @@ _WORTH_REUSING = 0.25
 """Share of a prompt that has to be computed already: below it, the earlier cache would only take memory."""
 _LARGEST_SEED = 2**63 - 1
 _PADDING = 0
-"""Any token: it is masked."""
 _HALF_CHARACTER = "\ufffd"
 _MS_PER_S = 1000
 
@@ -125,7 +124,6 @@ class Request:
 
     tokenizer: HubTokenizer
     tokens: tuple[int, ...]
-    """Of the prompt."""
     context: int
     """How many of them are before the question."""
     sampling: Sampling
@@ -133,18 +131,15 @@ class Request:
     max_tokens: int
     emit: Callable[[str], None]
     may_go_on: Callable[[], bool]
-    """Whether the answer is still wanted."""
     device: Any
     generation: Future[Generation] = field(default_factory=Future)
     written: list[int] = field(default_factory=list)
-    """Tokens of the answer."""
     _processors: Any = field(default_factory=LogitsProcessorList)
     _generator: torch.Generator | None = None
     """None: greedy."""
     _shown: str = ""
 
     def __post_init__(self) -> None:
-        """The samplers that are on, in `generate`'s order."""
         sampling, add = self.sampling, self._processors.append
         if sampling.repetition_penalty != 1.0:
             add(RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty))
@@ -211,11 +206,8 @@ class Decoder:
         """Whether the context is compressed or stored before the question is read, which then reads what was stored of
         it, and not what was computed: so does one of many questions about a context that they share."""
         self.can_batch = self.press is None and self.meter is None and not stored
-        """Whether several prompts can be computed together."""
         self.cache_in_use: CacheInUse | None = None
-        """Of the last prompt that was computed whole, as it stood when its context was read."""
         self._kept: tuple[tuple[int, ...], Any] = ((), None)
-        """The tokens that were computed last, and their cache."""
         self._computed: Sequence[Request] = ()
         # Between two layers it looks whether the answer is still wanted: a prefill can take minutes.
         layers = (each for each in self.model.modules() if isinstance(each, GradientCheckpointingLayer))
@@ -224,11 +216,9 @@ class Decoder:
             self._hooks += fitted_masks(self.model)
 
     def forget(self) -> None:
-        """Free what is kept."""
         self._kept = ((), None)
 
     def close(self) -> None:
-        """Leave the model to others."""
         self.forget()
         for hook in self._hooks:
             hook.remove()
@@ -330,7 +320,6 @@ class Decoder:
         return scores
 
     def _read_together(self, requests: Sequence[Request]) -> tuple[torch.Tensor, Any, torch.Tensor]:
-        """The mask of several prompts, their cache, and the scores behind each."""
         lengths = torch.tensor([[len(each.tokens)] for each in requests], device=self.device)
         longest, cache = int(lengths.max()), new_cache(self.model, self.policy)
         mask = (torch.arange(longest, device=self.device)[None] >= longest - lengths).long()

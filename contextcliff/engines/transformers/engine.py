@@ -69,9 +69,7 @@ class Transformers(InProcess):
     attention_entropy: bool = False
     """Whether each answer comes with the attention entropy of its prompt's last tokens, by layer."""
     entropy_positions: PositiveInt = 16
-    """Of how many last tokens."""
     threads: PositiveInt | None = None
-    """CPU threads; None: all cores."""
 
     name: ClassVar[str] = "transformers"
 
@@ -189,7 +187,6 @@ class Transformers(InProcess):
         return "eager" if policy.press == _READS_WEIGHTS else "sdpa"
 
     def _dtype(self) -> Dtype:
-        """What it computes in; answers depend on it."""
         if self.dtype != "auto":
             return self.dtype
         device = self.device
@@ -210,9 +207,7 @@ class TransformersSession:
     decoder: Decoder
     tokenizer: HubTokenizer
     began: Served
-    """What was known of the model when it was loaded."""
     thread: Executor
-    """Of one thread."""
     batch: int
     """Most prompts that are computed together; fewer where that took too much memory."""
     _out_of_memory: int | None = None
@@ -221,7 +216,6 @@ class TransformersSession:
 
     @property
     def served(self) -> Served:
-        """That, and once there was a prompt what the cache of the last one took when its context was read."""
         return replace(self.began, cache=self.decoder.cache_in_use)
 
     async def generate(
@@ -292,7 +286,6 @@ class TransformersSession:
             self._compute(asked)
 
     def _compute(self, asked: Sequence[Request]) -> None:
-        """Answer them together; where that takes too much memory, in halves."""
         try:
             for request, generation in zip(asked, self.decoder.answers(asked), strict=True):
                 request.generation.set_result(generation)

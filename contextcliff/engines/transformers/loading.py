@@ -49,7 +49,6 @@ class HubWeights:
     """A model in the hub's own format. `runs_code` fetches the repository's Python files too."""
 
     name: str
-    """`owner/name` on the hub, or a folder."""
     runs_code: bool = False
 
     @property
@@ -159,7 +158,6 @@ class Loaded:
 
     @property
     def window(self) -> int | None:
-        """Most tokens by its configuration; None if that says nothing."""
         window = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         return window if isinstance(window, int) and window > 0 else None
 
@@ -227,7 +225,6 @@ def usable_device(device: str) -> str:
 
 
 def free_memory() -> None:
-    """Give the memory that nothing holds any more back to the device."""
     import torch
 
     gc.collect()
