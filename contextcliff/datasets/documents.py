@@ -23,11 +23,9 @@ _MAX_NAMED = 20
 
 @settings
 class Documents(OwnQuestions):
-    """The files of a folder, and questions on them in a JSON Lines file.
+    """The files of a folder, and questions on them in a JSON Lines file; without questions they are haystacks.
 
-    A question names its file in `document`; `entries` lists the other columns. Without questions the files are
-    haystacks for the needle tasks. Files that can't be read (scanned, encrypted or damaged) are left out, and a note
-    names them.
+    A question names its file in `document`. Files that can't be read are left out, and a note names them.
     """
 
     name = "documents"

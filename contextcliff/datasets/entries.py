@@ -17,10 +17,7 @@ _MAX_LABEL = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """The columns of one row.
-
-    The methods that return values raise `ConfigError` for one that is missing or of another type.
-    """
+    """The columns of one row. What is missing or of another type is a `ConfigError`."""
 
     values: Mapping[str, object]
     place: str
@@ -130,11 +127,7 @@ def build_corpus(
     documents: Iterable[Document] = (),
     notes: Iterable[str] = (),
 ) -> Corpus:
-    """The questions in the order of `entries`; their documents follow those of `documents`.
-
-    `source` names the dataset in messages. Raises `ConfigError` for an entry without text, question or answer, a
-    question id that is used twice, a document id with two texts, evidence that is not in its text, and no entry at all.
-    """
+    """The questions in the order of `entries`; their documents follow those of `documents`. Raises `ConfigError`."""
     by_id = {document.document_id: document for document in documents}
     questions: dict[str, Question] = {}
     n_questions: Counter[str] = Counter()
@@ -155,11 +148,7 @@ def build_corpus(
 
 
 def choice_at(choices: tuple[str, ...], index: int, *, place: str, key: str, first: int = 0) -> str:
-    """The choice at `index`, counted from `first`.
-
-    `key` names the index in messages. Raises `ConfigError` for an index out of range, and for choices that are equal or
-    too many.
-    """
+    """The choice at `index`, counted from `first`; `key` names the index. Raises `ConfigError`."""
     if not 0 <= index - first < len(choices):
         raise ConfigError(
             f"{place}: {key}={index} is out of range: there are {len(choices)} choices, counted from {first}"
@@ -235,10 +224,7 @@ def entry_of(
     kind: str = "short",
     metadata: Sequence[str] = (),
 ) -> Entry:
-    """The question of a row, on the text `context`. `metadata` names further columns to keep as metadata.
-
-    Raises `ConfigError` for a value that is missing or of the wrong type.
-    """
+    """The question of a row, on the text `context`. `metadata` names further columns to keep as metadata."""
     answers, choices = row.texts("answers"), row.texts("choices")
     if not choices and not row.holds("answers"):
         raise row.error("answers is missing")

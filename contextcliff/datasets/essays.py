@@ -25,11 +25,7 @@ _SEARCHED_CHARACTERS = 4_000
 
 @settings
 class Essays:
-    """One text: the given files joined in order (those of a folder by name), or a built-in story.
-
-    PDF, Word, ODT, RTF, EPUB, HTML and Markdown are read by their suffix (`SUFFIXES`), any other file as text, in UTF-8
-    or the encoding of its byte order mark. `clean_text` repairs it. A file of rows (CSV, JSON …) is refused.
-    """
+    """One text: the given files joined in order (those of a folder by name), or a built-in story."""
 
     name = "essays"
 
@@ -44,11 +40,7 @@ class Essays:
         return {"dataset": self.name, "sha256": hashlib.sha256(self._document().text.encode()).hexdigest()}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite text
-        """The text, or `count` rotations of it: each starts at another sentence and continues at the beginning.
-
-        The starts are spread evenly over the text and do not depend on `tokens`. Contexts of at most 1 / `count` of the
-        text, each from another rotation, share no text.
-        """
+        """The text, or `count` rotations of it: each starts at another sentence and continues at the beginning."""
         whole = self._document()
         parts = (whole,) if count == 1 else tuple(_rotated(whole, position, count) for position in range(count))
         links = [link for key, path in self._given() for link in _files(path, key=key)[1]]

@@ -22,10 +22,7 @@ EQUAL_CHOICES = "questions have two equal choices, so that no letter is the righ
 
 @settings
 class HubQuestions:
-    """One split of a repository, or a local file of the same schema.
-
-    A subclass makes questions of a row (`entries`).
-    """
+    """One split of a repository, or a local file of the same schema; subclasses make questions of a row."""
 
     name: ClassVar[str]
 

@@ -27,10 +27,7 @@ _MISPLACED = "answers do not stand where answer_start says; their evidence is le
 
 @settings
 class Squad(HubQuestions):
-    """Schema of `rajpurkar/squad`: `id, title, context, question, answers {text, answer_start}`.
-
-    The span of the first reference answer is the evidence.
-    """
+    """Schema of `rajpurkar/squad`: `id, title, context, question, answers {text, answer_start}`."""
 
     name = "squad"
 

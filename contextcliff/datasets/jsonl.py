@@ -23,10 +23,7 @@ _object, _objects = TypeAdapter(dict[str, object]), TypeAdapter(list[dict[str, o
 
 
 def local_rows(path: str, *, suffixes: Sequence[str]) -> Iterator[Row]:
-    """The rows of a file at `dataset.path`, as its suffix says.
-
-    Raises `ConfigError` for one that is absent, damaged, or of no kind of `suffixes`.
-    """
+    """The rows of a file at `dataset.path`, as its suffix says. Raises `ConfigError`."""
     file, place = checked_file(path, key="dataset.path", suffixes=suffixes), f"dataset.path={path}"
     if file.suffix.lower() == ".parquet":
         return _parquet_rows(file, place=place)
@@ -89,10 +86,7 @@ class OwnQuestions:
 
 @settings
 class Jsonl(OwnQuestions):
-    """One row per question: `context`, `question`, `answers` and the optional columns of `entries`.
-
-    Rows with the same context are questions on one document. `doc_id` and `title` name it.
-    """
+    """One row per question. Rows with the same `context` are questions on one document."""
 
     name = "jsonl"
 

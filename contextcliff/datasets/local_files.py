@@ -25,11 +25,7 @@ class UnreadableFile(ContextCliffError):
 
 @contextmanager
 def opened(file: Path, *, most: int) -> Iterator[BinaryIO]:
-    """The bytes of a plain file, which may be anybody's.
-
-    Raises `UnreadableFile` for a device, a pipe and a folder, for more than `most` bytes, and where the block finds
-    that it can't be read (`OSError`, `ValueError` and what unpacking raises).
-    """
+    """The bytes of a plain file, which may be anybody's. Raises `UnreadableFile`, also for damage in the block."""
     try:
         # A pipe without a writer would be waited for.
         with open(file, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
@@ -64,10 +60,7 @@ def parsed(data: bytes) -> Any:
 
 
 def checked_file(path: str, *, key: str, suffixes: Sequence[str]) -> Path:
-    """The path of an existing file with one of `suffixes`.
-
-    Raises `ConfigError`, which begins with `key`, for a file that is absent, empty, too large or of another kind.
-    """
+    """The path of a file with one of `suffixes`. Raises `ConfigError` for one that is absent, empty or too large."""
     file = Path(path).expanduser()
     kinds = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
     if not file.is_file():

@@ -34,10 +34,7 @@ def _checked_parts(parts: Any) -> Mapping[str, Dataset]:
 
 @settings
 class Mixed:
-    """All documents and questions of its parts. Their ids begin with the name of the part, as in `short/…`.
-
-    The name of the part is also in the metadata of each question (`part`), so that the report breaks scores down by it.
-    """
+    """All documents and questions of its parts. Ids begin with the part's name; the metadata `part` has it too."""
 
     name = "mixed"
 

@@ -126,10 +126,7 @@ class Engine(ABC):
 
     @abstractmethod
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """What determines the answers: engine, weights and policy. It is part of the store's key.
-
-        Contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that it can't apply.
-        """
+        """What determines the answers, part of the store's key. Contacts nothing. Raises `ConfigError`."""
 
     def check(self) -> None:  # noqa: B027 - most need no key
         """Raise `ConfigError` where the host needs an API key and none is set. Contacts nothing."""
@@ -143,10 +140,7 @@ class Engine(ABC):
         return None
 
     def settle(self, model: Model) -> Model:
-        """The model with its weights on this machine and its name, before the run is named.
-
-        May download and contact the server. Raises `ConfigError`, `RunError`.
-        """
+        """The model with its weights on this machine and its name. May download, and contact the server."""
         return model
 
     @abstractmethod
@@ -225,10 +219,7 @@ def models_kept() -> Iterator[None]:
 
 @contextmanager
 def taken(key: Hashable, load: Callable[[], T], *, close: Callable[[T], None], size: int = 0) -> Iterator[T]:
-    """The model that is kept under this key and is at least of this size, or one that is loaded now.
-
-    Any other that is kept is closed first. One whose job fails is closed as well: it may be what failed.
-    """
+    """The model that is kept under this key and is at least of this size, or one that is loaded now."""
     kept = _Process.kept
     if kept is not None and kept[0] == key and kept[1] >= size:
         _Process.kept = None

@@ -181,10 +181,7 @@ class _Loaded:
 
 
 def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str) -> Any:
-    """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
-
-    `adjust` sets its further parameters. Raises `RunError` where the weights can't be loaded; `what` says as what.
-    """
+    """A llama.cpp server (`xllamacpp.Server`) on a free port of 127.0.0.1, opened by `key`. Raises `RunError`."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()

@@ -40,10 +40,9 @@ Merged = dict[Literal["runs", "new_runs", "answers", "new_answers", "other_answe
 
 
 def merge_store(store: Store, other: Path) -> Merged:
-    """Insert what the store in the folder `other` has and `store` lacks, all of it or nothing.
+    """Insert what the store in the folder `other` has and `store` lacks, all of it or nothing. Raises `RunError`.
 
-    Of a run that both have the one with more samples stays. Raises `RunError` for a store that can't be read, and for a
-    run of one id that is another configuration.
+    Of a run that both have the one with more samples stays.
     """
     file = other / STORE_NAME
     with TemporaryDirectory(prefix="contextcliff-gather-") as folder:

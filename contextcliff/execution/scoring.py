@@ -31,10 +31,7 @@ _REFUSAL = "refusal"
 
 
 class Scorer:
-    """Scores the answers of one run, each of them once: to measure prose takes seconds.
-
-    `samples` are all of the run: an answer that belongs to another one shows as a mix-up.
-    """
+    """Scores the answers of one run, each of them once. An answer that belongs to another of `samples` is a mix-up."""
 
     def __init__(
         self,

@@ -26,7 +26,6 @@ class SearchSource:
 
     path: Path
     build: Callable[[Key], Sequence[PlannedSample]]
-    """Gives the samples of a step, with its controls."""
     recall: Callable[[Sequence[PlannedSample]], Iterable[Outcome]]
     """Records samples as part of the run, and gives the outcomes of those that are answered already."""
     score: Callable[[Outcome], ScoredSample]
@@ -42,7 +41,6 @@ class SearchSource:
     _order: tuple[Key, ...] | None = None
     """The steps that are asked now, the most needed first; None if a step was completed since."""
     _unsent: dict[Key, deque[PlannedSample]] = field(default_factory=dict)
-    """Of each step that was ever asked, what was not handed out, its controls included."""
     _held: dict[str, PlannedSample] = field(default_factory=dict)
     """By id, the controls of steps that are only replayed: they are sent when the search needs the step itself."""
     _open: dict[Key, dict[str, ScoredSample | None]] = field(default_factory=dict)
@@ -50,9 +48,7 @@ class SearchSource:
     _sent: set[str] = field(default_factory=set)
     """Keys that were handed out: the samples of a key share one generation, and it is paid once."""
     _waiting: defaultdict[str, list[PlannedSample]] = field(default_factory=lambda: defaultdict(list))
-    """By key, the samples that have no outcome yet."""
     _failed: dict[str, Outcome] = field(default_factory=dict)
-    """By key, outcomes without an answer."""
 
     def next(self) -> PlannedSample | None:
         """The next sample; None while the search waits for answers, and at its end."""
@@ -94,10 +90,7 @@ class SearchSource:
         return sum(count for key, count in self._answered_before.items() if key not in only_replayed)
 
     def asked(self) -> tuple[PlannedSample, ...]:
-        """Every sample and control that was asked, in an order that does not depend on when answers came.
-
-        Those that were not sent after all are left out: nothing rests on them.
-        """
+        """Every sample and control that was asked and sent, in an order that does not depend on when answers came."""
         unsent = chain(chain.from_iterable(self._unsent.values()), self._held.values())
         left_out = {item.sample.sample_id for item in unsent if item.key not in self._sent}
         asked = (item.sample for name, item in self._planned.items() if name not in left_out)
@@ -152,10 +145,7 @@ class SearchSource:
         if len(samples) == len(step):
             self.complete[key] = step_scores(samples)
             self._order = None
-            self.on_change(self.standing())
-
-    def standing(self) -> tuple[LengthStanding, ...]:
-        return tuple(map(self._standing, self.search.tested))
+            self.on_change(tuple(map(self._standing, self.search.tested)))
 
     def _standing(self, tested: TestedLength) -> LengthStanding:
         keys = ((tested.context_tokens, index) for index in range(tested.steps))

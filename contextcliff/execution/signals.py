@@ -44,10 +44,7 @@ _state = _State()
 
 
 def handle_signals(*, sweeps: bool = False) -> None:
-    """Handle both signals from now on, unless the process was started to ignore them; in the main thread alone.
-
-    `sweeps`: this process may have jobs in other processes.
-    """
+    """Handle both signals from now on, unless they are ignored; `sweeps`: there may be jobs in other processes."""
     if threading.current_thread() is not threading.main_thread():
         return
     _state.sweeps = _state.sweeps or sweeps

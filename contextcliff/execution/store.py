@@ -87,11 +87,9 @@ class PlannedSample:
 
 
 class Store:
-    """What is kept of the runs of one folder. `keep` makes the database; without one, reading gives nothing.
+    """What is kept of the runs of one folder. `keep` makes the database; what is written before that waits in memory.
 
-    What else is written before that waits in memory: a run that never got an answer leaves nothing behind. Threads may
-    share a store: what they write while one of them waits for the disk goes in with the next transaction. Every failure
-    is a `RunError` with the way out.
+    Threads may share it: what they write while one waits for the disk goes in with the next transaction.
     """
 
     def __init__(self, folder: Path) -> None:

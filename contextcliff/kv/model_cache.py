@@ -81,10 +81,7 @@ def cache_facts(
     shown: str | None = None,
     window_batch: int | None = None,
 ) -> CacheFacts:
-    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one.
-
-    `window_batch` is the engine's.
-    """
+    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one."""
     weights = _weights(model)
     architecture = None if weights is None else read_architecture(weights)
     if architecture is None and model.hub is not None:

@@ -62,11 +62,10 @@ _SIMULATED = "simulated"
 
 @settings
 class KVPolicy:
-    """A KV-cache policy: quantisation (`key_type`, `value_type`) or eviction (`press`, `budget`), or both.
+    """Formats of the cache (`key_type`, `value_type`), and an eviction by a `press` of NVIDIA's kvpress.
 
-    `press` is a class of NVIDIA's kvpress, which scores the positions of each layer and keeps the share `budget` of
-    them. An eviction that does not see the question compresses the context before the question is read, as a prefix
-    shared by many questions would be; one that sees it compresses the whole prompt.
+    One that does not see the question compresses the context before the question is read, as a prefix shared by many
+    questions would be; one that sees it compresses the whole prompt.
     """
 
     name: Name

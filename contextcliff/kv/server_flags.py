@@ -1,8 +1,4 @@
-"""How a server is started with a KV policy: its flags, by the preset of the engine.
-
-Flags as the servers document them: llama.cpp's `llama-server --help`, vLLM's and SGLang's pages on quantised KV caches,
-KoboldCpp's `--help` (`--quantkv`), Ollama's FAQ (`OLLAMA_KV_CACHE_TYPE`).
-"""
+"""How a server is started with a KV policy: its flags, by the preset of the engine, as the servers document them."""
 
 from __future__ import annotations
 

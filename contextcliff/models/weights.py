@@ -96,10 +96,7 @@ class Gguf:
             return None
 
     def told(self) -> tuple[str, int | None]:
-        """The model's name and window by the file's header; a file of a hub repository is called by its stem.
-
-        Raises `ConfigError` for a broken header and where no file is named.
-        """
+        """The model's name and window by the file's header; a file of a hub repository is called by its stem."""
         file = self._file_at_hand()
         if file is None:
             return Path(str(self.file)).stem, None

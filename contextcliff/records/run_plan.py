@@ -63,8 +63,7 @@ class JudgePlan:
 class Plan:
     """`plan.json`: what a run would send beyond what is stored; of a search, what is to be expected (`search.courses`).
 
-    `cached_prompt_tokens` is what a prefix cache can save in the order of sending; `completion_tokens` is the most that
-    answers may take. `usd` is the judge's as well; its tokens stand in `judge` alone.
+    `cached_prompt_tokens` is what a prefix cache can save; `usd` is the judge's as well, whose tokens stand in `judge`.
     """
 
     run_id: str

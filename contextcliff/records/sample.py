@@ -156,9 +156,6 @@ class Sample:
         return self.control is None and not self.pilot
 
 
-_SHARE = 15 / 16
-
-
 def same_length(shorter: int, longer: int) -> bool:
     """Whether the shorter is the longer but for a sixteenth: 131,072 tokens are 127,800 in a window of 128,000."""
-    return shorter >= _SHARE * longer
+    return shorter >= 15 / 16 * longer

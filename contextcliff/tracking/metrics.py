@@ -62,11 +62,7 @@ def tags(report: Report) -> dict[str, str]:
 
 
 def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
-    """The configuration as MLflow takes it: valid keys, values cut at the limit, no path of this machine.
-
-    What names a class (`_target_`) is left out: the option beside it says it in one word. The model of a simulated run
-    is marked.
-    """
+    """The configuration as MLflow takes it: valid keys, values cut at the limit, no class and no path."""
     engine = flattened.get("engine", "")
     kept: dict[str, str] = {}
     for name, value in with_file_names(flattened).items():

@@ -34,8 +34,7 @@ def own_paths(parameters: Mapping[str, str]) -> dict[str, str]:
 def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool) -> Iterator[Path]:
     """A folder with what of `folder` is uploaded; gone when the block ends.
 
-    `paths` are replaced wherever they stand in a text, and the home folder by `~`. Without `log_text` the files of
-    which that can be done go without texts of the model, the documents and the task; the others stay here.
+    Without `log_text`, files go without texts of the model, the documents and the task, or stay here.
     """
     with tempfile.TemporaryDirectory(prefix="contextcliff-upload-") as made:
         for file in sorted(folder.rglob("*")):

@@ -134,8 +134,10 @@ class MLflowStore(NoTracker):
         """A client of the store, which answers. Raises `TrackingError`, also for what fails inside the block."""
         try:
             with _quiet_mlflow():
+                from mlflow.tracking import MlflowClient
+
                 with self._ready(), _variables_set(_FIRST_REQUEST):
-                    client = self._client()
+                    client = MlflowClient(tracking_uri=self.absolute_uri)
                     client.get_experiment_by_name(self.experiment)
                 with _variables_set(_LATER_REQUESTS):
                     yield client
@@ -158,11 +160,8 @@ class MLflowStore(NoTracker):
 
     @contextlib.contextmanager
     def _ready(self) -> Iterator[None]:
-        """Check that a database can be opened, and for a SQLite file hold a lock while MLflow creates its tables.
-
-        Two processes that create the tables of one SQLite file at once break each other's migration, and MLflow has
-        no lock against that. Creates the parent folders of a SQLite file; a server is not contacted.
-        """
+        """Check that a database can be opened. Of a SQLite file a lock is held meanwhile: two processes that create the
+        tables of one file at once break each other's migration."""
         if (database := self.database) is not None:
             from filelock import FileLock  # a run without tracking does without it
 
@@ -181,21 +180,6 @@ class MLflowStore(NoTracker):
                 engine.dispose()
         yield
 
-    def _client(self) -> MlflowClient:
-        from mlflow.tracking import MlflowClient
-
-        if self.database is None:
-            return MlflowClient(tracking_uri=self.uri)
-        with contextlib.closing(sqlite3.connect(self.database)) as connection:
-            is_new = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
-        try:
-            return MlflowClient(tracking_uri=self.absolute_uri)
-        except mlflow_errors():
-            if is_new:  # MLflow can't go on with a database that it made half of, as on a full disk
-                for end in ("", "-wal", "-shm"):
-                    Path(f"{self.database}{end}").unlink(missing_ok=True)
-            raise
-
     def _experiment_id(self, client: MlflowClient) -> str:
         from mlflow.exceptions import MlflowException
 
@@ -206,14 +190,11 @@ class MLflowStore(NoTracker):
                 # MLflow's own default is ./mlruns in the current folder, wherever the database is.
                 artifacts = self.database.parent.as_uri()
             try:
-                experiment = client.get_experiment(
-                    client.create_experiment(self.experiment, artifact_location=artifacts)
-                )
+                client.create_experiment(self.experiment, artifact_location=artifacts)
             except MlflowException:
-                # Another process may have created it in the meantime.
-                experiment = client.get_experiment_by_name(self.experiment)
-                if experiment is None:
+                if client.get_experiment_by_name(self.experiment) is None:  # else another process has created it
                     raise
+            return self._experiment_id(client)
         if experiment.lifecycle_stage != "active":
             raise MlflowException(
                 f"experiment {self.experiment!r} is deleted; restore it with "
@@ -266,10 +247,7 @@ def _variables_set(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet_mlflow() -> Iterator[None]:
-    """Import mlflow and use it inside the block without log lines; errors are still raised.
-
-    Otherwise MLflow logs every migration of a new database, and a traceback for every database error.
-    """
+    """Import mlflow and use it inside the block without its log lines; errors are still raised."""
     # One thread at a time: levels, warnings and variables belong to the whole process.
     with _turn, _variables_set(_ALWAYS), warnings.catch_warnings():
         warnings.simplefilter("ignore")

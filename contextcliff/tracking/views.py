@@ -52,10 +52,6 @@ def _chart(key: str, given: dict[str, Any]) -> dict[str, object]:
     return {**given[kind], **named, **selected}
 
 
-def leaderboard_address(experiment_id: str) -> str:
-    return f"#/experiments/{experiment_id}/runs?viewStateShareKey=leaderboard"
-
-
 def write_views(client: MlflowClient, experiment: Experiment) -> None:
     """Keep the views with the experiment; those that are there in this version are left alone."""
     experiment_id = str(experiment.experiment_id)

@@ -1,7 +1,4 @@
-"""How servers are reached: addresses, keys from environment variables, and HTTP clients with a bound on answers.
-
-Hosted services are known by their host. Secrets are kept apart, and out of all output.
-"""
+"""How servers are reached: addresses, keys from environment variables, and HTTP clients with a bound on answers."""
 
 from __future__ import annotations
 
@@ -135,10 +132,7 @@ _SHORTEST_SECRET = 6
 def with_key(
     address: Address, variable: str | None, *, preset: str = "", setting: str = "engine.api_key_env"
 ) -> Address:
-    """The address with its key: of the named `variable`, else of one of `variables_for` if it has no login.
-
-    Raises `ConfigError`, which names the configuration's `setting`.
-    """
+    """The address with its key: of the named `variable`, else of one of `variables_for` if it has no login."""
     if variable is not None:
         value = os.environ.get(variable, "").strip()
         if not value:

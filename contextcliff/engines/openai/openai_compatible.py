@@ -218,11 +218,7 @@ class OpenAICompatible(Engine):
 
 
 def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[Served, TokenCounter | None]:
-    """What a server is, and the kind of routes that it has to count tokens.
-
-    `name` None stands for the only model that the server has. Raises `UnreachableError`, `RunError` for a refused key
-    and a page instead of JSON, `ConfigError` where no name is given and the server does not have exactly one model.
-    """
+    """What a server is, and the kind of routes that it has to count tokens; `name` None: the only model that it has."""
     listed, remarks = _listed(http, address, named=name is not None)
     if name is None and len(listed) != 1:
         models = f"several models: {', '.join(listed)}" if listed else "no model"
@@ -263,10 +259,7 @@ def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[
 def _listed(
     http: httpx2.Client, address: Address, *, named: bool
 ) -> tuple[Mapping[str, Mapping[str, object]], tuple[str, ...]]:
-    """The entries of `/v1/models` by name, and lines for the report on how the server answered.
-
-    Where the configuration has `named` a model, a server that lists none is accepted.
-    """
+    """The entries of `/v1/models` by name, and lines for the report. Where a model is `named`, there may be no list."""
     where = f"engine.base_url={address.url}:"
     try:
         answer = http.get(f"{address.url}/models")

@@ -85,10 +85,7 @@ class Dialect:
         return {self.renamed.get(name, name): value for name, value in fields.items() if name not in self.left_out}
 
     def concede(self, refusal: str, fields: Mapping[str, object]) -> bool:
-        """Leave out what a server does not know, or rename the bound; whether it says so of a field.
-
-        Raises `EngineFault` if the server knows no bound of an answer's length.
-        """
+        """Leave out what a server does not know, or rename the bound; False for another refusal."""
         refused = self._refused(refusal, fields)
         if refused is None:
             return False

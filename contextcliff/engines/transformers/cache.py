@@ -172,10 +172,7 @@ def in_use(cache: Any, *, tokens: int) -> CacheInUse:
 
 
 def press_for(policy: KVPolicy, model: Any) -> Any:
-    """The press of a policy; None if it has none. Raises `ConfigError` for one that can't be had, or not on this model.
-
-    It is tried on a made-up prompt that is longer than any number among its arguments.
-    """
+    """The press of a policy, tried on a made-up prompt; None if it has none. Raises `ConfigError`."""
     if policy.press is None:
         return None
     named = f"kv_policy.press={policy.press}"
@@ -210,10 +207,7 @@ def press_for(policy: KVPolicy, model: Any) -> Any:
 def pressed(press: Any, model: Any, tokens: int) -> AbstractContextManager[None]:
     """While it is entered, a prefill of so many tokens is compressed; not at all without a press."""
     least = max((int(getattr(press, name, 0) or 0) for name in _UNEVICTED), default=0)
-    applied: AbstractContextManager[None] = nullcontext()
-    if press is not None and tokens > max(1, least):
-        applied = press(model)
-    return applied
+    return press(model) if press is not None and tokens > max(1, least) else nullcontext()
 
 
 def attention_modules(model: Any) -> list[Any]:
@@ -285,10 +279,7 @@ class EntropyMeter:
     def add(
         self, module: Any, mask: torch.Tensor | None, queries: int, keys: torch.Tensor, weights_of: _WeightsOf
     ) -> None:
-        """Add the last of so many queries. `keys` are the numbers of the keys, 0, 1 …
-
-        A query sees the keys of the mask, and without one those up to its own.
-        """
+        """Add the last of so many queries. Each sees the keys (0, 1 …) of the mask; without one those up to its own."""
         for place in range(max(0, queries - self.positions), queries) if self._is_on else ():
             if mask is None:
                 seen = keys <= len(keys) - queries + place

@@ -73,8 +73,7 @@ def prompt_tokens(
     """The tokens of a prompt, and how many of them are before the question; none without `splits`.
 
     It is tokenised once and cut between two tokens: context and question that are tokenised apart can be other tokens
-    than the prompt. A token that reaches into the question is the question's. Raises `EngineFault` where the chat
-    template changes the prompt, so that no question can be found in it.
+    than the prompt. A token that reaches into the question is the question's.
     """
     if tokenizer.plain:
         text: str = plain_text(prompt)
@@ -117,10 +116,7 @@ def _context_of(sample: Sample, prompt: Prompt) -> str:
 
 @dataclass(kw_only=True, slots=True)
 class Request:
-    """A prompt on its way, and its answer as it is written; text is given out as far as its characters are whole.
-
-    Tokens drawn with the same seed are the same on the same kind of device.
-    """
+    """A prompt on its way, and its answer as it is written; text is given out as far as its characters are whole."""
 
     tokenizer: HubTokenizer
     tokens: tuple[int, ...]
@@ -224,10 +220,7 @@ class Decoder:
             hook.remove()
 
     def answers(self, requests: Sequence[Request]) -> list[Generation]:
-        """Compute the answers, together where there are several: the first tokens are then those of the whole batch.
-
-        Raises `CancelledError` once none is wanted any more.
-        """
+        """Compute the answers, together where there are several. Raises `CancelledError` once none is wanted."""
         self._computed, first, started_s = requests, requests[0], time.perf_counter()
         with torch.inference_mode():
             if len(requests) == 1:
@@ -285,10 +278,7 @@ class Decoder:
         return cache, scores, reused
 
     def _begun(self, request: Request) -> tuple[Any, int, int]:
-        """A cache to go on from: empty, of a prompt that began alike, or of the context.
-
-        With the tokens of the prompt that it stands for, and how many of them were computed for an earlier prompt.
-        """
+        """A cache to go on from, the tokens that it stands for, and those of them computed for an earlier prompt."""
         (kept, cache), tokens, context = self._kept, request.tokens, request.tokens[: request.context]
         if self.splits and context:
             if kept == context:

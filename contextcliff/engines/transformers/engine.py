@@ -221,10 +221,7 @@ class TransformersSession:
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
-        """Answer one prompt. Raises `EngineFault`: `overflow` past the model's window, `oom` out of memory.
-
-        A prompt that is at least as long as one that ran out of memory is not tried: it would take as long to fail.
-        """
+        """Answer one prompt; none as long as one that ran out of memory, which would take as long to fail."""
         loop, cancelled = asyncio.get_running_loop(), threading.Event()
 
         def emit(text: str) -> None:

@@ -1,7 +1,4 @@
-"""Weights of the hub or of a folder, and loading a model with its tokenizer from them or from a GGUF file.
-
-Imports neither torch nor transformers before `require` has looked for them: they come with the extra `hf`.
-"""
+"""Weights of the hub or of a folder, and loading them or a GGUF file. `require` has to look for torch first."""
 
 from __future__ import annotations
 
@@ -53,10 +50,7 @@ class HubWeights:
 
     @property
     def identity(self) -> str:
-        """The repository's name, as for GGUF files of the hub; of a folder a digest of its files.
-
-        That is SHA-256 of the configuration, and of name, size, first and last MiB of each file of weights.
-        """
+        """The repository's name; of a folder a digest of its configuration and of the weights' names, sizes, ends."""
         folder = Path(self.name)
         if not folder.is_dir():
             return f"hub:{self.name}"
