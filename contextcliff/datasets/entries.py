@@ -27,7 +27,6 @@ class Row:
         return self.values.get(key) is not None
 
     def text(self, key: str) -> str:
-        """A text, which can be empty."""
         return self._checked_text(key, self._required(key))
 
     def label(self, key: str) -> str | None:
@@ -51,11 +50,9 @@ class Row:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty where there is none."""
         return tuple(self._checked_text(key, item) for item in self.sequence(key))
 
     def sequence(self, key: str) -> Sequence[object]:
-        """A list of anything; empty where there is none."""
         return self._checked(key, self.values[key], (list, tuple), "a list") if self.holds(key) else ()
 
     def mapping(self, key: str) -> Row:

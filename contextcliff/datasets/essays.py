@@ -30,7 +30,6 @@ class Essays:
     name = "essays"
 
     path: GivenPath | None = None
-    """One file or folder, before those of `paths`."""
     paths: tuple[GivenPath, ...] = ()
     story: str = "the_tide_clerk"
     """The built-in story to use without files: `the_tide_clerk` (English), `shiomachi_no_kirokugakari` (Japanese)."""

@@ -42,7 +42,6 @@ class HubQuestions:
         raise NotImplementedError
 
     def schema_identity(self) -> Mapping[str, object]:
-        """The subclass's own keys that determine the questions."""
         return {}
 
     def identity(self) -> Mapping[str, object]:

@@ -231,7 +231,6 @@ def _spans(context: str, evidence: Sequence[str]) -> tuple[Span, ...]:
 
 _ABSENT_FACTS = "supporting facts name a sentence that is not in the text, and are left out"
 _Sentence = tuple[str, int]
-"""The title of a paragraph, and the number of a sentence in it."""
 
 
 @settings

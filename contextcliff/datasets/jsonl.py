@@ -29,7 +29,7 @@ def local_rows(path: str, *, suffixes: Sequence[str]) -> Iterator[Row]:
         return _parquet_rows(file, place=place)
     with suppress(ValueError, OSError):  # it may be damaged, or have an object a line
         if file.suffix.lower() == ".json":
-            return rows_of(_objects.validate_json(file.read_bytes()), place=place)
+            return rows_of(_objects.validate_json(file.read_text("utf-8-sig")), place=place)
     return read_json_lines(file, place=place)
 
 
@@ -38,7 +38,6 @@ def rows_of(rows: Iterable[Mapping[str, object]], *, place: str) -> Iterator[Row
 
 
 def rows_of_arrow(batches: Iterable[Any], *, place: str) -> Iterator[Row]:
-    """The rows of record batches of Arrow."""
     return rows_of((values for batch in batches for values in batch.to_pylist()), place=place)
 
 

@@ -42,7 +42,6 @@ def opened(file: Path, *, most: int) -> Iterator[BinaryIO]:
 
 
 def json_of(file: Path, *, most: int = 32 << 20) -> Any:
-    """What a plain JSON file holds. Raises `UnreadableFile`."""
     with opened(file, most=most) as stream:
         return parsed(whole(stream))
 
@@ -76,13 +75,11 @@ def checked_file(path: str, *, key: str, suffixes: Sequence[str]) -> Path:
 
 
 def refuse_large(size: int, place: str) -> None:
-    """Raise `ConfigError` for a file of more than 2 GiB."""
     if size > MAX_BYTES:
         raise ConfigError(f"{place}: is {size / (1 << 30):.1f} GiB; files of up to 2 GiB are read, give a part of it")
 
 
 def digest_of_file(file: Path, *, key: str) -> str:
-    """SHA-256 of the contents, in hex. Raises `ConfigError` for a file that can't be read."""
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -167,7 +167,6 @@ class InProcess(Engine):
         return self.api
 
     def settle(self, model: Model) -> Model:
-        """Fetch the weights: whether they have a chat template decides on the API."""
         self.weights_of(model).fetch()
         return model
 

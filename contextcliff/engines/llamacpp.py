@@ -87,7 +87,6 @@ class LlamaCpp(InProcess):
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
-        """Load the GGUF and serve it on a free loopback port under a random key."""
         if deployment.context_tokens is None:
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         model, weights = deployment.model, deployment.model.gguf.fetch()

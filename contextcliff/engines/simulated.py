@@ -101,7 +101,6 @@ class SimulatedSession:
         sampling: Sampling,
         on_token: OnToken | None = None,
     ) -> Generation:
-        """Answer right with the chance of the law; the draw depends on model and sample, not on the policy."""
         tokens = sample.built_tokens  # counted by this tokenizer already; a second count would take the most time
         rng = random.Random(seed_of(self.engine.seed, self.deployment.model.name, sample.sample_id))
         chance = self.engine.chance(
@@ -151,7 +150,6 @@ _POSITIONS: Mapping[str, Callable[[float], float]] = {
 
 
 def _scrambled(answer: str, rng: random.Random) -> str:
-    """A wrong answer of the same form: other digits for digits, other letters for letters, of any script."""
     kinds = ("123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     swap = {sign: rng.choice(kind.replace(sign, "")) for kind in kinds for sign in kind} | {
         "0": rng.choice("123456789")

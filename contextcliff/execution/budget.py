@@ -38,7 +38,6 @@ class Budget:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a limit of what is paid."""
         return isinstance(self.usd, float) or self.tokens is not None
 
     @property
@@ -78,7 +77,6 @@ def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
 
 
 def paid_for(generations: Iterable[Generation], price: Price) -> float | None:
-    """What they cost together in US dollars; None where a price is unknown."""
     if not price.is_known:
         return None
     return fsum(
@@ -161,7 +159,6 @@ class Meter:
         return True
 
     def may_repeat(self, *, after_s: float) -> bool:
-        """Whether a request that failed may go out again after so many seconds."""
         is_late = self._is_late(after_s=after_s)
         self.ran_out |= is_late
         return not is_late

@@ -29,7 +29,6 @@ _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
 _LONGEST_ASKED_WAIT_S = 600.0
 _LAST_LOOK_S = 0.05
-"""Time in which a run that ends takes the answers that are there."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -43,10 +42,8 @@ class Runner:
     meter: Meter
     n_sent: int = 0
     faults: dict[str, EngineFault] = field(default_factory=dict)
-    """By key, why samples have no answer."""
     _own_tokenizer: bool = field(init=False)
     _refused_before: frozenset[str] = field(init=False)
-    """Samples that an earlier invocation was refused."""
     _health: Health = field(init=False)
     _gate: PrefixGate = field(init=False)
     _under_way: dict[asyncio.Task[Outcome], PlannedSample] = field(default_factory=dict)

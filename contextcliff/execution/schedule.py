@@ -139,7 +139,6 @@ class PrefixGate:
         return None
 
     def put_back(self, item: PlannedSample) -> None:
-        """The sample that `next` gave last could not be sent now."""
         self._forget(item)
         self._ready.appendleft(item)
 
@@ -159,13 +158,11 @@ class PrefixGate:
                 self._waiting[name] = again
 
     def failed(self, item: PlannedSample) -> None:
-        """A request has failed, and may be sent again after a while: none waits for it."""
         self._forget(item)
         self.changed.set()
         self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
 
     def ended(self, item: PlannedSample, outcome: Outcome) -> None:
-        """A sample has ended: those that waited for it may go."""
         if outcome.generation is not None:  # an engine that does not stream tells of no first token
             self._computed(item)
         self.failed(item)

@@ -113,7 +113,6 @@ class SearchSource:
                 self._unsent.setdefault(key, deque()).append(self._held.pop(name))
 
     def _needed(self) -> frozenset[Key]:
-        """The steps that the decisions so far rest on, and the next one needs."""
         return self.path.used.union(self.path.follow(self.complete))
 
     def _open_step(self, key: Key, *, with_controls: bool) -> None:

@@ -24,7 +24,6 @@ JOBS_FOLDER = "CONTEXTCLIFF_JOBS_DIR"
 """The variable that names the folder in which processes list themselves during a job, and a signal is posted."""
 
 Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
-"""Why a run ended before its end."""
 _CODES: Mapping[int, ExitCode] = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
 _SAME_SIGNAL_S = 1.0
 """Signals within this time count as one: `timeout` signals its child and then the child's whole group."""

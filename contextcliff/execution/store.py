@@ -191,7 +191,6 @@ class Store:
             return {row["key"]: vector_of(row["vector"]) for row in found}
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Keep embeddings in single precision. Raises `RunError` for a number that is not finite."""
         packed = {key: array("f", vector).tobytes() for key, vector in vectors.items()}
         try:
             for data in packed.values():

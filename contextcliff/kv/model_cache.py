@@ -26,7 +26,6 @@ As in llama.cpp's sources. Of others every layer is counted whole: too much memo
 """
 _CELLS_STEP = 256
 _CONFIG = "config.json"
-_LARGEST_BYTES = 1 << 20
 _SLIDING = ("sliding_attention", "chunked_attention")
 _WITHOUT_KEYS = ("linear_attention", "mamba", "recurrent", "conv")
 
@@ -36,14 +35,12 @@ class Layer:
     """What one layer keeps of each token."""
 
     key_values: int
-    """Numbers of the keys, over all KV heads."""
     value_values: int
     window: int | None = None
     """Tokens that a sliding window keeps; None: all."""
 
 
 Architecture = tuple[Layer, ...]
-"""The layers of a transformer that have a KV cache."""
 
 
 def cached_layers(
@@ -163,7 +160,7 @@ def architecture_of_hub(repository: str) -> Architecture | None:
             return None
         file = Path(cached)
     try:
-        config = json.loads(file.read_bytes()[:_LARGEST_BYTES])
+        config = json.loads(file.read_bytes())
     except ValueError:  # whoever loads the model says what is wrong with it
         return None
     return of_config(config) if isinstance(config, dict) else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -33,28 +32,25 @@ class Format:
     bits: float
     """Bits of one value, with its share of what the block stores beside its values."""
     engines: tuple[str, ...]
-    """Engines that have it, by the names in reports."""
 
 
-FORMATS: Mapping[CacheType, Format] = MappingProxyType(
-    {
-        "f32": Format(bits=32.0, engines=(*_GGML, *_TORCH)),
-        "f16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp", "ollama", "lmstudio")),
-        "bf16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp")),
-        "q8_0": Format(bits=8.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
-        "q5_1": Format(bits=6.0, engines=(*_GGML, "lmstudio")),
-        "q5_0": Format(bits=5.5, engines=(*_GGML, "lmstudio")),
-        "q4_1": Format(bits=5.0, engines=(*_GGML, "lmstudio")),
-        "q4_0": Format(bits=4.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
-        "iq4_nl": Format(bits=4.5, engines=(*_GGML, "lmstudio")),
-        "int8": Format(bits=8.5, engines=_TORCH),
-        "int4": Format(bits=4.5, engines=_TORCH),
-        "int2": Format(bits=2.5, engines=_TORCH),
-        "fp8": Format(bits=8.0, engines=_PAGED),
-        "fp8_e4m3": Format(bits=8.0, engines=_PAGED),
-        "fp8_e5m2": Format(bits=8.0, engines=_PAGED),
-    }
-)
+FORMATS: Mapping[CacheType, Format] = {
+    "f32": Format(bits=32.0, engines=(*_GGML, *_TORCH)),
+    "f16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp", "ollama", "lmstudio")),
+    "bf16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp")),
+    "q8_0": Format(bits=8.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
+    "q5_1": Format(bits=6.0, engines=(*_GGML, "lmstudio")),
+    "q5_0": Format(bits=5.5, engines=(*_GGML, "lmstudio")),
+    "q4_1": Format(bits=5.0, engines=(*_GGML, "lmstudio")),
+    "q4_0": Format(bits=4.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
+    "iq4_nl": Format(bits=4.5, engines=(*_GGML, "lmstudio")),
+    "int8": Format(bits=8.5, engines=_TORCH),
+    "int4": Format(bits=4.5, engines=_TORCH),
+    "int2": Format(bits=2.5, engines=_TORCH),
+    "fp8": Format(bits=8.0, engines=_PAGED),
+    "fp8_e4m3": Format(bits=8.0, engines=_PAGED),
+    "fp8_e5m2": Format(bits=8.0, engines=_PAGED),
+}
 _PLAIN = "none"
 _EVICTING_ENGINES = ("transformers",)
 _SIMULATED = "simulated"
@@ -72,7 +68,6 @@ class KVPolicy:
     key_type: CacheType = "f16"
     value_type: CacheType = "f16"
     press: Name | None = None
-    """Class of kvpress that evicts; None: every position is kept."""
     press_arguments: Mapping[str, Int | Float | bool] = Field(default_factory=dict)
     budget: Annotated[Float, Field(gt=0.0, le=1.0)] = 1.0
     sees_question: bool = False
@@ -93,7 +88,6 @@ class KVPolicy:
 
     @property
     def is_quantised(self) -> bool:
-        """Whether keys or values have fewer bits than the model computes with."""
         return not {self.key_type, self.value_type} <= {"f32", "f16", "bf16"}
 
     @property
@@ -125,7 +119,6 @@ class KVPolicy:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """Engines that can have this cache, by the names in reports."""
         both = (name for name in FORMATS[self.key_type].engines if name in FORMATS[self.value_type].engines)
         return tuple(name for name in both if not self.evicts or name in _EVICTING_ENGINES)
 

@@ -27,7 +27,6 @@ def read_header(file: Path) -> Mapping[str, Value]:
 
 
 def tensor_names(file: Path) -> frozenset[str]:
-    """The names of the tensors. Raises `ValueError` as `read_header` does."""
     return _header(file, file.stat().st_mtime_ns)[1]
 
 
@@ -42,7 +41,6 @@ def _header(file: Path, _changed_ns: int) -> tuple[Mapping[str, Value], frozense
 
 
 def count_of(value: object) -> int | None:
-    """A whole number above 0, as it is; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 

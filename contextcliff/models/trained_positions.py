@@ -44,7 +44,6 @@ def of_gguf(weights: Path) -> Positions | None:
 
 
 def of_config(config: Mapping[str, object]) -> Positions | None:
-    """By a configuration of transformers, of any version."""
     nested = config.get("text_config")
     text = nested if isinstance(nested, Mapping) else config
     scaled = next(_scaled(text), {})

@@ -55,7 +55,6 @@ class Gguf:
 
     @property
     def identity(self) -> str:
-        """A digest of a local file, else repository and file name."""
         local = self.local_file()
         if local is None:
             return f"{self.repo}/{self.file}"
@@ -125,12 +124,12 @@ class Gguf:
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
 
         source = f"model.gguf.repo={self.repo}: {self.file}"
-        failures: tuple[type[Exception], ...] = (RunError, EntryNotFoundError, ValueError, *transport_errors())
+        failures: tuple[type[Exception], ...] = (RunError, EntryNotFoundError, *transport_errors())
         try:
             reach_the_hub(str(self.repo), str(self.file))
             return Path(hf_hub_download(repo_id=str(self.repo), filename=str(self.file)))
         except failures as error:
-            lacks_it = isinstance(error, RepositoryNotFoundError | EntryNotFoundError | ValueError)
+            lacks_it = isinstance(error, RepositoryNotFoundError | EntryNotFoundError)
             if lacks_it and not isinstance(error, LocalEntryNotFoundError):
                 raise ConfigError(f"{source} can't be found there ({cause(error)}); {_WAY_OUT}") from error
             raise UnfetchedWeights(f"{source} can't be fetched ({cause(error)})") from error
@@ -139,8 +138,12 @@ class Gguf:
         if (local := self.local_file()) is not None:
             return local
         from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
 
-        cached = try_to_load_from_cache(str(self.repo), str(self.file))
+        try:
+            cached = try_to_load_from_cache(str(self.repo), str(self.file))
+        except HFValidationError as error:
+            raise ConfigError(f"model.gguf.repo={self.repo}: is no name of a hub repository; {_WAY_OUT}") from error
         return Path(cached) if isinstance(cached, str) else None
 
 

@@ -8,7 +8,6 @@ from contextcliff.records.note import Note
 from contextcliff.records.search_record import ThirdName
 
 Unit = Literal["samples", "questions", "distinct samples"]
-"""What one piece of evidence is: samples may repeat a question, or be equal draws."""
 SharedBy = Literal["texts", "contexts"]
 """What samples have in common: whole texts, or contexts cut from one text."""
 Noun = Unit | SharedBy | Literal["answers", "prompts"]

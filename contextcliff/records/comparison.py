@@ -23,9 +23,7 @@ class ScoredPair:
     cluster: str = ""
     """The text that it shares with other samples."""
     item: str = ""
-    """The question that it repeats."""
     step: int | None = None
-    """Its step of a search, from 0."""
     baseline_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
     """What else was measured of the baseline's answer, by name."""
     candidate_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
@@ -41,7 +39,6 @@ class Matching:
 
     pairs: tuple[ScoredPair, ...]
     only_baseline: int
-    """Samples that the candidate was not asked."""
     only_candidate: int
     other_prompt: int
     """Samples of one id with two prompts: they are no pairs."""
@@ -52,7 +49,6 @@ class Matching:
     n_walk_lengths: int = 0
     """How many of them the walk could go through; the others came by refining."""
     step_samples: int = 0
-    """Samples of a whole step of the search."""
     quantity: Quantity = "score"
 
     @property
@@ -80,7 +76,6 @@ class Difference:
     baseline_mean: float
     candidate_mean: float
     worse: int
-    """Units in which the candidate scored lower."""
     better: int
 
 
@@ -100,7 +95,6 @@ class DirectionTest:
     """The tests in one direction: is the candidate worse, or is it better?"""
 
     p_overall: float
-    """Over all lengths together."""
     p_somewhere: float
     """At one length at least, corrected for their number."""
     p: float
@@ -120,7 +114,6 @@ class PairedDecision:
     margin: float
     """The fall in the mean outcome that would not matter."""
     quantity: Quantity
-    """What the outcomes are."""
     sequential: bool
     """Whether bets decided it, because a search chose the number of samples."""
     worse: DirectionTest

@@ -39,10 +39,8 @@ class RunFacts:
     api: str = ""
     judge: str | None = None
     judge_served: str | None = None
-    """What the judge's server called that model."""
     embedder: str | None = None
     search: SearchPlan | None = None
-    """None where the number of samples was fixed."""
     replay: Replay | None = None
     cache: CacheFacts | None = None
     positions: Positions | None = None

@@ -33,7 +33,6 @@ class Course:
     """What is to be expected of the search of a model whose score is known."""
 
     score: float
-    """True score, at every length."""
     whole_range: float
     """Chance that the longest length is shown above the threshold."""
     size: RunSize
@@ -45,7 +44,6 @@ class SearchCourse:
 
     most_samples: int
     refine: bool
-    """Whether lengths between the last one passed and the first one below would be tested."""
     courses: tuple[Course, ...]
 
 
@@ -103,7 +101,6 @@ class PlanTotal:
 
     jobs: int
     samples: int
-    """Controls among them."""
     stored: int
     prompt_tokens: int
     cached_prompt_tokens: int

@@ -50,7 +50,6 @@ class Recipe:
     turns: tuple[Turn, ...] = ()
 
     def pieces(self) -> Iterator[Words | Passage]:
-        """The pieces of all messages but the system's, in the order in which they are sent."""
         for turn in self.turns:
             yield from turn.user
             yield from turn.assistant
@@ -143,10 +142,8 @@ class Sample:
     answer_tokens: int | None = None
     """None: what `sampling.max_tokens` says."""
     control: str | None = None
-    """`ceiling` (the evidence alone) or `floor` (the text without it)."""
     controls: tuple[str, ...] = ()
     pilot: bool = False
-    """Whether it only says which other samples are worth sending."""
     step: int | None = None
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from contextcliff.tracking.mlflow import MLflowTracker
 
 UNDER_WAY = "under way"
-"""What `contextcliff.layout` says of a run that has no report yet."""
 _LAST_WORDS_S = 20.0
-"""Longest wait, in seconds, for MLflow to hear that a run failed."""
 
 
 class LiveRun:

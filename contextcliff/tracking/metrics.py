@@ -19,7 +19,6 @@ _MAX_PARAMETER = 6_000
 _MAX_TAG = 8_000
 RULE = "contextcliff.rule"
 _NOT_SAID = frozenset({"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"})
-"""Fields of a report that tell how it was made, and nothing of the run."""
 _MODEL = ("model", "model.name")
 
 CAP_TO_COME = Measurement(key="safe_cap_tokens", value=math.nan)

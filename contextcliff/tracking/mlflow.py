@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _PAGE = f"http://{HOST}:5000"
-"""Where MLflow's own command shows a local store."""
 _LAYOUT_VERSION = 2
 _COMPARISON = "contextcliff.comparison"
 _FOLDER = "contextcliff.folder"
@@ -67,7 +66,6 @@ class MLflowTracker(MLflowStore):
     """Keeps each report as one run of the MLflow experiment `experiment`. No failure here affects local results."""
 
     traces: Literal["failures", "all", "none"] = "failures"
-    """Which answers become traces, which are read one by one."""
     log_text: bool = True
     """Whether prompts, answers and documents are uploaded; figures, scores and reports always are."""
     system_metrics: bool = True
@@ -176,7 +174,6 @@ class MLflowTracker(MLflowStore):
                 client.update_run(run_id, status="RUNNING")
 
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
-        """The rows of the sweep's jobs that MLflow has, from whatever machine."""
         rows = []
         with self.opened() as opened:
             for run in uploads(opened, tag=SWEEP, value=sweep_id):

@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tenacity import Retrying, retry_if_exception_message, stop_after_delay, wait_random
-
 from contextcliff.errors import one_line
 from contextcliff.settings import GivenPath, settings, why_no_path
 from contextcliff.tracking.tracker import NoTracker, TrackingError
@@ -97,7 +95,6 @@ class MLflowStore(NoTracker):
 
     @property
     def database(self) -> Path | None:
-        """The absolute path of a SQLite database's file; None for anything else."""
         if not self.is_sqlite_file:
             return None
         # SQLAlchemy parses it, since its versions differ in whether %20 is a space.
@@ -214,14 +211,7 @@ def _try_sqlite(path: Path) -> None:
         connection.execute("ROLLBACK")
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
-            # SQLite's own timeout holds for reads and writes. A change to the write-ahead log fails at once while
-            # somebody writes (SQLite's documentation of `PRAGMA journal_mode`).
-            Retrying(
-                retry=retry_if_exception_message(match=".*locked"),
-                stop=stop_after_delay(BUSY_S),
-                wait=wait_random(min=0.005, max=0.05),
-                reraise=True,
-            )(connection.execute, "PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA journal_mode = WAL")
 
 
 def mlflow_errors() -> tuple[type[Exception], ...]:

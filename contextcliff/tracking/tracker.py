@@ -62,7 +62,6 @@ class SweepPlace:
     sweep_id: str
     name: str
     command: str
-    """The command line of the whole sweep."""
     job: int
     n_jobs: int
     differing: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -76,12 +75,10 @@ class Tracked:
     """The folder of the run's finished result files; every file below it is uploaded. A run that was judged by several
     rules has one for each."""
     parameters: Mapping[str, str]
-    """The composed configuration: dotted key to value."""
     samples: Sequence[Mapping[str, object]]
     """Rows of the samples table, all with the same columns."""
     prompts: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """By what it was made: `git_commit`, `dataset_digest`."""
     place: SweepPlace | None = None
     row: SweepRow | None = None
     beside: tuple[Path, ...] = ()

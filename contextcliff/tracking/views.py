@@ -1,8 +1,7 @@
 """Views of an experiment's table of runs that MLflow's page opens by their address.
 
 MLflow keeps a view that a user shares as a tag of the experiment: `mlflow.sharedViewState.KEY`, with the state of the
-page as compressed JSON. It is opened by `?viewStateShareKey=KEY`. A version of MLflow without such tags opens the
-table as it is.
+page as compressed JSON. It is opened by `?viewStateShareKey=KEY`.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ def _chart(key: str, given: dict[str, Any]) -> dict[str, object]:
 
 
 def write_views(client: MlflowClient, experiment: Experiment) -> None:
-    """Keep the views with the experiment; those that are there in this version are left alone."""
     experiment_id = str(experiment.experiment_id)
     if _KIND not in experiment.tags:
         _set_tag(client, experiment_id, _KIND, _OF_RUNS)

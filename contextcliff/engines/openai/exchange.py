@@ -155,7 +155,6 @@ class _Answer:
     calls_tools: bool = False
 
     def add(self, event: Mapping[str, object]) -> None:
-        """Take in an event of a stream, or an answer in one piece. Raises `EngineFault` for an error in it."""
         if error := event.get("error"):
             raise reported_fault(error)
         self.ended_s = time.perf_counter()
@@ -189,7 +188,6 @@ class _Answer:
             self.thoughts.append(thought)
 
     def generation(self) -> Generation:
-        """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
         usage, text, reasoning = self.usage, "".join(self.texts), "".join(self.thoughts)
         # Some servers say `stop` of tool calls too.
         finish_reason = TOOL_CALLS if self.calls_tools and not text.strip() else self.finish_reason

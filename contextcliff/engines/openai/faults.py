@@ -75,8 +75,6 @@ _WINDOW = re.compile(
 )
 _LONGEST_DETAIL = 300
 _DECIMAL = r"\d{1,9}(?:\.\d{1,9})?"
-
-
 TOOL_CALLS = "tool_calls"
 """The failure tag of an answer that is tool calls alone, and the finish reason of OpenAI's."""
 _ABORTED = frozenset(

@@ -157,7 +157,6 @@ class OpenAICompatible(Engine):
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
-        """Start the server if there is a command, detect what it is, and connect. Raises `RunError`, `ConfigError`."""
         address, model, process = self._with_key(), deployment.model, None
         timeout_s = min(self.timeout_s, _DETECTION_TIMEOUT_S)
         with ExitStack() as ended:

@@ -55,7 +55,6 @@ class TokenServer:
             raise RunError(f"{self.address.root}{path}: the server can't count tokens ({reason})") from error
 
     def found(self, path: str, value: T | None) -> T:
-        """What was found in the answer of a route. Raises `RunError` for None."""
         if value is None:
             raise RunError(f"{self.address.root}{path}: the server can't count tokens (nothing of use in its answer)")
         return value

@@ -2,11 +2,8 @@
 
 Integers are stored as KIVI stores values (Z. Liu et al., arXiv 2402.02750): each head's vector of a token in groups of
 64 numbers with a scale and a least number of 16 bits each, rounded to the nearest. Keys go the same way, not by
-channel. Own code, since transformers' `QuantizedCache` does not serve: on optimum-quanto it has no 8 bits, and hqq
-fails where tokens times heads are no multiple of four. It has one width for keys and values alike, and packs the whole
+channel. Own code, since transformers' `QuantizedCache` has one width for keys and values alike, and packs the whole
 cache anew every 128 tokens, so that errors add up; here what is packed stays as it is.
-
-Evictions are presses of NVIDIA's kvpress, built for a policy, checked on the model, and applied to a prefill.
 
 Attention entropy is how evenly the last tokens of a prompt spread their attention, by layer. Of a head's attention
 weights p over the n keys that a token sees, −Σ p ln p / ln n: 0 where all the weight is on one key, 1 where it is
@@ -101,7 +98,6 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Add tokens; gives the keys and values of all."""
         keys, values = super().update(key_states, value_states)
         if not self.packed:
             return keys, values
@@ -111,7 +107,6 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
         return torch.cat([older[0], keys], dim=-2), torch.cat([older[1], values], dim=-2)
 
     def settle(self) -> None:
-        """Store the newest tokens too."""
         newest = [pack(each, kind) for each, kind in zip((self.keys, self.values), self.kinds, strict=True)]
         if self.packed:
             newest = [
@@ -132,7 +127,6 @@ def stores_otherwise(policy: KVPolicy, model: Any) -> bool:
 
 
 def new_cache(model: Any, policy: KVPolicy) -> Any:
-    """An empty cache for a policy. Raises `ConfigError` for a model with other layers than full attention."""
     cache = DynamicCache(config=model.config)
     if stores_otherwise(policy, model):
         if not can_be_cut(cache):

@@ -5,14 +5,12 @@ Own loop and not `generate`: a cache that was evicted from is shorter than the p
 forward pass and the tokens are those of `generate`, bit by bit in float32 and in bfloat16.
 
 Where the prompt is computed in two parts, as one that goes on from a kept prefix is, the last bits differ from one
-pass, and close calls between two tokens can fall the other way: on the embedded model, greedy, for none of 12 answers
-in float32 and three in bfloat16. A context that is compressed or stored before the question is read is computed in the
-same two parts whether it is kept or not, so that its answers do not depend on that at all.
+pass, and close calls between two tokens can fall the other way. A context that is compressed or stored before the
+question is read is computed in the same two parts whether it is kept or not, so that its answers do not depend on it.
 
 Several prompts at once are padded on the left to one length: for the cache as the model computes it, since a press
-scores positions and knows of no padding, and a cache in other formats is stored prompt by prompt. They are summed in
-another order than one alone, as on any server that batches; in float32 the answers of the tests are the same. No
-beginning of a prompt is reused: a batch has as many beginnings as prompts.
+scores positions and knows of no padding, and a cache in other formats is stored prompt by prompt. No beginning of a
+prompt is reused: a batch has as many beginnings as prompts.
 """
 
 from __future__ import annotations
@@ -153,7 +151,6 @@ class Request:
         self._generator.manual_seed(self.seed % _LARGEST_SEED)
 
     def draw(self, scores: torch.Tensor) -> None:
-        """Write the next token, by scores of the shape [vocabulary]."""
         scores = scores.to(torch.float32)[None]  # in 32 bits, as `generate` compares them
         if self._processors:
             so_far = torch.tensor([[*self.tokens, *self.written]], device=scores.device)

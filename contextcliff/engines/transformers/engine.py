@@ -104,7 +104,6 @@ class Transformers(InProcess):
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[TransformersSession]:
-        """Load the model, and try the policy's press on it."""
         model, policy = deployment.model, deployment.kv_policy
         weights = self.weights_of(model)
         _require_for(weights, *(["kvpress"] if policy.evicts else []))

@@ -227,7 +227,6 @@ def free_memory() -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an allocation failed, on a GPU or in the machine's memory."""
     import torch
 
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
