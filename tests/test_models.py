@@ -58,7 +58,7 @@ def test_a_package_that_is_not_installed_says_how_to_install_it() -> None:
 REFUSALS = (
     (LocalEntryNotFoundError("offline"), RunError, f"can't be fetched (offline); {WITHOUT_WEIGHTS}"),
     (EntryNotFoundError("no such file"), ConfigError, f"can't be found there (no such file); {WAY_OUT}"),
-    (REFUSED, RunError, f"can't be fetched (refused); try again, or {WAY_OUT}"),
+    (REFUSED, RunError, f"can't be fetched (refused); {WITHOUT_WEIGHTS}"),
 )
 
 
@@ -67,9 +67,15 @@ def test_a_hub_file_that_is_not_to_be_had_is_one_line(
     monkeypatch: pytest.MonkeyPatch, error: Exception, kind: type[ContextCliffError], line: str
 ) -> None:
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", failing(error))
+    monkeypatch.setattr("contextcliff.models.weights.reach_the_hub", lambda *_: None)
     with pytest.raises(kind) as raised:
         HUB.fetch()
     assert str(raised.value) == f"model.gguf.repo=owner/name: weights.gguf {line}"
+
+
+def test_a_name_that_no_repository_can_have_is_one_line() -> None:
+    with pytest.raises(ConfigError, match="^model.gguf.repo=a b: is no name of a hub repository; give a file with"):
+        Gguf(repo="a b", file="x.gguf").fetch()
 
 
 def test_a_download_of_unknown_size_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,10 +117,9 @@ def test_positions_are_scaled_by_a_factor_and_a_way() -> None:
     assert Rope(type="yarn", scale=2.0).identity() == {"rope": {"type": "yarn", "scale": 2.0, "base": None}}
     assert Rope(type="yarn", scale=2.0).words == "yarn x2"
     assert Rope().identity() == {}
-    with pytest.raises(ValidationError, match=r"model\.rope\.type=yarn: needs the factor .* give model\.rope\.scale=2"):
-        Rope(type="yarn")
-    with pytest.raises(ValidationError, match=r"model\.rope\.scale=2: has no effect without a way of scaling"):
-        Rope(scale=2.0)
+    for half in ({"type": "yarn"}, {"scale": 2.0}):
+        with pytest.raises(ValidationError, match=f"model.rope.{next(iter(half))}=.*; give model"):
+            Rope(**half)
 
 
 def test_in_a_sweep_over_ways_the_way_none_leaves_the_factor_unread() -> None:

@@ -8,7 +8,7 @@ from contextcliff.findings.kv_cache import policy_in_words
 from contextcliff.records.kv_cache import AS_STARTED, CacheFacts
 from contextcliff.reporting.text import catalogue
 from contextcliff.tracking.metrics import parameters
-from contextcliff.tracking.tracker import model_title
+from contextcliff.tracking.tracker import run_title
 from tests.compositions import built
 
 SERVER = ("engine=vllm", "engine.base_url=http://127.0.0.1:9/v1", "model=served", "model.name=m")
@@ -45,10 +45,14 @@ def test_a_simulated_model_has_the_word_in_its_shown_name_alone() -> None:
 
 
 def test_what_is_tracked_under_a_models_name_is_marked_once() -> None:
-    assert model_title("Qwen3-8B (simulated)", option="qwen", engine="simulated") == "qwen (simulated)"
-    assert model_title("a/Qwen3-8B (simulated)", option="", engine="simulated") == "Qwen3-8B (simulated)"
-    assert model_title("a/" + "x" * 99, option="", engine="simulated").endswith("… (simulated)")
-    assert model_title("a/Qwen3-8B", option="served", engine="vllm") == "Qwen3-8B"
+    def titled(model: str, option: str, *, engine: str = "simulated") -> str:
+        title = run_title(model, option=option, engine=engine, task="niah", kv_policy="none")
+        return title.removesuffix(" · niah · none")
+
+    assert titled("Qwen3-8B (simulated)", "qwen") == "qwen (simulated)"
+    assert titled("a/Qwen3-8B (simulated)", "") == "Qwen3-8B (simulated)"
+    assert titled("a/" + "x" * 99, "").endswith("… (simulated)")
+    assert titled("a/Qwen3-8B", "served", engine="vllm") == "Qwen3-8B"
     named = parameters({"engine": "simulated", "model": "qwen", "model.name": "Qwen3-8B", "model.hub": "Qwen/Qwen3-8B"})
     assert (named["model"], named["model.name"]) == ("qwen (simulated)", "Qwen3-8B (simulated)")
 

@@ -17,7 +17,7 @@ from contextcliff.actions.report import manifest_of
 from contextcliff.analysis.forecast import chance_to_clear
 from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
-from contextcliff.engines.engine import Download, Served
+from contextcliff.engines.engine import Served
 from contextcliff.errors import ConfigError, ExitCode, RunError, UnreachableError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.store import Store
@@ -128,7 +128,7 @@ class _Planner:
     prefill_tokens_per_s: float | None
     decode_tokens_per_s: float | None
 
-    def plan(self, download: Download | None, remarks: Sequence[str]) -> Plan:
+    def plan(self, download: tuple[str, float | None] | None, remarks: Sequence[str]) -> Plan:
         from contextcliff.statistics.sample_size import detectable_drop
 
         ahead, confidence = self.ahead, self.ahead.invocation.analysis.confidence
@@ -152,8 +152,8 @@ class _Planner:
             completion_tokens=round(load.completion_tokens),
             usd=size.usd,
             wall_s=size.wall_s,
-            download=None if download is None else download.name,
-            download_gib=None if download is None else download.gib,
+            download=None if download is None else download[0],
+            download_gib=None if download is None else download[1],
             detectable_drop=detectable_drop(min(evidence.values()), confidence=confidence),
             confidence=confidence,
             bins=tuple(self._bins()),

@@ -25,7 +25,7 @@ from contextcliff.reporting.stored_sweeps import (
     sweep_folder,
     write_row,
 )
-from contextcliff.tracking.tracker import SweepPlace, model_title, run_title
+from contextcliff.tracking.tracker import SweepPlace, run_title
 
 if TYPE_CHECKING:
     from contextcliff.tracking.live import LiveRun
@@ -61,7 +61,9 @@ class LiveTracking:
             tracker,
             run_id=run_id,
             title=run_title(
-                model=model_title(invocation.model_name, option=option, engine=invocation.engine.name),
+                invocation.model_name,
+                option=option,
+                engine=invocation.engine.name,
                 task=invocation.task_name,
                 kv_policy=invocation.shown_policy,
                 rope=invocation.model.rope.words,

@@ -89,7 +89,6 @@ class LlamaCppEmbedding:
                 pooling = f"LLAMA_POOLING_TYPE_{self.pooling.upper()}"
                 params.pooling_type = getattr(xllamacpp.llama_pooling_type, pooling)
 
-        self.gguf.check_reachable()
         key = secrets.token_urlsafe(32)
         server = loopback_server(self.gguf.fetch(), key, adjust, what="as an embedding model")
         address = Address(url=f"{server.listening_address}/v1", key=key)

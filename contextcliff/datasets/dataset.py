@@ -14,17 +14,13 @@ class Dataset(Protocol):
     @property
     def name(self) -> str:
         """Name in reports."""
-        ...
 
     def identity(self) -> Mapping[str, object]:
         """What determines the texts and questions, for the run's fingerprint. Raises `ConfigError` for absent files."""
-        ...
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:
-        """The texts and questions.
+        """The texts and questions. Raises `ConfigError`, `RunError`.
 
         A source of prose gives `count` documents, each a different text or a rotation of the same one; a question set
         gives all that it has. An endless source gives documents of at least `tokens` tokens, a finite one all its text.
-        `seed` is the run's. Raises `ConfigError` for files that can't be used, `RunError` for downloads that fail.
         """
-        ...

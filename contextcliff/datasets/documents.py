@@ -23,11 +23,9 @@ _MAX_NAMED = 20
 
 @settings
 class Documents(OwnQuestions):
-    """The files of a folder, and questions on them in a JSON Lines file.
+    """The files of a folder, and questions on them in a JSON Lines file; without questions they are haystacks.
 
-    A question names its file in `document`; `entries` lists the other columns. Without questions the files are
-    haystacks for the needle tasks. Files that can't be read (scanned, encrypted or damaged) are left out, and a note
-    names them.
+    A question names its file in `document`. Files that can't be read are left out, and a note names them.
     """
 
     name = "documents"
@@ -35,7 +33,6 @@ class Documents(OwnQuestions):
     path: GivenPath | None = None
     """A folder; its subfolders, and links that lead out of it, are not read."""
     questions: GivenPath | None = None
-    """A JSON Lines file."""
 
     def identity(self) -> Mapping[str, object]:
         files = {shown_name(file.name): digest_of_file(file, key="dataset.path") for file in self._files()[0]}
@@ -96,5 +93,4 @@ class Documents(OwnQuestions):
 
 
 def _normal(name: str) -> str:
-    """A name, however its accents are written."""
     return normalize("NFC", name)

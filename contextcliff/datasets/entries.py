@@ -13,28 +13,20 @@ from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 
 _MAX_LABEL = 200
-"""Characters."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """The columns of one row.
-
-    The methods that return values raise `ConfigError` for one that is missing or of another type.
-    """
+    """The columns of one row. What is missing or of another type is a `ConfigError`."""
 
     values: Mapping[str, object]
     place: str
     """Names the row in messages: `dataset.path=qa.jsonl: row 3`."""
-    prefix: str = ""
-    """Of the keys in messages, for a mapping inside a row: `document.summary.`."""
 
     def holds(self, key: str) -> bool:
-        """Whether the row has a value other than null."""
         return self.values.get(key) is not None
 
     def text(self, key: str) -> str:
-        """A text, which can be empty."""
         return self._checked_text(key, self._required(key))
 
     def label(self, key: str) -> str | None:
@@ -46,7 +38,7 @@ class Row:
             return str(value)
         text = self._checked_text(key, value)
         if len(text) > _MAX_LABEL or not text.isprintable():
-            raise self.error(f"{self.prefix}{key} must be one line of up to {_MAX_LABEL} characters")
+            raise self.error(f"{key} must be one line of up to {_MAX_LABEL} characters")
         return text or None
 
     def heading(self, key: str) -> str:
@@ -54,20 +46,16 @@ class Row:
         return " ".join(self.text(key).split())[:_MAX_LABEL] if self.holds(key) else ""
 
     def integer(self, key: str) -> int:
-        """A whole number."""
         value: int = self._checked(key, self._required(key), int, "a whole number")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty where there is none."""
         return tuple(self._checked_text(key, item) for item in self.sequence(key))
 
     def sequence(self, key: str) -> Sequence[object]:
-        """A list of anything; empty where there is none."""
         return self._checked(key, self.values[key], (list, tuple), "a list") if self.holds(key) else ()
 
     def mapping(self, key: str) -> Row:
-        """A mapping inside the row."""
         return self._as_mapping(key, self._required(key))
 
     def mappings(self, key: str) -> tuple[Row, ...]:
@@ -76,43 +64,34 @@ class Row:
         if isinstance(value, Mapping):
             columns = {str(name): column for name, column in value.items() if isinstance(column, list | tuple)}
             if len({len(column) for column in columns.values()}) > 1:
-                raise self.error(f"{self.prefix}{key} has lists of different lengths")
+                raise self.error(f"{key} has lists of different lengths")
             value = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return tuple(self._as_mapping(key, item) for item in self._checked(key, value, (list, tuple), "a list"))
 
     def error(self, message: str) -> ConfigError:
-        """An error that names this row."""
         return ConfigError(f"{self.place}: {message}")
 
     def _required(self, key: str) -> object:
         if not self.holds(key):
             there = "" if key in self.values else f"; it has {', '.join(self.values) or 'nothing'}"
-            raise self.error(f"{self.prefix}{key} is missing{there}")
+            raise self.error(f"{key} is missing{there}")
         return self.values[key]
 
     def _as_mapping(self, key: str, value: object) -> Row:
         values: Mapping[str, object] = self._checked(key, value, Mapping, "a mapping")
-        return Row(values=values, place=self.place, prefix=f"{self.prefix}{key}.")
+        return Row(values=values, place=f"{self.place}: {key}")
 
     def _checked_text(self, key: str, value: object) -> str:
         text: str = self._checked(key, value, str, "text")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise self.error(f"{self.prefix}{key} holds a lone surrogate, which is half of a character") from error
         return text
 
     def _checked(self, key: str, value: object, kind: type | tuple[type, ...], wanted: str) -> Any:
         if not isinstance(value, kind) or isinstance(value, bool):
-            named = next((name for each, name in _NAMED.items() if isinstance(value, each)), str(value)[:40])
-            raise self.error(f"{self.prefix}{key} must be {wanted}, got {named}")
+            raise self.error(f"{key} must be {wanted}, got {one_line(repr(value), longest=40)}")
         return value
 
 
-_NAMED: Mapping[type, str] = {str: "text", Mapping: "a mapping", list: "a list", tuple: "a list"}
-"""What a message says in the place of a value that may be long."""
 MAX_CHOICES = 26
-"""Choices are named by the letters A to Z."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,11 +124,7 @@ def build_corpus(
     documents: Iterable[Document] = (),
     notes: Iterable[str] = (),
 ) -> Corpus:
-    """The questions in the order of `entries`; their documents follow those of `documents`.
-
-    `source` names the dataset in messages. Raises `ConfigError` for an entry without text, question or answer, a
-    question id that is used twice, a document id with two texts, evidence that is not in its text, and no entry at all.
-    """
+    """The questions in the order of `entries`; their documents follow those of `documents`. Raises `ConfigError`."""
     by_id = {document.document_id: document for document in documents}
     questions: dict[str, Question] = {}
     n_questions: Counter[str] = Counter()
@@ -170,11 +145,7 @@ def build_corpus(
 
 
 def choice_at(choices: tuple[str, ...], index: int, *, place: str, key: str, first: int = 0) -> str:
-    """The choice at `index`, counted from `first`.
-
-    `key` names the index in messages. Raises `ConfigError` for an index out of range, and for choices that are equal or
-    too many.
-    """
+    """The choice at `index`, counted from `first`; `key` names the index. Raises `ConfigError`."""
     if not 0 <= index - first < len(choices):
         raise ConfigError(
             f"{place}: {key}={index} is out of range: there are {len(choices)} choices, counted from {first}"
@@ -187,7 +158,6 @@ def choice_at(choices: tuple[str, ...], index: int, *, place: str, key: str, fir
 
 
 def are_distinct(choices: tuple[str, ...]) -> bool:
-    """Whether no two choices are the same."""
     return len({choice.strip() for choice in choices}) == len(choices)
 
 
@@ -220,7 +190,6 @@ def _question(entry: Entry, document: Document, *, number: int) -> Question:
 
 
 def _span(evidence: Span | str, entry: Entry, text: str) -> Span:
-    """The span in the document's text, where each Windows line end of the entry is one character shorter."""
     if isinstance(evidence, Span):
         start, end = (at - entry.context.count("\r\n", 0, at) for at in (evidence.start, evidence.end))
         if not 0 <= start < end <= len(text):
@@ -252,13 +221,8 @@ def entry_of(
     kind: str = "short",
     metadata: Sequence[str] = (),
 ) -> Entry:
-    """The question of a row, on the text `context`. `metadata` names further columns to keep as metadata.
-
-    Raises `ConfigError` for a value that is missing or of the wrong type.
-    """
-    is_squads = isinstance(row.values.get("answers"), Mapping)
-    answers, starts = squad_answers(row) if is_squads else (row.texts("answers"), ())
-    choices = row.texts("choices")
+    """The question of a row, on the text `context`. `metadata` names further columns to keep as metadata."""
+    answers, choices = row.texts("answers"), row.texts("choices")
     if not choices and not row.holds("answers"):
         raise row.error("answers is missing")
     if choices:
@@ -266,15 +230,6 @@ def entry_of(
         if answers and right not in answers:
             raise row.error(f"answer_index={row.integer('answer_index')} is a choice that is not among its answers")
         answers = (right,)
-    evidence = tuple(_evidence(row, item) for item in row.sequence("evidence"))
-    if starts and answers and not evidence:
-        span = span_of(context, answers[0], starts[0])
-        if span is None:
-            raise row.error(f"answers.answer_start={starts[0]} does not point at the answer in the text")
-        evidence = (span,)
-    level = row.integer("level") if row.holds("level") else 1
-    if level < 1:
-        raise row.error(f"level={level} must be 1 or more")
     return Entry(
         place=row.place,
         context=context,
@@ -285,25 +240,10 @@ def entry_of(
         title=title,
         kind=kind,
         choices=choices,
-        evidence=evidence,
-        level=level,
+        evidence=tuple(_evidence(row, item) for item in row.sequence("evidence")),
+        level=row.integer("level") if row.holds("level") else 1,
         metadata=_metadata(row, metadata),
     )
-
-
-def span_of(context: str, answer: str, start: int) -> Span | None:
-    """The span of an answer at SQuAD's `answer_start`; None where the text has something else there."""
-    return Span(start=start, end=start + len(answer)) if answer and context.startswith(answer, start) else None
-
-
-def squad_answers(row: Row) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The texts of SQuAD's `answers`, and their starts in characters: as many, or none."""
-    answers = row.mapping("answers")
-    starts = tuple(start for start in answers.sequence("answer_start") if isinstance(start, int))
-    texts = answers.texts("text")
-    if len(starts) not in (0, len(texts)):
-        raise row.error(f"answers has {len(texts)} texts, but {len(starts)} values in answer_start")
-    return texts, starts
 
 
 def _evidence(row: Row, item: object) -> Span | str:

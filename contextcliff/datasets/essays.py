@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 
-from contextcliff.datasets.local_files import parsed, refuse_large
+from contextcliff.datasets.local_files import refuse_large
 from contextcliff.documents.containers import UnreadableError
 from contextcliff.documents.reader import DocumentReader, documents_in, links_left_out, shown_name
 from contextcliff.errors import ConfigError
@@ -18,49 +18,34 @@ from contextcliff.settings import GivenPath, settings
 from contextcliff.text.sentences import nearest_start, sentence_starts
 
 _PARAGRAPH_BREAK = "\n\n"
-_ROW_FORMATS = {
-    **{".jsonl": "JSON Lines", ".ndjson": "JSON Lines", ".json": "JSON"},
-    **{".parquet": "Parquet", ".csv": "CSV", ".tsv": "TSV"},
-}
+_ROWS = (".jsonl", ".ndjson", ".json", ".parquet", ".csv", ".tsv")
 _SEARCHED_CHARACTERS = 4_000
 """On each side of where a rotation would start, to find the nearest sentence start."""
 
 
 @settings
 class Essays:
-    """One text: the given files joined in order (those of a folder by name), or a built-in story.
-
-    PDF, Word, ODT, RTF, EPUB, HTML and Markdown are read by their suffix (`SUFFIXES`), any other file as text, in UTF-8
-    or the encoding of its byte order mark. `clean_text` repairs it. A file of rows (CSV, JSON …) is refused.
-    """
+    """One text: the given files joined in order (those of a folder by name), or a built-in story."""
 
     name = "essays"
 
     path: GivenPath | None = None
-    """One file or folder, before those of `paths`."""
     paths: tuple[GivenPath, ...] = ()
-    """Files and folders."""
     story: str = "the_tide_clerk"
     """The built-in story to use without files: `the_tide_clerk` (English), `shiomachi_no_kirokugakari` (Japanese)."""
     language: str = "en"
-    """Of the text, as an ISO 639-1 code."""
 
     def identity(self) -> Mapping[str, object]:
         return {"dataset": self.name, "sha256": hashlib.sha256(self._document().text.encode()).hexdigest()}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a finite text
-        """The text, or `count` rotations of it: each starts at another sentence and continues at the beginning.
-
-        The starts are spread evenly over the text and do not depend on `tokens`. Contexts of at most 1 / `count` of the
-        text, each from another rotation, share no text.
-        """
+        """The text, or `count` rotations of it: each starts at another sentence and continues at the beginning."""
         whole = self._document()
         parts = (whole,) if count == 1 else tuple(_rotated(whole, position, count) for position in range(count))
         links = [link for key, path in self._given() for link in _files(path, key=key)[1]]
         return Corpus(documents=parts, notes=(f"essays: {links_left_out(links)}",) if links else ())
 
     def _given(self) -> list[tuple[str, str]]:
-        """Key and path of what the user gave."""
         return [
             *([("dataset.path", self.path)] if self.path else []),
             *(("dataset.paths", path) for path in self.paths),
@@ -102,7 +87,6 @@ def _files(path: str, *, key: str) -> tuple[list[Path], list[Path]]:
 
 
 def _checked(path: Path, *, key: str) -> tuple[str, Path, int, int]:
-    """Key and path, and by what a change of the file is known."""
     try:
         status = path.stat()
     except OSError as error:
@@ -119,27 +103,17 @@ def _texts(files: tuple[tuple[str, Path, int, int], ...]) -> tuple[str, ...]:
 
 
 def _text(reader: DocumentReader, path: Path, *, key: str) -> str:
-    text, kind = "", _ROW_FORMATS.get(path.suffix.lower())
+    if path.suffix.lower() in _ROWS:
+        raise ConfigError(
+            f"{key}: {path} holds rows and no prose; give a text, or ask the questions of a JSON Lines or Parquet file "
+            "with dataset=jsonl task=qa"
+        )
     try:
-        if kind is None:
-            text = reader.text(path, cleaned=True)
-            if not text.strip():
-                raise UnreadableError("holds no text once it is cleaned")
-            kind = "JSON" if text[0] in "{[" and (_is_json(text.split("\n", 1)[0]) or _is_json(text)) else None
+        text = reader.text(path, cleaned=True)
+        if not text.strip():
+            raise UnreadableError("holds no text once it is cleaned")
     except UnreadableError as error:
         raise ConfigError(f"{key}: {path} {error.reason}; give another file, or its text as UTF-8") from error
     except ConfigError as error:
         raise ConfigError(f"{key}: {path}: {error}") from error
-    if kind is not None:
-        raise ConfigError(
-            f"{key}: {path} holds rows ({kind}) and no prose; give a text, or ask the questions of a JSON Lines or "
-            "Parquet file with dataset=jsonl task=qa"
-        )
     return text
-
-
-def _is_json(text: str) -> bool:
-    try:
-        return isinstance(parsed(text.encode("utf-8", "replace")), dict | list)
-    except (ValueError, RecursionError):
-        return False

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at, span_of, squad_answers
+from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at
 from contextcliff.datasets.hub_questions import EQUAL_CHOICES, HubQuestions
 from contextcliff.records.corpus import Span
 from contextcliff.settings import Name, NonNegativeInt, settings
@@ -27,10 +27,7 @@ _MISPLACED = "answers do not stand where answer_start says; their evidence is le
 
 @settings
 class Squad(HubQuestions):
-    """Schema of `rajpurkar/squad`: `id, title, context, question, answers {text, answer_start}`.
-
-    The span of the first reference answer is the evidence.
-    """
+    """Schema of `rajpurkar/squad`: `id, title, context, question, answers {text, answer_start}`."""
 
     name = "squad"
 
@@ -38,11 +35,14 @@ class Squad(HubQuestions):
     split: str = "validation"
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
-        context = row.text("context")
-        answers, starts = squad_answers(row)
-        span = span_of(context, answers[0], starts[0]) if starts else None
-        if starts and span is None:
-            left_out[_MISPLACED] += 1
+        context, given = row.text("context"), row.mapping("answers")
+        answers, starts = given.texts("text"), given.sequence("answer_start")
+        evidence = [
+            Span(start=start, end=start + len(answer))
+            for answer, start in zip(answers[:1], starts, strict=False)
+            if isinstance(start, int) and answer and context.startswith(answer, start)
+        ]
+        left_out[_MISPLACED] += bool(starts) and not evidence
         yield Entry(
             place=row.place,
             context=context,
@@ -50,7 +50,7 @@ class Squad(HubQuestions):
             answers=answers,
             question_id=row.label("id"),
             title=row.heading("title"),
-            evidence=() if span is None else (span,),
+            evidence=tuple(evidence),
         )
 
 
@@ -103,7 +103,6 @@ class Quality(HubQuestions):
     label: str = "gold_label"
     """The column with the number of the right option."""
     first_label: NonNegativeInt = 1
-    """The number of the first option."""
 
     def schema_identity(self) -> Mapping[str, object]:
         return {"label": self.label, "first_label": self.first_label}
@@ -164,7 +163,6 @@ class LongBenchV2(HubQuestions):
 
 _UNANSWERABLE = "questions that the annotators could not answer from their paper are left out"
 _Answer = tuple[str, str, tuple[str, ...]]
-"""Its text, its kind and its evidence."""
 _ABSENT_EVIDENCE = "pieces of evidence are figures, tables or otherwise not in the text, and are left out"
 
 
@@ -233,7 +231,6 @@ def _spans(context: str, evidence: Sequence[str]) -> tuple[Span, ...]:
 
 _ABSENT_FACTS = "supporting facts name a sentence that is not in the text, and are left out"
 _Sentence = tuple[str, int]
-"""The title of a paragraph, and the number of a sentence in it."""
 
 
 @settings
@@ -268,7 +265,6 @@ class HotpotQA(HubQuestions):
 
 
 def _joined_paragraphs(row: Row) -> tuple[str, dict[_Sentence, Span]]:
-    """The paragraphs as one text, and the span of each sentence in it, without the blanks around it."""
     text, spans = "", dict[_Sentence, Span]()
     for paragraph in row.mappings("context"):
         title = paragraph.text("title")

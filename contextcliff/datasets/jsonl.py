@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib.resources.abc import Traversable
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.datasets.entries import Row, build_corpus, entry_of
 from contextcliff.datasets.local_files import checked_file, digest_of_file
@@ -16,22 +17,28 @@ from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, PositiveInt, settings
 
-_BATCH_ROWS = 16
-"""Rows of a Parquet file in memory at once; one can hold a whole book."""
+BATCH_ROWS = 16
+"""Rows in memory at once; one can hold a whole book."""
+_object, _objects = TypeAdapter(dict[str, object]), TypeAdapter(list[dict[str, object]])
 
 
 def local_rows(path: str, *, suffixes: Sequence[str]) -> Iterator[Row]:
-    """The rows of a file at `dataset.path`, as its suffix says.
-
-    Raises `ConfigError` for one that is absent, damaged, or of no kind of `suffixes`.
-    """
+    """The rows of a file at `dataset.path`, as its suffix says. Raises `ConfigError`."""
     file, place = checked_file(path, key="dataset.path", suffixes=suffixes), f"dataset.path={path}"
     if file.suffix.lower() == ".parquet":
         return _parquet_rows(file, place=place)
-    with suppress(ValueError, RecursionError, OSError):  # it may be damaged, or have an object a line
-        if file.suffix.lower() == ".json" and isinstance(rows := json.loads(file.read_bytes()), list):
-            return (_row(values, place=f"{place}: row {number}") for number, values in enumerate(rows, start=1))
+    with suppress(ValueError, OSError):  # it may be damaged, or have an object a line
+        if file.suffix.lower() == ".json":
+            return rows_of(_objects.validate_json(file.read_text("utf-8-sig")), place=place)
     return read_json_lines(file, place=place)
+
+
+def rows_of(rows: Iterable[Mapping[str, object]], *, place: str) -> Iterator[Row]:
+    return (Row(values=values, place=f"{place}: row {number}") for number, values in enumerate(rows, start=1))
+
+
+def rows_of_arrow(batches: Iterable[Any], *, place: str) -> Iterator[Row]:
+    return rows_of((values for batch in batches for values in batch.to_pylist()), place=place)
 
 
 def _parquet_rows(file: Path, *, place: str) -> Iterator[Row]:
@@ -39,9 +46,7 @@ def _parquet_rows(file: Path, *, place: str) -> Iterator[Row]:
     from pyarrow.parquet import ParquetFile
 
     try:
-        batches = ParquetFile(file).iter_batches(batch_size=_BATCH_ROWS)
-        for number, values in enumerate((values for batch in batches for values in batch.to_pylist()), start=1):
-            yield Row(values=values, place=f"{place}: row {number}")
+        yield from rows_of_arrow(ParquetFile(file).iter_batches(batch_size=BATCH_ROWS), place=place)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{place}: can't be read as Parquet ({error}); give a file that can") from error
 
@@ -52,25 +57,13 @@ def read_json_lines(file: Path | Traversable, *, place: str) -> Iterator[Row]:
         with file.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    yield _row(_parsed(line, place=f"{place}: line {number}"), place=f"{place}: line {number}")
+                    yield Row(values=_object.validate_json(line), place=f"{place}: line {number}")
+    except ValidationError as error:
+        raise ConfigError(f"{place}: line {number} is no JSON object; write one object per line") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{place}: is not UTF-8 text; convert it first") from error
     except OSError as error:
         raise ConfigError(f"{place}: can't be read ({error.strerror}); give a file that can") from error
-
-
-def _parsed(line: str, *, place: str) -> object:
-    try:
-        parsed: object = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{place} is not JSON; write one object per line") from error
-    return parsed
-
-
-def _row(values: object, *, place: str) -> Row:
-    if not isinstance(values, dict):
-        raise ConfigError(f"{place} is not a JSON object; write one object per line")
-    return Row(values=values, place=place)
 
 
 _SUFFIXES = (".jsonl", ".parquet")
@@ -78,8 +71,6 @@ _SUFFIXES = (".jsonl", ".parquet")
 
 @settings
 class OwnQuestions:
-    """What the sources of one's own questions have in common."""
-
     limit: PositiveInt | None = None
     """Number of questions to take from the beginning of the file; None takes all."""
     metadata: tuple[str, ...] = ()
@@ -87,24 +78,18 @@ class OwnQuestions:
     kind: Literal["short", "summary"] = "short"
     """How answers are scored where a question has no choices."""
     language: str = "en"
-    """Of the texts, as an ISO 639-1 code."""
 
     def rules(self) -> Mapping[str, object]:
-        """For the identity."""
         return {"limit": self.limit, "metadata": [*self.metadata], "kind": self.kind, "language": self.language}
 
 
 @settings
 class Jsonl(OwnQuestions):
-    """One row per question: `context`, `question`, `answers` and the optional columns of `entries`.
-
-    Rows with the same context are questions on one document. `doc_id` and `title` name it.
-    """
+    """One row per question. Rows with the same `context` are questions on one document."""
 
     name = "jsonl"
 
     path: GivenPath | None = None
-    """The file."""
 
     def identity(self) -> Mapping[str, object]:
         file = checked_file(self._path(), key="dataset.path", suffixes=_SUFFIXES)

@@ -17,7 +17,6 @@ from contextcliff.errors import ConfigError, ContextCliffError
 MAX_BYTES = 2 << 30
 """A larger file is refused, since its texts are held in memory."""
 _MOST_VALUES = 2_000_000
-"""Of one JSON text."""
 
 
 class UnreadableFile(ContextCliffError):
@@ -26,11 +25,7 @@ class UnreadableFile(ContextCliffError):
 
 @contextmanager
 def opened(file: Path, *, most: int) -> Iterator[BinaryIO]:
-    """The bytes of a plain file, which may be anybody's.
-
-    Raises `UnreadableFile` for a device, a pipe and a folder, for more than `most` bytes, and where the block finds
-    that it can't be read (`OSError`, `ValueError` and what unpacking raises).
-    """
+    """The bytes of a plain file, which may be anybody's. Raises `UnreadableFile`, also for damage in the block."""
     try:
         # A pipe without a writer would be waited for.
         with open(file, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as stream:
@@ -47,7 +42,6 @@ def opened(file: Path, *, most: int) -> Iterator[BinaryIO]:
 
 
 def json_of(file: Path, *, most: int = 32 << 20) -> Any:
-    """What a plain JSON file holds. Raises `UnreadableFile`."""
     with opened(file, most=most) as stream:
         return parsed(whole(stream))
 
@@ -65,10 +59,7 @@ def parsed(data: bytes) -> Any:
 
 
 def checked_file(path: str, *, key: str, suffixes: Sequence[str]) -> Path:
-    """The path of an existing file with one of `suffixes`.
-
-    Raises `ConfigError`, which begins with `key`, for a file that is absent, empty, too large or of another kind.
-    """
+    """The path of a file with one of `suffixes`. Raises `ConfigError` for one that is absent, empty or too large."""
     file = Path(path).expanduser()
     kinds = " or ".join(filter(None, (", ".join(suffixes[:-1]), suffixes[-1])))
     if not file.is_file():
@@ -84,13 +75,11 @@ def checked_file(path: str, *, key: str, suffixes: Sequence[str]) -> Path:
 
 
 def refuse_large(size: int, place: str) -> None:
-    """Raise `ConfigError` for a file of more than 2 GiB."""
     if size > MAX_BYTES:
         raise ConfigError(f"{place}: is {size / (1 << 30):.1f} GiB; files of up to 2 GiB are read, give a part of it")
 
 
 def digest_of_file(file: Path, *, key: str) -> str:
-    """SHA-256 of the contents, in hex. Raises `ConfigError` for a file that can't be read."""
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

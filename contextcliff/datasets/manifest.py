@@ -12,12 +12,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile, opened, whole
 from contextcliff.errors import ConfigError
-from contextcliff.records.corpus import Corpus, Document, Question
+from contextcliff.records.corpus import Corpus
 from contextcliff.settings import GivenPath, settings
 
-_documents = TypeAdapter(tuple[Document, ...])
-_questions = TypeAdapter(tuple[Question, ...])
-_drawn = TypeAdapter(tuple[tuple[str, ...], ...])
+_corpus = TypeAdapter(Corpus)
 
 
 @settings
@@ -27,7 +25,6 @@ class Manifest:
     name = "manifest"
 
     path: GivenPath | None = None
-    """A `manifest.json`."""
 
     def identity(self) -> Mapping[str, object]:
         identity: Mapping[str, object] = self._corpus["dataset"]
@@ -35,11 +32,8 @@ class Manifest:
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - a manifest is finite
         try:
-            return Corpus(
-                documents=_documents.validate_python(self._corpus["documents"]),
-                questions=_questions.validate_python(self._corpus["questions"]),
-                drawn=_drawn.validate_python(self._corpus["drawn"]),
-            )
+            kept = {key: self._corpus[key] for key in ("documents", "questions", "drawn")}
+            return _corpus.validate_python(kept)
         except (KeyError, ValidationError) as error:
             raise ConfigError(f"dataset.path={self.path}: this manifest is damaged; take another copy of it") from error
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Annotated, Any
 
 from pydantic import PlainValidator
 
 from contextcliff.datasets.dataset import Dataset
-from contextcliff.errors import ConfigError, ContextCliffError, RunError
+from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.corpus import Corpus, Document, Question
 from contextcliff.settings import settings
 
@@ -34,15 +34,11 @@ def _checked_parts(parts: Any) -> Mapping[str, Dataset]:
 
 @settings
 class Mixed:
-    """All documents and questions of its parts. Their ids begin with the name of the part, as in `short/…`.
-
-    The name of the part is also in the metadata of each question (`part`), so that the report breaks scores down by it.
-    """
+    """All documents and questions of its parts. Ids begin with the part's name; the metadata `part` has it too."""
 
     name = "mixed"
 
     parts: Annotated[Mapping[str, Dataset], PlainValidator(_checked_parts)]
-    """Datasets by name."""
 
     def identity(self) -> Mapping[str, object]:
         return {"dataset": self.name, "parts": {name: _identity(name, part) for name, part in self.parts.items()}}
@@ -55,7 +51,15 @@ class Mixed:
             with _errors_naming(name, part):
                 corpus = part.corpus(tokens=tokens, seed=seed, count=count)
             documents += [replace(item, document_id=f"{name}/{item.document_id}") for item in corpus.documents]
-            questions += [_of_part(item, name) for item in corpus.questions]
+            questions += [
+                replace(
+                    item,
+                    question_id=f"{name}/{item.question_id}",
+                    document_id=f"{name}/{item.document_id}",
+                    metadata={**item.metadata, "part": name},
+                )
+                for item in corpus.questions
+            ]
             notes += [f"{name}: {note}" for note in corpus.notes]
         return Corpus(documents=tuple(documents), questions=tuple(questions), notes=tuple(notes))
 
@@ -65,27 +69,13 @@ def _identity(name: str, part: Dataset) -> Mapping[str, object]:
         return part.identity()
 
 
-def _of_part(question: Question, name: str) -> Question:
-    return replace(
-        question,
-        question_id=f"{name}/{question.question_id}",
-        document_id=f"{name}/{question.document_id}",
-        metadata={**question.metadata, "part": name},
-    )
-
-
 @contextmanager
 def _errors_naming(name: str, part: Dataset) -> Iterator[None]:
     """Errors of a part name its keys as `dataset.path`; rename them to `dataset.parts.NAME.path`."""
     try:
         yield
     except (ConfigError, RunError) as error:
-        raise _with_renamed_keys(error, name, part) from error
-
-
-def _with_renamed_keys(error: ContextCliffError, name: str, part: Dataset) -> ContextCliffError:
-    keys = "|".join(field.name for field in fields(part)) if is_dataclass(part) else ""
-    message = str(error)
-    if keys:  # paths in the message stay as they are, although they can contain the same words
-        message = re.sub(rf"(?<![\w./~-])dataset\.(?=(?:{keys})\b)", f"dataset.parts.{name}.", message)
-    return type(error)(message)
+        keys = "|".join(field.name for field in fields(part))  # type: ignore[arg-type]  # a class of settings
+        # Paths in the message stay as they are, although they can contain the same words.
+        key = rf"(?<![\w./~-])dataset\.(?=(?:{keys})\b)"
+        raise type(error)(re.sub(key, f"dataset.parts.{name}.", str(error))) from error

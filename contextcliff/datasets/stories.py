@@ -1,7 +1,4 @@
-"""Dataset `stories`: texts written for this project, with questions and evidence. No model has been trained on them.
-
-They are notices, letters, reports and tales of a page to a chapter, and the chapters and parts of the built-in novella.
-"""
+"""Dataset `stories`: texts written for this project, with questions and evidence. No model has been trained on them."""
 
 from __future__ import annotations
 

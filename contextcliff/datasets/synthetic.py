@@ -60,7 +60,6 @@ class Noise:
     name = "noise"
 
     text: str
-    """Its sentences, in one line."""
 
     def __post_init__(self) -> None:
         if not self.text.strip() or "\n" in self.text:
@@ -95,11 +94,8 @@ class NeedleText(Drawn):
     name = "needles"
 
     template: str
-    """Names `{city}` and `{number}`."""
     key: Literal["word", "uuid"]
-    """What stands for the city."""
     value: Literal["number", "uuid", "word"]
-    """What stands for the number."""
 
     def __post_init__(self) -> None:
         missing = [name for name in ("{city}", "{number}") if name not in self.template]

@@ -6,11 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
+from contextcliff.models.weights import Weights
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheInUse, DeviceMemory
 from contextcliff.records.positions import Positions
@@ -19,6 +20,7 @@ from contextcliff.settings import Count, NonNegativeInt, PositiveInt, settings
 from contextcliff.text.tokens import Tokenizer
 
 T = TypeVar("T")
+Api = Literal["chat", "completions"]
 OnToken = Callable[[str], None]
 """Called with each piece of an answer's text as it arrives."""
 
@@ -31,14 +33,6 @@ class Deployment:
     kv_policy: KVPolicy
     context_tokens: int | None
     """The longest prompt plus its answer; None if only the server knows its window."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Download:
-    """A file that has to be downloaded first; `gib` is its size, None if unknown."""
-
-    name: str
-    gib: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,10 +126,7 @@ class Engine(ABC):
 
     @abstractmethod
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """What determines the answers: engine, weights and policy. It is part of the store's key.
-
-        Contacts nothing. Raises `ConfigError` for weights that are absent and for a policy that it can't apply.
-        """
+        """What determines the answers, part of the store's key. Contacts nothing. Raises `ConfigError`."""
 
     def check(self) -> None:  # noqa: B027 - most need no key
         """Raise `ConfigError` where the host needs an API key and none is set. Contacts nothing."""
@@ -144,20 +135,58 @@ class Engine(ABC):
         """Name and window of a server as the configuration tells them."""
         return None
 
-    def download(self, model: Model) -> Download | None:  # noqa: ARG002 - most have nothing to fetch
-        """What opening this model would download. Downloads nothing itself."""
+    def download(self, model: Model) -> tuple[str, float | None] | None:  # noqa: ARG002 - most have nothing to fetch
+        """What opening this model would download, and its size in GiB if known. Downloads nothing itself."""
         return None
 
     def settle(self, model: Model) -> Model:
-        """The model with its weights on this machine and its name, before the run is named.
-
-        May download and contact the server. Raises `ConfigError`, `RunError`.
-        """
+        """The model with its weights on this machine and its name. May download, and contact the server."""
         return model
 
     @abstractmethod
     def open(self, deployment: Deployment) -> AbstractAsyncContextManager[Session]:
         """Load the model, or connect to the server that has it."""
+
+
+@settings
+class InProcess(Engine):
+    """An engine that loads the weights in this process."""
+
+    api: Literal["auto", "chat", "completions"] = "auto"
+    """`chat` sends prompts in a chat template, `completions` as plain text, for base models. `auto` is `completions`
+    where the weights have no template."""
+
+    @abstractmethod
+    def weights_of(self, model: Model) -> Weights:
+        """Where the weights come from. Raises `ConfigError` where the model names none."""
+
+    def api_for(self, model: Model) -> Api:
+        """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
+        if self.api == "auto":
+            return "completions" if self.weights_of(model).has_chat_template() is False else "chat"
+        return self.api
+
+    def settle(self, model: Model) -> Model:
+        self.weights_of(model).fetch()
+        return model
+
+    def download(self, model: Model) -> tuple[str, float | None] | None:
+        weights = self.weights_of(model)
+        return None if weights.is_at_hand() else (weights.identity, weights.remote_gib())
+
+    def own_identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
+        """What of the identity all such engines have."""
+        return {
+            "engine": self.name,
+            "weights": self.weights_of(model).identity,
+            "kv": kv_policy.identity(),
+            "template": dict(model.template_arguments),
+            **model.rope.identity(),
+            # Absent for chat: so the keys of older stores, from before there was a choice, stay valid.
+            **({"api": "completions"} if self.api_for(model) == "completions" else {}),
+            # What is computed anew differs in the last bits from what is kept: with a cache is how it always was.
+            **({} if self.prefix_cache else {"prefix_cache": False}),
+        }
 
 
 class _Process:
@@ -189,10 +218,7 @@ def models_kept() -> Iterator[None]:
 
 @contextmanager
 def taken(key: Hashable, load: Callable[[], T], *, close: Callable[[T], None], size: int = 0) -> Iterator[T]:
-    """The model that is kept under this key and is at least of this size, or one that is loaded now.
-
-    Any other that is kept is closed first. One whose job fails is closed as well: it may be what failed.
-    """
+    """The model that is kept under this key and is at least of this size, or one that is loaded now."""
     kept = _Process.kept
     if kept is not None and kept[0] == key and kept[1] >= size:
         _Process.kept = None

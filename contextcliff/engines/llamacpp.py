@@ -13,12 +13,11 @@ from contextlib import ExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import httpx2
 
-from contextcliff.engines.engine import Deployment, Download, Engine, Served, taken
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.engine import Api, Deployment, InProcess, Served, taken
 from contextcliff.engines.openai.http import Address, client, connection
 from contextcliff.engines.openai.session import OpenAISession, Slots
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer
@@ -26,13 +25,13 @@ from contextcliff.errors import ConfigError, RunError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
 from contextcliff.models.trained_positions import of_gguf
+from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import GIB, CacheInUse, DeviceMemory
 from contextcliff.settings import Count, Int, NonNegativeInt, PositiveFloat, PositiveInt, settings
 
 _QUIET = -1
 _CONTEXT_STEP = 256
 _LARGEST_BATCH = 2048
-"""llama.cpp's `n_batch`, which a physical batch never exceeds."""
 _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("chat", True): "asked by chat, in the chat template of the weights",
     ("chat", False): (
@@ -42,7 +41,6 @@ _API_LINES: Mapping[tuple[Api, bool], str] = {
     ("completions", True): "asked by completions, in plain text: the chat template of the weights is not used",
     ("completions", False): "asked by completions, in plain text: the weights have no chat template",
 }
-"""By the API that is used and whether the weights have a chat template."""
 _SAMPLERS = {**{name: name for name in ("top_p", "seed", "top_k", "min_p")}, "repetition_penalty": "repeat_penalty"}
 """All of them, so that no default of the server applies."""
 CLOSE: Mapping[str, str] = {"Connection": "close"}
@@ -50,7 +48,7 @@ CLOSE: Mapping[str, str] = {"Connection": "close"}
 
 
 @settings
-class LlamaCpp(Engine):
+class LlamaCpp(InProcess):
     """llama.cpp, embedded. `threads=None` uses all cores; `gpu_layers=-1` offloads every layer that it can."""
 
     concurrency: Count = 1
@@ -61,32 +59,15 @@ class LlamaCpp(Engine):
     threads: PositiveInt | None = None
     gpu_layers: Int = -1
     batch_tokens: PositiveInt = 512
-    """Prompt tokens that are computed in one batch."""
-    api: Literal["auto", "chat", "completions"] | None = "auto"
-    """`chat` sends prompts in a chat template, `completions` as plain text, for base models. `auto` (or None) is
-    `completions` where the weights have no template."""
 
     name: ClassVar[str] = "llamacpp"
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
         kv_policy.require_engine(self.name)
-        return {
-            "engine": self.name,
-            "weights": model.gguf.identity,
-            "kv": kv_policy.identity(),
-            "template": dict(model.template_arguments),
-            **model.rope.identity(),
-            # Absent for chat: so the keys of older stores, from before there was a choice, stay valid.
-            **({"api": "completions"} if self.api_for(model) == "completions" else {}),
-            # What is computed anew differs in the last bits from what is kept: with a cache is how it always was.
-            **({} if self.prefix_cache else {"prefix_cache": False}),
-        }
+        return self.own_identity(model, kv_policy)
 
-    def api_for(self, model: Model) -> Api:
-        """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
-        if self.api is None or self.api == "auto":
-            return "completions" if model.gguf.has_chat_template() is False else "chat"
-        return self.api
+    def weights_of(self, model: Model) -> Gguf:
+        return model.gguf
 
     @property
     def window_batch(self) -> int:
@@ -104,20 +85,8 @@ class LlamaCpp(Engine):
         largest = max(others or host, key=lambda each: int(each["memory_total"]))
         return DeviceMemory(name=str(largest["description"]), gib=int(largest["memory_total"]) / GIB)
 
-    def settle(self, model: Model) -> Model:
-        """Fetch the weights: whether they have a chat template decides on the API."""
-        model.gguf.check_reachable()
-        model.gguf.fetch()
-        return model
-
-    def download(self, model: Model) -> Download | None:
-        if model.gguf.is_at_hand():
-            return None
-        return Download(name=model.gguf.identity, gib=model.gguf.remote_gib())
-
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
-        """Load the GGUF and serve it on a free loopback port under a random key."""
         if deployment.context_tokens is None:
             raise ConfigError("model.context_window: the embedded engine has to know it; give model.context_window=N")
         model, weights = deployment.model, deployment.model.gguf.fetch()
@@ -135,7 +104,7 @@ class LlamaCpp(Engine):
             loaded = ended.enter_context(taken(key, load, size=slot_tokens, close=_Loaded.close))
             requests = self.concurrency
             address = Address(url=f"{loaded.server.listening_address}/v1", key=loaded.key)
-            http = ended.enter_context(client(address, timeout_s=self.timeout_s, asks_again=True))
+            http = ended.enter_context(client(address, timeout_s=self.timeout_s))
             async with connection(address, timeout_s=self.timeout_s, requests=requests, headers=CLOSE) as asked:
                 # A job begins with empty slots, whatever the last one left in them.
                 for slot in range(requests):
@@ -165,8 +134,6 @@ class LlamaCpp(Engine):
 
 
 class _Loaded:
-    """A server with its model."""
-
     def __init__(self, engine: LlamaCpp, weights: Path, deployment: Deployment, slot_tokens: int) -> None:
         self.key = secrets.token_urlsafe(32)
         self.folder = TemporaryDirectory(prefix="contextcliff-slot-")
@@ -213,10 +180,7 @@ class _Loaded:
 
 
 def loopback_server(weights: Path, key: str, adjust: Callable[[Any], None], *, what: str) -> Any:
-    """A llama.cpp server (`xllamacpp.Server`) of `weights` on a free port of 127.0.0.1, opened by `key`, silent.
-
-    `adjust` sets its further parameters. Raises `RunError` where the weights can't be loaded; `what` says as what.
-    """
+    """A llama.cpp server (`xllamacpp.Server`) on a free port of 127.0.0.1, opened by `key`. Raises `RunError`."""
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -282,7 +246,6 @@ def cache_of_state(state: bytes) -> CacheInUse | None:
 
 
 def _rows(state: bytes, start: int, names: Mapping[int, str]) -> list[tuple[str, int]]:
-    """Format and bytes of each row from there to the end of the file, if there is nothing else."""
     rows, offset = [], start
     while offset + _ROW.size <= len(state):
         kind, size = _ROW.unpack_from(state, offset)

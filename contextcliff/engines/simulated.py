@@ -88,8 +88,6 @@ class Simulated(Engine):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SimulatedSession:
-    """The simulated model."""
-
     engine: Simulated
     deployment: Deployment
     tokenizer: WordTokenizer
@@ -103,7 +101,6 @@ class SimulatedSession:
         sampling: Sampling,
         on_token: OnToken | None = None,
     ) -> Generation:
-        """Answer right with the chance of the law; the draw depends on model and sample, not on the policy."""
         tokens = sample.built_tokens  # counted by this tokenizer already; a second count would take the most time
         rng = random.Random(seed_of(self.engine.seed, self.deployment.model.name, sample.sample_id))
         chance = self.engine.chance(
@@ -153,7 +150,6 @@ _POSITIONS: Mapping[str, Callable[[float], float]] = {
 
 
 def _scrambled(answer: str, rng: random.Random) -> str:
-    """A wrong answer of the same form: other digits for digits, other letters for letters, of any script."""
     kinds = ("123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     swap = {sign: rng.choice(kind.replace(sign, "")) for kind in kinds for sign in kind} | {
         "0": rng.choice("123456789")
@@ -162,7 +158,6 @@ def _scrambled(answer: str, rng: random.Random) -> str:
 
 
 def _neighbour(sign: str) -> str:
-    """The letter two places on in its script, as あ becomes い; a mark stays."""
     others = [other for step in (2, 1, -1) if (other := chr(ord(sign) + step)).isalnum()]
     return others[0] if others and sign.isalnum() else sign
 
@@ -177,7 +172,6 @@ _WRONG: tuple[Callable[[str, random.Random], str], ...] = (
 
 
 def _wrong_answer(sample: Sample, rng: random.Random) -> str:
-    """A wrong answer; where the task asks for a form, at times in that form and at times out of it."""
     answer = sample.answers[0]
     formless = rng.choice(_WRONG)(answer, rng)
     reply = sample.reference.reply

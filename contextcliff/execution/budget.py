@@ -38,7 +38,6 @@ class Budget:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is a limit of what is paid."""
         return isinstance(self.usd, float) or self.tokens is not None
 
     @property
@@ -52,8 +51,6 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
-    """Tokens, and dollars where the model has a price."""
-
     tokens: int
     usd: float | None
 
@@ -76,12 +73,10 @@ NOTHING = Cost(tokens=0, usd=None)
 
 
 def answer_tokens(samples: Iterable[Sample], sampling: Sampling) -> int:
-    """Most tokens that the answers can take together."""
     return sum(sampling.for_answer(sample.answer_tokens).generated_tokens for sample in samples)
 
 
 def paid_for(generations: Iterable[Generation], price: Price) -> float | None:
-    """What they cost together in US dollars; None where a price is unknown."""
     if not price.is_known:
         return None
     return fsum(
@@ -164,7 +159,6 @@ class Meter:
         return True
 
     def may_repeat(self, *, after_s: float) -> bool:
-        """Whether a request that failed may go out again after so many seconds."""
         is_late = self._is_late(after_s=after_s)
         self.ran_out |= is_late
         return not is_late

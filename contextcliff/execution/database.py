@@ -21,7 +21,6 @@ Row = dict[str, Any]
 
 VERSION = 3
 MOST_BYTES = 256 << 20
-"""Of a row: a few bytes from somewhere else may unpack to any size."""
 _TABLES = {
     "runs": "run_id TEXT PRIMARY KEY, fingerprint TEXT, label TEXT, facts TEXT, wall_s REAL, created_at TEXT, "
     "samples INTEGER, samples_sha256 TEXT, at_least TEXT",
@@ -38,7 +37,6 @@ _INDEXES = (
     "CREATE INDEX faults_of_run ON faults (run_id, sample_id)",
 )
 COLUMNS = {table: tuple(column.split()[0] for column in types.split(", ")) for table, types in _TABLES.items()}
-"""Without the digests of rows."""
 NO_SAMPLES = {"samples": 0, "samples_sha256": ""}
 _IN_ORDER = "run_id = ? ORDER BY position"
 _OURS = {"generations": {"key", "generation"}, "runs": {"run_id", "fingerprint", "facts"}}
@@ -210,7 +208,6 @@ def migrate(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _earlier_rows(connection: sqlite3.Connection, table: str) -> Iterator[Row]:
-    """Rows as they are written today; what can't be read of one stays as it is."""
     prompts = dict(connection.execute("SELECT key, prompt_sha256 FROM run_samples")) if table == "generations" else {}
     found = connection.execute(f"SELECT * FROM earlier_{table}")  # noqa: S608 - our own names
     names = [name for name, *_ in found.description]

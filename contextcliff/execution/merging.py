@@ -40,10 +40,9 @@ Merged = dict[Literal["runs", "new_runs", "answers", "new_answers", "other_answe
 
 
 def merge_store(store: Store, other: Path) -> Merged:
-    """Insert what the store in the folder `other` has and `store` lacks, all of it or nothing.
+    """Insert what the store in the folder `other` has and `store` lacks, all of it or nothing. Raises `RunError`.
 
-    Of a run that both have the one with more samples stays. Raises `RunError` for a store that can't be read, and for a
-    run of one id that is another configuration.
+    Of a run that both have the one with more samples stays.
     """
     file = other / STORE_NAME
     with TemporaryDirectory(prefix="contextcliff-gather-") as folder:
@@ -104,12 +103,10 @@ _TYPES: dict[str, Any] = {
     "embeddings": tuple[str, Annotated[bytes, AfterValidator(vector_of)]],
     "faults": tuple[str, str, str, str, str],
 }
-"""What a row of each table is, in the order of its columns."""
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False, regex_engine="python-re")
 
 
 def _checked_copy(file: Path, folder: Path) -> Path:
-    """A new database in a folder, with every row of a store. Raises `RunError` that names the store."""
     copy, as_it_is = folder / STORE_NAME, folder / "as_it_is.db"
     problem = "is damaged, or no database"
     way_out = "nothing of it was taken: mend it there (sqlite3 FILE .recover), or leave it out"
@@ -146,7 +143,6 @@ def _checked(theirs: sqlite3.Connection, table: str, types: Any) -> Iterator[Row
 
 
 def _readable(file: Path) -> sqlite3.Connection:
-    """A connection that changes nothing."""
     # To read, SQLite makes two files beside one that nobody has open; where it may not, it takes our word that nobody
     # writes.
     is_open = any(file.with_name(f"{file.name}{end}").exists() for end in ("-wal", "-shm"))

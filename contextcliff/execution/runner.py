@@ -16,7 +16,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_ran
 from contextcliff.engines.engine import Engine, Session
 from contextcliff.engines.openai.faults import CONTENT_FILTER, QUOTA, TOO_LITTLE_A_MINUTE, TOOL_CALLS
 from contextcliff.errors import EngineFault, RunError, tell
-from contextcliff.execution.budget import Meter
+from contextcliff.execution.budget import Meter, answer_tokens
 from contextcliff.execution.schedule import PrefixGate, Source
 from contextcliff.execution.scoring import has_own_tokenizer, outcome_of
 from contextcliff.execution.store import PlannedSample, Store
@@ -30,16 +30,12 @@ _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
 _LONGEST_ASKED_WAIT_S = 600.0
 _LAST_LOOK_S = 0.05
-"""Time in which a run that ends takes the answers that are there."""
 
 
 @dataclass(kw_only=True, slots=True)
 class Runner:
-    """Sends the samples of one run to one session."""
-
     session: Session
     engine: Engine
-    """Says how many requests and tokens are under way at once, and how often one is repeated."""
     sampling: Sampling
     documents: Mapping[str, Document]
     store: Store
@@ -47,10 +43,8 @@ class Runner:
     meter: Meter
     n_sent: int = 0
     faults: dict[str, EngineFault] = field(default_factory=dict)
-    """By key, why samples have no answer."""
     _own_tokenizer: bool = field(init=False)
     _refused_before: frozenset[str] = field(init=False)
-    """Samples that an earlier invocation was refused."""
     _health: Health = field(init=False)
     _gate: PrefixGate = field(init=False)
     _under_way: dict[asyncio.Task[Outcome], PlannedSample] = field(default_factory=dict)
@@ -58,9 +52,7 @@ class Runner:
     async def answers(self, source: Source) -> AsyncIterator[Outcome]:
         """Yield each sample's outcome as it ends, after its generation is stored and `source` has heard of it.
 
-        A sample goes as soon as `PrefixGate` lets it and the budget has what it can take. A fault that persists leaves
-        its sample unscored. Raises `RunError` for one that no prompt can mend (wrong key, unknown model) and for a long
-        row of failures or refusals.
+        Raises `RunError` for a fault that no prompt can mend (wrong key) and for a long row of failures or refusals.
         """
         self._own_tokenizer = has_own_tokenizer(self.store, self.run_id)
         before = dict(self.store.faults(self.run_id))
@@ -99,12 +91,10 @@ class Runner:
                     self._take(task)
 
     def _has_room(self, item: PlannedSample) -> bool:
-        # Alone it always goes.
-        most, under_way = self.engine.tokens_in_flight, self._under_way.values()
-        return most is None or not under_way or sum(map(self._tokens, (*under_way, item))) <= most
-
-    def _tokens(self, item: PlannedSample) -> int:
-        return item.sample.built_tokens + self.sampling.for_answer(item.sample.answer_tokens).generated_tokens
+        samples = [each.sample for each in (*self._under_way.values(), item)]
+        tokens = sum(each.built_tokens for each in samples) + answer_tokens(samples, self.sampling)
+        most = self.engine.tokens_in_flight
+        return most is None or len(samples) == 1 or tokens <= most  # alone it always goes
 
     def _take(self, task: asyncio.Task[Outcome]) -> Outcome:
         outcome, item = task.result(), self._under_way.pop(task)
@@ -237,7 +227,6 @@ class Health:
 
     @property
     def limit(self) -> int:
-        """Requests that may be in flight now."""
         return int(self._limit)
 
     def answered(self) -> None:
@@ -280,8 +269,7 @@ class Health:
 def in_turn(output_dir: Path, *coordinates: object, announce: bool) -> Iterator[None]:
     """Hold the turn for what `coordinates` name in a store: two runs of one schedule would pay for every prompt twice.
 
-    The lock is the operating system's and ends with its process. It lies in the user's cache folder: there is no output
-    folder before the first answer. Raises `RunError` where that can't be written.
+    The lock lies in the user's cache folder: there is no output folder before the first answer.
     """
     name = digest_of(str(output_dir.resolve()), *coordinates)[:32]
     folder = user_cache_path("contextcliff")

@@ -56,7 +56,6 @@ class _Outline:
 
 
 def _shared(earlier: _Outline, later: _Outline) -> int:
-    """Tokens of the later prompt that the earlier one begins with."""
     if earlier.system != later.system:
         return 0
     characters = 0
@@ -94,8 +93,6 @@ class Source(Protocol):
 
 
 class Listed:
-    """Samples that are all known before."""
-
     def __init__(self, planned: Iterable[PlannedSample]) -> None:
         self.planned = tuple(planned)
         self._coming = iter(self.planned)
@@ -121,7 +118,6 @@ class PrefixGate:
     def __init__(self, source: Source, *, in_slots: bool = False) -> None:
         self._source, self._in_slots = source, in_slots
         self.changed = asyncio.Event()
-        """Set when others may go; the runner clears it."""
         self._ready: deque[PlannedSample] = deque()
         self._under_way: dict[str, PlannedSample] = {}
         """Without those that failed and wait to be sent again."""
@@ -143,7 +139,6 @@ class PrefixGate:
         return None
 
     def put_back(self, item: PlannedSample) -> None:
-        """The sample that `next` gave last could not be sent now."""
         self._forget(item)
         self._ready.appendleft(item)
 
@@ -163,13 +158,11 @@ class PrefixGate:
                 self._waiting[name] = again
 
     def failed(self, item: PlannedSample) -> None:
-        """A request has failed, and may be sent again after a while: none waits for it."""
         self._forget(item)
         self.changed.set()
         self._ready.extend(self._waiting.pop(item.sample.sample_id, ()))
 
     def ended(self, item: PlannedSample, outcome: Outcome) -> None:
-        """A sample has ended: those that waited for it may go."""
         if outcome.generation is not None:  # an engine that does not stream tells of no first token
             self._computed(item)
         self.failed(item)
@@ -180,7 +173,6 @@ class PrefixGate:
         self._cold.pop(item.sample.sample_id, None)
 
     def _leader_of(self, item: PlannedSample, outline: _Outline) -> str | None:
-        """The sample under way that this one has to wait for."""
         for name, other in self._under_way.items():
             if other.prompt_sha256 == item.prompt_sha256:
                 return name

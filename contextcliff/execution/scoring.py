@@ -32,10 +32,7 @@ _REFUSAL = "refusal"
 
 
 class Scorer:
-    """Scores the answers of one run, each of them once: to measure prose takes seconds.
-
-    `samples` are all of the run: an answer that belongs to another one shows as a mix-up.
-    """
+    """Scores the answers of one run, each of them once. An answer that belongs to another of `samples` is a mix-up."""
 
     def __init__(
         self,
@@ -70,7 +67,6 @@ class Scorer:
         )
 
     def texts_to_embed(self, outcome: Outcome) -> tuple[str, ...]:
-        """The texts whose embeddings this score uses."""
         if outcome.generation is None or outcome.unscored is not None:
             return ()
         read = _read(outcome.sample, outcome.generation)
@@ -138,7 +134,6 @@ def _without_silence(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
 
 
 def has_own_tokenizer(store: Store, run_id: str) -> bool:
-    """Whether the model's own tokenizer counted the prompts of a run."""
     run = store.run(run_id)
     return run is not None and run.facts.own_tokenizer
 

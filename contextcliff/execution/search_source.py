@@ -26,26 +26,21 @@ class SearchSource:
 
     path: Path
     build: Callable[[Key], Sequence[PlannedSample]]
-    """Gives the samples of a step, with its controls."""
     recall: Callable[[Sequence[PlannedSample]], Iterable[Outcome]]
     """Records samples as part of the run, and gives the outcomes of those that are answered already."""
     score: Callable[[Outcome], ScoredSample]
     ahead: int
     """Steps that may be asked beyond the one that is needed now."""
     on_change: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None
-    """Hears how the lengths stand whenever a step is complete."""
     replayed: tuple[Key, ...] = ()
     """Steps that are asked whatever the search needs, so that another run has its pairs; no decision rests on them."""
     complete: dict[Key, StepScores] = field(default_factory=dict)
-    """The steps that are answered."""
     _planned: dict[str, PlannedSample] = field(default_factory=dict)
     """By id, every sample and control of each step that was ever asked."""
     _answered_before: Counter[Key] = field(default_factory=Counter)
-    """By step, samples that were answered before."""
     _order: tuple[Key, ...] | None = None
     """The steps that are asked now, the most needed first; None if a step was completed since."""
     _unsent: dict[Key, deque[PlannedSample]] = field(default_factory=dict)
-    """Of each step that was ever asked, what was not handed out, its controls included."""
     _held: dict[str, PlannedSample] = field(default_factory=dict)
     """By id, the controls of steps that are only replayed: they are sent when the search needs the step itself."""
     _open: dict[Key, dict[str, ScoredSample | None]] = field(default_factory=dict)
@@ -53,9 +48,7 @@ class SearchSource:
     _sent: set[str] = field(default_factory=set)
     """Keys that were handed out: the samples of a key share one generation, and it is paid once."""
     _waiting: defaultdict[str, list[PlannedSample]] = field(default_factory=lambda: defaultdict(list))
-    """By key, the samples that have no outcome yet."""
     _failed: dict[str, Outcome] = field(default_factory=dict)
-    """By key, outcomes without an answer."""
 
     def next(self) -> PlannedSample | None:
         """The next sample; None while the search waits for answers, and at its end."""
@@ -74,7 +67,6 @@ class SearchSource:
         return None
 
     def ended(self, outcome: Outcome) -> None:
-        """Take an outcome into account, for every sample that shares its generation."""
         key = self._planned[outcome.sample.sample_id].key
         if outcome.generation is None:
             self._failed[key] = outcome
@@ -83,7 +75,6 @@ class SearchSource:
 
     @property
     def search(self) -> Search:
-        """How the search stands."""
         self.path.follow(self.complete)
         return self.path.search
 
@@ -99,17 +90,13 @@ class SearchSource:
         return sum(count for key, count in self._answered_before.items() if key not in only_replayed)
 
     def asked(self) -> tuple[PlannedSample, ...]:
-        """Every sample and control that was asked, in an order that does not depend on when answers came.
-
-        Those that were not sent after all are left out: nothing rests on them.
-        """
+        """Every sample and control that was asked and sent, in an order that does not depend on when answers came."""
         unsent = chain(chain.from_iterable(self._unsent.values()), self._held.values())
         left_out = {item.sample.sample_id for item in unsent if item.key not in self._sent}
         asked = (item.sample for name, item in self._planned.items() if name not in left_out)
         return tuple(self._planned[sample.sample_id] for sample in in_prefix_order(asked))
 
     def _ask(self) -> None:
-        """Determine the steps to ask. One that is new may be answered already, which changes what is needed."""
         needed = self.path.follow(self.complete)
         keys = self.path.ahead(self.complete, most=len(needed) + self.ahead) if needed and self.ahead else needed
         # What is replayed is needed for certain: it comes before what is only likely to be.
@@ -126,7 +113,6 @@ class SearchSource:
                 self._unsent.setdefault(key, deque()).append(self._held.pop(name))
 
     def _needed(self) -> frozenset[Key]:
-        """The steps that the decisions so far rest on, and the next one needs."""
         return self.path.used.union(self.path.follow(self.complete))
 
     def _open_step(self, key: Key, *, with_controls: bool) -> None:
@@ -158,11 +144,7 @@ class SearchSource:
         if len(samples) == len(step):
             self.complete[key] = step_scores(samples)
             self._order = None
-            self.on_change(self.standing())
-
-    def standing(self) -> tuple[LengthStanding, ...]:
-        """How each tested length stands, in the order of testing."""
-        return tuple(map(self._standing, self.search.tested))
+            self.on_change(tuple(map(self._standing, self.search.tested)))
 
     def _standing(self, tested: TestedLength) -> LengthStanding:
         keys = ((tested.context_tokens, index) for index in range(tested.steps))

@@ -24,7 +24,6 @@ JOBS_FOLDER = "CONTEXTCLIFF_JOBS_DIR"
 """The variable that names the folder in which processes list themselves during a job, and a signal is posted."""
 
 Stop = Literal["interrupted", "terminated", "out of budget", "declined"]
-"""Why a run ended before its end."""
 _CODES: Mapping[int, ExitCode] = {signal.SIGINT: ExitCode.INTERRUPTED, signal.SIGTERM: ExitCode.TERMINATED}
 _SAME_SIGNAL_S = 1.0
 """Signals within this time count as one: `timeout` signals its child and then the child's whole group."""
@@ -33,10 +32,7 @@ _SHOW_CURSOR = b"\x1b[?25h"
 
 
 class _State:
-    """State of this process: a signal handler can't be given any other."""
-
     received: int | None = None
-    """Number of the signal that came first."""
     received_at_s: float = 0.0
     job_in_progress: bool = False
     sweeps: bool = False
@@ -47,10 +43,7 @@ _state = _State()
 
 
 def handle_signals(*, sweeps: bool = False) -> None:
-    """Handle both signals from now on, unless the process was started to ignore them; in the main thread alone.
-
-    `sweeps`: this process may have jobs in other processes.
-    """
+    """Handle both signals from now on, unless they are ignored; `sweeps`: there may be jobs in other processes."""
     if threading.current_thread() is not threading.main_thread():
         return
     _state.sweeps = _state.sweeps or sweeps
@@ -138,7 +131,6 @@ def _on_signal(number: int, _: FrameType | None) -> None:
 
 
 def _pass_on(number: int) -> bool:
-    """Send the signal to the jobs of a sweep in other processes; returns False where there is none."""
     jobs = jobs_folder() if _state.sweeps else None
     if jobs is None:
         return False

@@ -87,11 +87,9 @@ class PlannedSample:
 
 
 class Store:
-    """What is kept of the runs of one folder. `keep` makes the database; without one, reading gives nothing.
+    """What is kept of the runs of one folder. `keep` makes the database; what is written before that waits in memory.
 
-    What else is written before that waits in memory: a run that never got an answer leaves nothing behind. Threads may
-    share a store: what they write while one of them waits for the disk goes in with the next transaction. Every failure
-    is a `RunError` with the way out.
+    Threads may share it: what they write while one waits for the disk goes in with the next transaction.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -199,7 +197,6 @@ class Store:
             return {row["key"]: vector_of(row["vector"]) for row in found}
 
     def keep_vectors(self, vectors: Mapping[str, Sequence[float]]) -> None:
-        """Keep embeddings in single precision. Raises `RunError` for a number that is not finite."""
         packed = {key: array("f", vector).tobytes() for key, vector in vectors.items()}
         try:
             for data in packed.values():
@@ -227,7 +224,6 @@ class Store:
             )
 
     def models(self) -> tuple[str, ...]:
-        """The models of all stored runs."""
         return tuple(sorted({run.facts.model for run in self._runs("true")} - {""}))
 
     def schedule(self, run_id: str) -> tuple[PlannedSample, ...]:
@@ -367,7 +363,6 @@ def sample_to_json(sample: Sample) -> str:
 
 
 def sample_from_json(text: str) -> Sample:
-    """Read it back. Raises `ValueError`."""
     values = _object.validate_json(text)
     reference = {field.name: values.pop(field.name) for field in fields(Reference) if field.name in values}
     return _sample.validate_python({**values, "reference": reference})

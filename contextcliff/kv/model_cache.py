@@ -26,7 +26,6 @@ As in llama.cpp's sources. Of others every layer is counted whole: too much memo
 """
 _CELLS_STEP = 256
 _CONFIG = "config.json"
-_LARGEST_BYTES = 1 << 20
 _SLIDING = ("sliding_attention", "chunked_attention")
 _WITHOUT_KEYS = ("linear_attention", "mamba", "recurrent", "conv")
 
@@ -36,15 +35,12 @@ class Layer:
     """What one layer keeps of each token."""
 
     key_values: int
-    """Numbers of the keys, over all KV heads."""
     value_values: int
-    """Numbers of the values."""
     window: int | None = None
     """Tokens that a sliding window keeps; None: all."""
 
 
 Architecture = tuple[Layer, ...]
-"""The layers of a transformer that have a KV cache."""
 
 
 def cached_layers(
@@ -82,10 +78,7 @@ def cache_facts(
     shown: str | None = None,
     window_batch: int | None = None,
 ) -> CacheFacts:
-    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one.
-
-    `window_batch` is the engine's.
-    """
+    """What is known of a cache before the model is loaded; `shown` is the policy's name in reports, if another one."""
     weights = _weights(model)
     architecture = None if weights is None else read_architecture(weights)
     if architecture is None and model.hub is not None:
@@ -107,7 +100,6 @@ def cache_facts(
 
 
 def _weights(model: Model) -> Path | None:
-    """The model's GGUF file; None where it is not here."""
     try:
         return model.gguf.fetch() if model.gguf.is_at_hand() else None
     except ConfigError:  # a model of a server names no weights
@@ -140,7 +132,6 @@ def read_architecture(weights: Path) -> Architecture | None:
 
 
 def _kv_heads(own: Mapping[str, Value], *, layers: int, heads: int) -> tuple[int, ...]:
-    """KV heads of each layer."""
     given = own.get("attention.head_count_kv")
     if isinstance(given, tuple):
         return tuple(int(count) for count in given)
@@ -150,7 +141,6 @@ def _kv_heads(own: Mapping[str, Value], *, layers: int, heads: int) -> tuple[int
 
 
 def _window(own: Mapping[str, Value], name: str) -> Callable[[int], int | None]:
-    """The sliding window of a layer by its place."""
     window = count_of(own.get("attention.sliding_window"))
     pattern = own.get("attention.sliding_window_pattern")
     if isinstance(pattern, tuple):
@@ -170,7 +160,7 @@ def architecture_of_hub(repository: str) -> Architecture | None:
             return None
         file = Path(cached)
     try:
-        config = json.loads(file.read_bytes()[:_LARGEST_BYTES])
+        config = json.loads(file.read_bytes())
     except ValueError:  # whoever loads the model says what is wrong with it
         return None
     return of_config(config) if isinstance(config, dict) else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -30,36 +29,28 @@ _PAGED = ("vllm", "sglang")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Format:
-    """One number format of a cache."""
-
     bits: float
     """Bits of one value, with its share of what the block stores beside its values."""
     engines: tuple[str, ...]
-    """Engines that have it, by the names in reports."""
 
 
-FORMATS: Mapping[CacheType, Format] = MappingProxyType(
-    {
-        "f32": Format(bits=32.0, engines=(*_GGML, *_TORCH)),
-        "f16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp", "ollama", "lmstudio")),
-        "bf16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp")),
-        "q8_0": Format(bits=8.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
-        "q5_1": Format(bits=6.0, engines=(*_GGML, "lmstudio")),
-        "q5_0": Format(bits=5.5, engines=(*_GGML, "lmstudio")),
-        "q4_1": Format(bits=5.0, engines=(*_GGML, "lmstudio")),
-        "q4_0": Format(bits=4.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
-        "iq4_nl": Format(bits=4.5, engines=(*_GGML, "lmstudio")),
-        "int8": Format(bits=8.5, engines=_TORCH),
-        "int4": Format(bits=4.5, engines=_TORCH),
-        "int2": Format(bits=2.5, engines=_TORCH),
-        "fp8": Format(bits=8.0, engines=_PAGED),
-        "fp8_e4m3": Format(bits=8.0, engines=_PAGED),
-        "fp8_e5m2": Format(bits=8.0, engines=_PAGED),
-    }
-)
-UNCOMPRESSED: tuple[CacheType, ...] = ("f32", "f16", "bf16")
-"""Formats in which a model computes."""
-
+FORMATS: Mapping[CacheType, Format] = {
+    "f32": Format(bits=32.0, engines=(*_GGML, *_TORCH)),
+    "f16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp", "ollama", "lmstudio")),
+    "bf16": Format(bits=16.0, engines=(*_GGML, *_TORCH, *_PAGED, "koboldcpp")),
+    "q8_0": Format(bits=8.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
+    "q5_1": Format(bits=6.0, engines=(*_GGML, "lmstudio")),
+    "q5_0": Format(bits=5.5, engines=(*_GGML, "lmstudio")),
+    "q4_1": Format(bits=5.0, engines=(*_GGML, "lmstudio")),
+    "q4_0": Format(bits=4.5, engines=(*_GGML, "koboldcpp", "ollama", "lmstudio")),
+    "iq4_nl": Format(bits=4.5, engines=(*_GGML, "lmstudio")),
+    "int8": Format(bits=8.5, engines=_TORCH),
+    "int4": Format(bits=4.5, engines=_TORCH),
+    "int2": Format(bits=2.5, engines=_TORCH),
+    "fp8": Format(bits=8.0, engines=_PAGED),
+    "fp8_e4m3": Format(bits=8.0, engines=_PAGED),
+    "fp8_e5m2": Format(bits=8.0, engines=_PAGED),
+}
 _PLAIN = "none"
 _EVICTING_ENGINES = ("transformers",)
 _SIMULATED = "simulated"
@@ -67,45 +58,37 @@ _SIMULATED = "simulated"
 
 @settings
 class KVPolicy:
-    """A KV-cache policy: quantisation (`key_type`, `value_type`) or eviction (`press`, `budget`), or both.
+    """Formats of the cache (`key_type`, `value_type`), and an eviction by a `press` of NVIDIA's kvpress.
 
-    `press` is a class of NVIDIA's kvpress, which scores the positions of each layer and keeps the share `budget` of
-    them. An eviction that does not see the question compresses the context before the question is read, as a prefix
-    shared by many questions would be; one that sees it compresses the whole prompt.
+    One that does not see the question compresses the context before the question is read, as a prefix shared by many
+    questions would be; one that sees it compresses the whole prompt.
     """
 
     name: Name
     key_type: CacheType = "f16"
     value_type: CacheType = "f16"
     press: Name | None = None
-    """Class of kvpress that evicts; None: every position is kept."""
     press_arguments: Mapping[str, Int | Float | bool] = Field(default_factory=dict)
-    """Further arguments of that class."""
     budget: Annotated[Float, Field(gt=0.0, le=1.0)] = 1.0
-    """Share of the positions that is kept."""
     sees_question: bool = False
-    """Whether the eviction has read the question."""
     declared: bool = False
     """Whether the server that is asked was started with this policy already."""
 
     def __post_init__(self) -> None:
-        if self.press is None and self.budget < 1.0:
+        idle = {
+            f"budget={self.budget:g}": self.budget < 1.0,
+            "sees_question=true": self.sees_question,
+            "press_arguments": bool(self.press_arguments),
+        }
+        if self.press is None and any(idle.values()):
             raise ValueError(
-                f"kv_policy.budget={self.budget:g}: kv_policy={self.name} evicts nothing; take one that does, such as "
-                "kv_policy=snapkv, or leave it at 1.0"
+                f"kv_policy.{next(filter(idle.get, idle))}: kv_policy={self.name} evicts nothing; take one that does, "
+                "such as kv_policy=snapkv, or leave it out"
             )
-        if self.press is None and self.sees_question:
-            raise ValueError(
-                f"kv_policy.sees_question=true: kv_policy={self.name} evicts nothing, so that it makes no difference; "
-                "take one that does, such as kv_policy=snapkv"
-            )
-        if self.press is None and self.press_arguments:
-            raise ValueError(f"kv_policy.press_arguments: kv_policy={self.name} has no press to give them to")
 
     @property
     def is_quantised(self) -> bool:
-        """Whether keys or values have fewer bits than the model computes with."""
-        return not {self.key_type, self.value_type} <= set(UNCOMPRESSED)
+        return not {self.key_type, self.value_type} <= {"f32", "f16", "bf16"}
 
     @property
     def evicts(self) -> bool:
@@ -136,13 +119,11 @@ class KVPolicy:
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """Engines that can have this cache, by the names in reports."""
         both = (name for name in FORMATS[self.key_type].engines if name in FORMATS[self.value_type].engines)
         return tuple(name for name in both if not self.evicts or name in _EVICTING_ENGINES)
 
     @property
     def bits(self) -> tuple[float, float]:
-        """Bits of one number of the keys and of the values."""
         return FORMATS[self.key_type].bits, FORMATS[self.value_type].bits
 
     def require_engine(self, engine: str) -> None:

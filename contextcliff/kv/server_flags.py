@@ -1,8 +1,4 @@
-"""How a server is started with a KV policy: its flags, by the preset of the engine.
-
-Flags as the servers document them: llama.cpp's `llama-server --help`, vLLM's and SGLang's pages on quantised KV caches,
-KoboldCpp's `--help` (`--quantkv`), Ollama's FAQ (`OLLAMA_KV_CACHE_TYPE`).
-"""
+"""How a server is started with a KV policy: its flags, by the preset of the engine, as the servers document them."""
 
 from __future__ import annotations
 
@@ -55,12 +51,10 @@ LM Studio's cache is set in its window, under the model's load settings."""
 
 
 def kv_flags(preset: str, policy: KVPolicy) -> str | None:
-    """The flags of a policy; None for a kind of server that is not known, or that can't have it."""
     return None if preset not in SERVERS or policy.evicts else SERVERS[preset][1](policy)
 
 
 def start_line(preset: str, policy: KVPolicy) -> str | None:
-    """The command that starts a server with a policy; None as for `kv_flags`."""
     flags = kv_flags(preset, policy)
     return None if flags is None else SERVERS[preset][0].format(kv_flags=flags)
 

@@ -27,13 +27,11 @@ def read_header(file: Path) -> Mapping[str, Value]:
 
 
 def tensor_names(file: Path) -> frozenset[str]:
-    """The names of the tensors. Raises `ValueError` as `read_header` does."""
     return _header(file, file.stat().st_mtime_ns)[1]
 
 
 @lru_cache(maxsize=4)
 def _header(file: Path, _changed_ns: int) -> tuple[Mapping[str, Value], frozenset[str]]:
-    """Values and names of tensors, read once for the jobs of a sweep."""
     with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         try:
             values, offset = _values(data)
@@ -43,7 +41,6 @@ def _header(file: Path, _changed_ns: int) -> tuple[Mapping[str, Value], frozense
 
 
 def count_of(value: object) -> int | None:
-    """A whole number above 0, as it is; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
@@ -72,7 +69,6 @@ def _names(data: mmap.mmap, offset: int) -> Iterator[str]:
 
 
 def _value(data: mmap.mmap, offset: int, kind: int) -> tuple[Value | None, int]:
-    """The value of type `kind` at a byte offset, and the offset behind it; None: it was skipped."""
     if kind == _STRING:
         text, end = _text(data, offset)
         return text.decode("utf-8", "replace"), end
@@ -94,7 +90,6 @@ def _numbers(data: mmap.mmap, offset: int, code: str, count: int) -> tuple[tuple
 
 
 def _end(data: mmap.mmap, offset: int, kind: int) -> int:
-    """The byte offset behind a value that is not read."""
     return offset + 8 + _length(data, offset) if kind == _STRING else _value(data, offset, kind)[1]
 
 

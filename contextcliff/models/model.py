@@ -42,7 +42,6 @@ class Price:
 
     @property
     def is_known(self) -> bool:
-        """Whether a cost can be computed."""
         return self.input is not None and self.output is not None
 
     def at(self, prompt_tokens: float) -> Price:
@@ -98,23 +97,15 @@ class Rope:
 
     type: Literal["none", "linear", "yarn"] | None = None
     scale: Annotated[Float, Field(ge=1.0)] | None = None
-    """Factor by which the window is extended."""
     base: PositiveFloat | None = None
-    """Base frequency."""
     trained_tokens: PositiveInt | None = None
     """Positions that the model was trained on, before any scaling. None: what the weights or the server tell."""
 
     def __post_init__(self) -> None:
-        if self.scale is not None and self.type is None:
-            raise ValueError(
-                f"model.rope.scale={self.scale:g}: has no effect without a way of scaling; "
-                "give model.rope.type=linear or yarn"
-            )
-        if self.type in ("linear", "yarn") and self.scale is None:
-            raise ValueError(
-                f"model.rope.type={self.type}: needs the factor by which the window is extended; "
-                "give model.rope.scale=2"
-            )
+        if (self.type in ("linear", "yarn")) != (self.scale is not None) and self.type != "none":
+            given = f"type={self.type}" if self.scale is None else f"scale={self.scale:g}"
+            both = "model.rope.type=yarn model.rope.scale=2"
+            raise ValueError(f"model.rope.{given}: a way of scaling needs a factor, and a factor a way; give {both}")
 
     @property
     def factor(self) -> float | None:
@@ -122,7 +113,6 @@ class Rope:
 
     @property
     def words(self) -> str:
-        """As a report shows it: `yarn x2`."""
         scale = "" if self.factor is None else f"x{self.factor:g}"
         base = "" if self.base is None else f"base {self.base:g}"
         return " ".join(part for part in (self.type or "", scale, base) if part)
@@ -146,7 +136,6 @@ class Model:
     served: Mapping[str, str] = Field(default_factory=dict)
     """The model's name on other servers, by engine preset. A `name` given on the command line wins."""
     hub: str | None = None
-    """Hub repository of the original model, whose tokenizer is used where the server has none."""
     template_arguments: Mapping[str, bool | Int | str] = Field(default_factory=dict)
     """Arguments of the chat template, such as Qwen3's `enable_thinking`."""
     extra_body: Mapping[str, JsonValue] = Field(default_factory=dict)

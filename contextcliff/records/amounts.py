@@ -8,7 +8,6 @@ from contextcliff.records.note import Note
 from contextcliff.records.search_record import ThirdName
 
 Unit = Literal["samples", "questions", "distinct samples"]
-"""What one piece of evidence is: samples may repeat a question, or be equal draws."""
 SharedBy = Literal["texts", "contexts"]
 """What samples have in common: whole texts, or contexts cut from one text."""
 Noun = Unit | SharedBy | Literal["answers", "prompts"]
@@ -43,7 +42,6 @@ def portion(n: int, total: int, noun: Noun) -> Note:
 
 
 def of_lengths(n: int, total: int) -> Note:
-    """As `portion`, of lengths."""
     if n < total:
         return Note("{n:,} of {total:,} lengths", n=n, total=total)
     if total == 1:
@@ -72,12 +70,10 @@ def counted(
 
 
 def are_unscored(n: int, total: int) -> Note:
-    """`3 of 20 samples are unscored`."""
     return Note("{samples} {n:is/are} unscored", samples=portion(n, total, "samples"), n=n)
 
 
 def none_scored(n: int, noun: Unit) -> Note:
-    """`none of 20 samples was scored`."""
     if n == 1:
         return Note("the only {noun:one} was not scored", noun=Note(noun))
     return Note("none of {n:,} {noun} was scored", n=n, noun=Note(noun))

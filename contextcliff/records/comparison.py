@@ -23,9 +23,7 @@ class ScoredPair:
     cluster: str = ""
     """The text that it shares with other samples."""
     item: str = ""
-    """The question that it repeats."""
     step: int | None = None
-    """Its step of a search, from 0."""
     baseline_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
     """What else was measured of the baseline's answer, by name."""
     candidate_figures: Mapping[str, float] = field(default_factory=dict, hash=False, repr=False)
@@ -41,7 +39,6 @@ class Matching:
 
     pairs: tuple[ScoredPair, ...]
     only_baseline: int
-    """Samples that the candidate was not asked."""
     only_candidate: int
     other_prompt: int
     """Samples of one id with two prompts: they are no pairs."""
@@ -56,7 +53,6 @@ class Matching:
     n_walk_lengths: int = 0
     """How many of them the walk could go through; the others came by refining."""
     step_samples: int = 0
-    """Samples of a whole step of the search."""
     quantity: Quantity = "score"
 
     @property
@@ -84,14 +80,11 @@ class Difference:
     baseline_mean: float
     candidate_mean: float
     worse: int
-    """Units in which the candidate scored lower."""
     better: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LengthDifference:
-    """The difference at one length."""
-
     context_tokens: int
     difference: Difference
     p_worse: float
@@ -106,7 +99,6 @@ class DirectionTest:
     """The tests in one direction: is the candidate worse, or is it better?"""
 
     p_overall: float
-    """Over all lengths together."""
     p_somewhere: float
     """At one length at least, corrected for their number."""
     p: float
@@ -126,7 +118,6 @@ class PairedDecision:
     margin: float
     """The fall in the mean outcome that would not matter."""
     quantity: Quantity
-    """What the outcomes are."""
     sequential: bool
     """Whether bets decided it, because a search chose the number of samples."""
     worse: DirectionTest

@@ -58,7 +58,6 @@ class Corpus:
     questions: tuple[Question, ...] = ()
     notes: tuple[str, ...] = ()
     filler: tuple[Document, ...] = ()
-    """Generated prose for the lengths that the documents are too short for."""
     drawn: tuple[tuple[str, ...], ...] = ()
     """The question ids of each length bin of an earlier run's draw."""
 

@@ -10,17 +10,14 @@ from contextcliff.records.corpus import Document
 from contextcliff.records.sample import Sample
 
 NOT_SENT = "not_sent"
-"""Why a planned sample has no answer, where it was not sent yet."""
 NO_TOKENS = "no_tokens"
 """The engine generated nothing, and the model is not known to end at once."""
 NO_ROOM = "no_room"
-"""The window had room for one token of the answer."""
 OVERFLOW = "overflow"
 """The same where the server refused its prompt as too long."""
 UNJUDGED = "unjudged"
 """Why an answer has no score where a judge's verdict is the score: the judge was not asked, or its reply has none."""
 TRUNCATED = "truncated"
-"""Why an answer has no score: the server cut its prompt and said nothing."""
 
 CUT_OFF = "cut_off"
 """Why an answer has no score: it broke off, at a temperature above 0, where another one would be another draw."""
@@ -52,7 +49,6 @@ class Generation:
     written_tokens: int | None = None
     """The part of `prompt_tokens` that the provider wrote to its cache."""
     refused: bool = False
-    """Whether the server sent the text as a refusal."""
     attention_entropy: tuple[float, ...] = ()
     """By layer, how evenly the prompt's last tokens spread their attention, 0–1."""
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
@@ -107,16 +103,12 @@ class ScoredSample:
     generation: Generation | None
     details: Mapping[str, float] = field(default_factory=dict, hash=False)
     graded: bool = False
-    """As `Traits.graded` says."""
     document: Document | None = field(default=None, compare=False, repr=False)
-    """Where the task reads documents."""
     judge_rating: int | None = None
-    """A judge's 1-10."""
     retries: int = 0
     window_tokens: int | None = None
     """The context window that the server named as it refused the prompt, or to which it cut it; None if unknown."""
     server_offset_tokens: int = 0
-    """What the server adds to every prompt."""
 
     @property
     def piece(self) -> Hashable:
@@ -131,7 +123,6 @@ class ScoredSample:
 
     @property
     def is_read_in_part(self) -> bool:
-        """Whether the answer is so long that only its beginning is scored."""
         return self.generation is not None and len(self.generation.text) > read_characters(self.sample)
 
     @property

@@ -82,7 +82,6 @@ class CacheFacts:
 
     @property
     def shown(self) -> str:
-        """The policy's name in reports."""
         return shown_policy(self.policy, key_type=self.key_type, value_type=self.value_type, as_started=self.as_started)
 
     @property
@@ -91,7 +90,6 @@ class CacheFacts:
         return sum(each.n_layers * each.bytes_per_token for each in self.layers) if self.layers else None
 
     def gib(self, tokens: int) -> float | None:
-        """The cache of so many tokens."""
         if not self.layers:
             return None
         return sum(_bytes(each, tokens) for each in self.layers) / GIB

@@ -15,7 +15,7 @@ Catalogue = Mapping[str, str]
 ENGLISH: Catalogue = {}
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, init=False)
 class Note:
     """One sentence, without a full stop. `str` gives it in English; a file holds that, and reads it back as it is.
 
@@ -42,9 +42,6 @@ class Note:
 
     def __str__(self) -> str:
         return self.said(ENGLISH)
-
-    def __repr__(self) -> str:
-        return f"Note({str(self)!r})"
 
     def __hash__(self) -> int:
         return hash(self.template)

@@ -28,7 +28,6 @@ class RunFacts:
     texts: str = ""
     """The first of those titles, or the size of the question set."""
     task_option: str | None = None
-    """The option of `conf/task/`."""
     dataset_option: str | None = None
     drawn: tuple[int, str] | None = None
     """`analysis.bins` and `analysis.binning` as the questions were drawn; None where the lengths are designed."""
@@ -38,13 +37,10 @@ class RunFacts:
     server: tuple[str, ...] = ()
     """What a server said of itself, a line each."""
     api: str = ""
-    """`chat` or `completions`, of a server."""
     judge: str | None = None
     judge_served: str | None = None
-    """What the judge's server called that model."""
     embedder: str | None = None
     search: SearchPlan | None = None
-    """None where the number of samples was fixed."""
     replay: Replay | None = None
     cache: CacheFacts | None = None
     positions: Positions | None = None
@@ -159,7 +155,6 @@ SIMULATED = "simulated"
 
 
 EMBEDDED = ("llamacpp", "transformers")
-"""The engines that load a model themselves."""
 STARTED_HERE = "started by engine.command for this run"
 """What `RunRecord.server` has of a server that the run started."""
 

@@ -33,7 +33,6 @@ class Course:
     """What is to be expected of the search of a model whose score is known."""
 
     score: float
-    """True score, at every length."""
     whole_range: float
     """Chance that the longest length is shown above the threshold."""
     size: RunSize
@@ -44,9 +43,7 @@ class SearchCourse:
     """How a search goes on, and what is to be expected of some models; the plan's own figures are for the first."""
 
     most_samples: int
-    """At a length."""
     refine: bool
-    """Whether lengths between the last one passed and the first one below would be tested."""
     courses: tuple[Course, ...]
 
 
@@ -64,8 +61,7 @@ class JudgePlan:
 class Plan:
     """`plan.json`: what a run would send beyond what is stored; of a search, what is to be expected (`search.courses`).
 
-    `cached_prompt_tokens` is what a prefix cache can save in the order of sending; `completion_tokens` is the most that
-    answers may take. `usd` is the judge's as well; its tokens stand in `judge` alone.
+    `cached_prompt_tokens` is what a prefix cache can save; `usd` is the judge's as well, whose tokens stand in `judge`.
     """
 
     run_id: str
@@ -89,11 +85,9 @@ class Plan:
     bins: tuple[PlanBin, ...]
     notes: tuple[str, ...]
     judge: JudgePlan | None = None
-    """Of a search, the requests to expect."""
     least: RunSize | None = None
     """The run of a model without a mistake; None, as the next one, where the number of samples is fixed."""
     most: RunSize | None = None
-    """As many samples as each length may take."""
     memory_gib: float | None = None
     """What weights and KV cache may take together; None if unknown."""
     memory_cap_tokens: int | None = None
@@ -107,7 +101,6 @@ class PlanTotal:
 
     jobs: int
     samples: int
-    """Controls among them."""
     stored: int
     prompt_tokens: int
     cached_prompt_tokens: int

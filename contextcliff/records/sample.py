@@ -50,7 +50,6 @@ class Recipe:
     turns: tuple[Turn, ...] = ()
 
     def pieces(self) -> Iterator[Words | Passage]:
-        """The pieces of all messages but the system's, in the order in which they are sent."""
         for turn in self.turns:
             yield from turn.user
             yield from turn.assistant
@@ -59,20 +58,15 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentTurn:
-    """An earlier round of a conversation as it is sent."""
-
     user: str
     assistant: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prompt:
-    """A prompt as it is sent."""
-
     user: str
     system: str | None = None
     turns: tuple[SentTurn, ...] = ()
-    """Before the last user message."""
 
     @property
     def sha256(self) -> str:
@@ -104,7 +98,6 @@ class Reference:
     """What an answer is compared with beside the accepted answers, as far as the task has it."""
 
     kind: str = "short"
-    """As `Question.kind` says."""
     choices: tuple[str, ...] = ()
     evidence: tuple[Span, ...] = ()
     """In the document, or in the prompt where there is none; of a continuation the author's own next words."""
@@ -149,13 +142,9 @@ class Sample:
     answer_tokens: int | None = None
     """None: what `sampling.max_tokens` says."""
     control: str | None = None
-    """`ceiling` (the evidence alone) or `floor` (the text without it)."""
     controls: tuple[str, ...] = ()
-    """`sample_id`s of the controls of this sample."""
     pilot: bool = False
-    """Whether it only says which other samples are worth sending."""
     step: int | None = None
-    """Its step of a search, from 0."""
     __pydantic_config__: ClassVar[Mapping[str, bool]] = {"allow_inf_nan": False}
 
     @property
@@ -164,9 +153,6 @@ class Sample:
         return self.control is None and not self.pilot
 
 
-_SHARE = 15 / 16
-
-
 def same_length(shorter: int, longer: int) -> bool:
     """Whether the shorter is the longer but for a sixteenth: 131,072 tokens are 127,800 in a window of 128,000."""
-    return shorter >= _SHARE * longer
+    return shorter >= 15 / 16 * longer

@@ -33,16 +33,13 @@ if TYPE_CHECKING:
     from contextcliff.tracking.mlflow import MLflowTracker
 
 UNDER_WAY = "under way"
-"""What `contextcliff.layout` says of a run that has no report yet."""
 _LAST_WORDS_S = 20.0
-"""Longest wait, in seconds, for MLflow to hear that a run failed."""
 
 
 class LiveRun:
     """Made RUNNING at once, given points as lengths are answered, and ended by `fail` or by the run's upload.
 
-    No call but `hand_over` waits for MLflow, and none raises. The first failure of MLflow is a warning on stderr;
-    nothing more is sent then until the run's upload, which has all.
+    The first failure of MLflow is a warning on stderr; nothing more is sent then until the upload, which has all.
     """
 
     def __init__(

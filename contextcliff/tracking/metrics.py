@@ -19,16 +19,13 @@ _MAX_PARAMETER = 6_000
 _MAX_TAG = 8_000
 RULE = "contextcliff.rule"
 _NOT_SAID = frozenset({"created_at", "command", "next_command", "stopped", "usage.wall_s", "counts.reused"})
-"""Fields of a report that tell how it was made, and nothing of the run."""
 _MODEL = ("model", "model.name")
-"""Parameters that name the model."""
 
 CAP_TO_COME = Measurement(key="safe_cap_tokens", value=math.nan)
 """Not a number until there is a cap: MLflow lists metrics in the order in which they came."""
 
 
 def measurements(report: Report) -> list[Measurement]:
-    """Every figure of a report that is a number, of every finding."""
     return [
         Measurement(key=valid_key(point.key), value=float(point.value), step=point.step)
         for section in findings_of(report)
@@ -64,11 +61,7 @@ def tags(report: Report) -> dict[str, str]:
 
 
 def parameters(flattened: Mapping[str, str]) -> dict[str, str]:
-    """The configuration as MLflow takes it: valid keys, values cut at the limit, no path of this machine.
-
-    What names a class (`_target_`) is left out: the option beside it says it in one word. The model of a simulated run
-    is marked.
-    """
+    """The configuration as MLflow takes it: valid keys, values cut at the limit, no class and no path."""
     engine = flattened.get("engine", "")
     kept: dict[str, str] = {}
     for name, value in with_file_names(flattened).items():

@@ -28,7 +28,7 @@ from contextcliff.tracking.metrics import RULE, tags
 from contextcliff.tracking.outgoing import outgoing, own_paths, without_paths
 from contextcliff.tracking.place import MLflowStore, Opened
 from contextcliff.tracking.traces import delete_traces, log_traces
-from contextcliff.tracking.tracker import Tracked, TrackingError, model_title, run_title
+from contextcliff.tracking.tracker import Tracked, TrackingError, run_title
 from contextcliff.tracking.upload import (
     DIGEST,
     LAYOUT,
@@ -46,7 +46,6 @@ from contextcliff.tracking.upload import (
     sweep_tags,
     uploads,
 )
-from contextcliff.tracking.views import leaderboard_address
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -55,24 +54,18 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _PAGE = f"http://{HOST}:5000"
-"""Where MLflow's own command shows a local store."""
 _LAYOUT_VERSION = 2
 _COMPARISON = "contextcliff.comparison"
 _FOLDER = "contextcliff.folder"
 _MANIFEST = "manifest.json"
 _NEEDED = (REPORT_NAME, SAMPLES_NAME, _MANIFEST)
-"""What is fetched of a run."""
 
 
 @settings
 class MLflowTracker(MLflowStore):
-    """Keeps each report as one MLflow run, with a metric point for each context length.
-
-    `experiment` is the MLflow experiment too. What fails here raises `TrackingError`, and never affects local results.
-    """
+    """Keeps each report as one run of the MLflow experiment `experiment`. No failure here affects local results."""
 
     traces: Literal["failures", "all", "none"] = "failures"
-    """Which answers become traces, which are read one by one."""
     log_text: bool = True
     """Whether prompts, answers and documents are uploaded; figures, scores and reports always are."""
     system_metrics: bool = True
@@ -85,9 +78,8 @@ class MLflowTracker(MLflowStore):
     def log(self, tracked: Tracked, *, live: LiveRun | None = None) -> str:
         """Upload a run, into the `live` one if there is one; returns one line that says where it is.
 
-        It takes the place of what earlier attempts left and of an upload with other results by the same rule, which
-        MLflow can restore. A run that is there with the same results stays as it is, and the live one is deleted. A run
-        whose upload breaks off is left as FAILED, and the next call makes a new one.
+        It takes the place of earlier attempts and of other results by the same rule; the same results stay as they are.
+        A run whose upload breaks off is left as FAILED, and the next call makes a new one.
         """
         begun, sent = ("", frozenset[Measurement]()) if live is None else live.hand_over()
         with self.opened() as opened:
@@ -123,7 +115,6 @@ class MLflowTracker(MLflowStore):
             return self._place(opened, run_id)
 
     def has(self, tracked: Tracked) -> bool:
-        """Whether a run is there with the same results."""
         with self.opened() as opened:
             _, earlier = _found(opened, tracked)
             return same_upload(earlier, self._labels(tracked)) is not None
@@ -138,11 +129,7 @@ class MLflowTracker(MLflowStore):
         tags: Mapping[str, str],
         metrics: Mapping[str, float],
     ) -> str:
-        """Upload a comparison, in place of an earlier one of its name, unless that has its `digest`; says where.
-
-        `run_ids` are those of the compared runs, the baseline first. The tag `compares.0` has the baseline's and
-        `compares.0.mlflow` its MLflow run, where this experiment has one; the candidates are 1, 2 and so on.
-        """
+        """Upload a comparison, in place of an earlier one of its name, unless that has its `digest`; says where."""
         with self.opened() as opened:
             client, labels = opened.client, {_COMPARISON: name, "kind": "comparison", DIGEST: digest, **tags}
             for place, run_id in enumerate(run_ids):
@@ -162,10 +149,7 @@ class MLflowTracker(MLflowStore):
     def log_sweep(
         self, sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path, typed: Mapping[str, str], over: bool
     ) -> None:
-        """Upload a sweep as it stands: the run that its jobs' runs lie under, with every file below `folder`.
-
-        `typed` has the overrides of its command, key to value; `over`: no further job will end.
-        """
+        """Upload a sweep as it stands, with every file below `folder`; `over`: no further job will end."""
         from contextcliff.reporting.leaderboard import described
 
         paths = own_paths(typed)
@@ -190,7 +174,6 @@ class MLflowTracker(MLflowStore):
                 client.update_run(run_id, status="RUNNING")
 
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
-        """The rows of the sweep's jobs that MLflow has, from whatever machine."""
         rows = []
         with self.opened() as opened:
             for run in uploads(opened, tag=SWEEP, value=sweep_id):
@@ -219,7 +202,7 @@ class MLflowTracker(MLflowStore):
         """The address of the experiment's leaderboard, on the server or on a `page` that shows the store."""
         with self.opened() as opened:
             base = self.shown_uri.rstrip("/") if self.is_web else page
-            return f"{base}/{leaderboard_address(opened.experiment_id)}"
+            return f"{base}/#/experiments/{opened.experiment_id}/runs?viewStateShareKey=leaderboard"
 
     def ui_command(self) -> str:
         """The shell command that shows the runs, or `open ADDRESS` where a server does."""
@@ -231,13 +214,11 @@ class MLflowTracker(MLflowStore):
         return shlex.join(["contextcliff", "ui", *(f"tracking.{key}={value}" for key, value in changed.items())])
 
     def _place(self, opened: Opened, run_id: str) -> str:
-        """One line that says where a run is."""
         if self.is_web:
             return f"{self.shown_uri.rstrip('/')}/#/experiments/{opened.experiment_id}/runs/{run_id}"
         return f"run {run_id} of experiment {self.experiment} in {self.shown_uri}"
 
     def _labels(self, tracked: Tracked) -> dict[str, str]:
-        """The tags of a finished run."""
         return {
             **tags(tracked.report),
             **tracked.provenance,
@@ -251,9 +232,9 @@ class MLflowTracker(MLflowStore):
         run = tracked.report.run
         named = any(re.match(r"\+*model\.name=", word) for word in shlex.split(run.command))
         name = run_title(
-            model=model_title(
-                run.model, option="" if named else tracked.parameters.get("model", ""), engine=run.engine
-            ),
+            run.model,
+            option="" if named else tracked.parameters.get("model", ""),
+            engine=run.engine,
             task=run.task,
             kv_policy=run.kv_policy,
             rope=run.rope,
@@ -270,29 +251,19 @@ def _found(opened: Opened, tracked: Tracked) -> tuple[list[Run], list[Run]]:
     """The runs that MLflow has of this one: those that have no report yet, and its uploads by the same rule."""
     found = uploads(opened, tag=RUN_ID, value=tracked.report.run.run_id)
     unfinished = [run for run in found if run.data.tags.get(LAYOUT) == UNDER_WAY]
-    return unfinished, [run for run in found if run not in unfinished and _by_the_same_rule(run, tracked)]
+    rule = compact(rule_of(tracked.report))
+    uploaded = (run for run in found if run not in unfinished)
+    return unfinished, [run for run in uploaded if not differing(rule, json.loads(run.data.tags.get(RULE, "{}")))]
 
 
 def _delete(opened: Opened, runs: Sequence[Run]) -> None:
-    """Remove runs, which can be restored in MLflow, and their traces."""
     for run in runs:
         opened.client.delete_run(str(run.info.run_id))
         delete_traces(opened, str(run.info.run_id))
 
 
-def _by_the_same_rule(run: Run, tracked: Tracked) -> bool:
-    """Whether an upload was judged by this report's rule; uploads of earlier versions have it in their parameters."""
-    tag = run.data.tags.get(RULE)
-    # A parameter that is None was left to the task and may have had any value.
-    known = json.loads(tag) if tag else {key: value for key, value in run.data.params.items() if value != "None"}
-    return not differing(compact(rule_of(tracked.report)), compact(known))
-
-
 def tracked_of(folder: Path) -> Tracked:
-    """What a finished run's files say of it. The report has the digest that it had when it was written.
-
-    Raises `TrackingError` for a folder without them, and for files that are too large or can't be read.
-    """
+    """What a finished run's files say of it. Raises `TrackingError` for files that are missing or damaged."""
     file = folder / _MANIFEST
     try:
         with opened_file(file, most=MAX_BYTES):
@@ -319,7 +290,6 @@ _row = TypeAdapter(dict[str, object])
 
 
 def _rows(file: Path) -> list[Mapping[str, object]]:
-    """The lines of `samples.jsonl`, each as the table of samples has it."""
     rows: list[Mapping[str, object]] = []
     for number, line in enumerate(sample_lines(file), start=1):
         try:

@@ -14,7 +14,6 @@ from contextcliff.reporting.run_names import file_name, with_file_names
 _TEXTS = frozenset({".csv", ".html", ".json", ".jsonl", ".md", ".txt", ".yaml"})
 _PATH = re.compile(r"(?:~|[A-Za-z]:|\.{0,2})[/\\][^'\",\[\]\n]*|[\w.-]+[/\\][^'\",\[\]\n]*")
 _WORDLESS = frozenset({"report.json", "report.md", "samples.jsonl", "manifest.json", "config.yaml"})
-"""Files of which a version without prompts, answers and documents is kept, beside figures."""
 WORDS: Mapping[str, object] = {
     **{"question": "", "answers": [], "prediction": None, "output": None, "metadata": {}, "prompt": ""}
 }
@@ -34,8 +33,7 @@ def own_paths(parameters: Mapping[str, str]) -> dict[str, str]:
 def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool) -> Iterator[Path]:
     """A folder with what of `folder` is uploaded; gone when the block ends.
 
-    `paths` are replaced wherever they stand in a text, and the home folder by `~`. Without `log_text` the files of
-    which that can be done go without texts of the model, the documents and the task; the others stay here.
+    Without `log_text`, files go without texts of the model, the documents and the task, or stay here.
     """
     with tempfile.TemporaryDirectory(prefix="contextcliff-upload-") as made:
         for file in sorted(folder.rglob("*")):
@@ -82,5 +80,4 @@ def _changed(file: Path, paths: Mapping[str, str], *, log_text: bool) -> str | N
 
 
 def wordless(row: Mapping[str, object]) -> dict[str, object]:
-    """A row of the samples without what holds text; the columns stay."""
     return {key: WORDS.get(key, value) for key, value in row.items()}

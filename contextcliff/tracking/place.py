@@ -19,8 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tenacity import Retrying, retry_if_exception_message, stop_after_delay, wait_random
-
 from contextcliff.errors import one_line
 from contextcliff.settings import GivenPath, settings, why_no_path
 from contextcliff.tracking.tracker import NoTracker, TrackingError
@@ -55,8 +53,6 @@ _turn = threading.RLock()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opened:
-    """An experiment of a store that answers."""
-
     client: MlflowClient
     experiment_id: str
 
@@ -86,12 +82,10 @@ class MLflowStore(NoTracker):
 
     @property
     def scheme(self) -> str:
-        """`http`, `sqlite` …; the driver is left out (`sqlite+pysqlite`)."""
         return self.uri.partition(":")[0].partition("+")[0].lower()
 
     @property
     def is_web(self) -> bool:
-        """Whether it is a server whose page a browser can open."""
         return self.scheme in ("http", "https")
 
     @property
@@ -101,7 +95,6 @@ class MLflowStore(NoTracker):
 
     @property
     def database(self) -> Path | None:
-        """The absolute path of a SQLite database's file; None for anything else."""
         if not self.is_sqlite_file:
             return None
         # SQLAlchemy parses it, since its versions differ in whether %20 is a space.
@@ -120,7 +113,6 @@ class MLflowStore(NoTracker):
 
     @property
     def shown_uri(self) -> str:
-        """The URI without a password, for people and logs."""
         return self._redacted(self.uri)
 
     def _redacted(self, text: str) -> str:
@@ -139,8 +131,10 @@ class MLflowStore(NoTracker):
         """A client of the store, which answers. Raises `TrackingError`, also for what fails inside the block."""
         try:
             with _quiet_mlflow():
+                from mlflow.tracking import MlflowClient
+
                 with self._ready(), _variables_set(_FIRST_REQUEST):
-                    client = self._client()
+                    client = MlflowClient(tracking_uri=self.absolute_uri)
                     client.get_experiment_by_name(self.experiment)
                 with _variables_set(_LATER_REQUESTS):
                     yield client
@@ -163,11 +157,8 @@ class MLflowStore(NoTracker):
 
     @contextlib.contextmanager
     def _ready(self) -> Iterator[None]:
-        """Check that a database can be opened, and for a SQLite file hold a lock while MLflow creates its tables.
-
-        Two processes that create the tables of one SQLite file at once break each other's migration, and MLflow has
-        no lock against that. Creates the parent folders of a SQLite file; a server is not contacted.
-        """
+        """Check that a database can be opened. Of a SQLite file a lock is held meanwhile: two processes that create the
+        tables of one file at once break each other's migration."""
         if (database := self.database) is not None:
             from filelock import FileLock  # a run without tracking does without it
 
@@ -186,21 +177,6 @@ class MLflowStore(NoTracker):
                 engine.dispose()
         yield
 
-    def _client(self) -> MlflowClient:
-        from mlflow.tracking import MlflowClient
-
-        if self.database is None:
-            return MlflowClient(tracking_uri=self.uri)
-        with contextlib.closing(sqlite3.connect(self.database)) as connection:
-            is_new = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
-        try:
-            return MlflowClient(tracking_uri=self.absolute_uri)
-        except mlflow_errors():
-            if is_new:  # MLflow can't go on with a database that it made half of, as on a full disk
-                for end in ("", "-wal", "-shm"):
-                    Path(f"{self.database}{end}").unlink(missing_ok=True)
-            raise
-
     def _experiment_id(self, client: MlflowClient) -> str:
         from mlflow.exceptions import MlflowException
 
@@ -211,14 +187,11 @@ class MLflowStore(NoTracker):
                 # MLflow's own default is ./mlruns in the current folder, wherever the database is.
                 artifacts = self.database.parent.as_uri()
             try:
-                experiment = client.get_experiment(
-                    client.create_experiment(self.experiment, artifact_location=artifacts)
-                )
+                client.create_experiment(self.experiment, artifact_location=artifacts)
             except MlflowException:
-                # Another process may have created it in the meantime.
-                experiment = client.get_experiment_by_name(self.experiment)
-                if experiment is None:
+                if client.get_experiment_by_name(self.experiment) is None:  # else another process has created it
                     raise
+            return self._experiment_id(client)
         if experiment.lifecycle_stage != "active":
             raise MlflowException(
                 f"experiment {self.experiment!r} is deleted; restore it with "
@@ -238,14 +211,7 @@ def _try_sqlite(path: Path) -> None:
         connection.execute("ROLLBACK")
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if not tables:
-            # SQLite's own timeout holds for reads and writes. A change to the write-ahead log fails at once while
-            # somebody writes (SQLite's documentation of `PRAGMA journal_mode`).
-            Retrying(
-                retry=retry_if_exception_message(match=".*locked"),
-                stop=stop_after_delay(BUSY_S),
-                wait=wait_random(min=0.005, max=0.05),
-                reraise=True,
-            )(connection.execute, "PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA journal_mode = WAL")
 
 
 def mlflow_errors() -> tuple[type[Exception], ...]:
@@ -260,7 +226,6 @@ def mlflow_errors() -> tuple[type[Exception], ...]:
 
 @contextlib.contextmanager
 def _variables_set(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables inside the block, but for those that the user has set."""
     added = {name: value for name, value in values.items() if name not in os.environ}
     os.environ.update(added)
     try:
@@ -272,10 +237,7 @@ def _variables_set(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet_mlflow() -> Iterator[None]:
-    """Import mlflow and use it inside the block without log lines; errors are still raised.
-
-    Otherwise MLflow logs every migration of a new database, and a traceback for every database error.
-    """
+    """Import mlflow and use it inside the block without its log lines; errors are still raised."""
     # One thread at a time: levels, warnings and variables belong to the whole process.
     with _turn, _variables_set(_ALWAYS), warnings.catch_warnings():
         warnings.simplefilter("ignore")

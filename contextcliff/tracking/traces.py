@@ -44,7 +44,6 @@ def log_traces(
 
 
 def delete_traces(opened: Opened, mlflow_run: str) -> None:
-    """Remove the traces of a run that another one replaces."""
     from mlflow.tracing.client import TracingClient
 
     client = TracingClient(opened.client.tracking_uri)
@@ -127,7 +126,6 @@ def _trace(
 
 
 def _assessments(row: Mapping[str, object]) -> Iterator[Assessment]:
-    """The score with its tag, what else was measured, and the answers that were accepted."""
     from mlflow.entities import AssessmentSource, Expectation, Feedback
 
     code = AssessmentSource(source_type="CODE", source_id="contextcliff")

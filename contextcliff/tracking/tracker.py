@@ -37,28 +37,22 @@ class NoTracker:
         """Raise `ValueError`, one line that names the key, for settings that can't be; contacts nothing."""
 
     def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:  # noqa: ARG002
-        """The folder of the run with this MLflow id: its own in `experiment`, or one with the files that MLflow has.
-
-        Files are fetched once, into `experiment/fetched/ID`. Raises `TrackingError`.
-        """
+        """The folder of the run with this MLflow id, or one with the files that MLflow has. Raises `TrackingError`."""
         raise TrackingError(f"tracking=none keeps no run {mlflow_id}; give tracking=mlflow and its tracking.uri")
 
 
-def run_title(*, model: str, task: str, kv_policy: str, rope: str = "", label: str = "", rule: str = "") -> str:
-    """`qwen · niah · q8_0`, then what else was chosen; `rule` says by what a further report was judged."""
-    return " · ".join(filter(None, (model, task, kv_policy, rope, label, rule)))
+def run_title(
+    model: str, *, option: str, engine: str, task: str, kv_policy: str, rope: str = "", label: str = "", rule: str = ""
+) -> str:
+    """`qwen · niah · q8_0`, then what else was chosen; `rule` says by what a further report was judged.
 
-
-def model_title(model: str, *, option: str, engine: str) -> str:
-    """The option of `conf/model/` by which a model was chosen, else the last part of its name, marked as it is shown.
-
-    `model` may be marked already.
+    The model goes by the option of `conf/model/` by which it was chosen, else by the last part of its name.
     """
-    if option not in ("", "served"):
-        return shown_model(option, engine=engine)
-    bare = model.removesuffix(shown_model("", engine=engine))
-    last = bare.rstrip("/").rpartition("/")[2] or bare
-    return shown_model(last if len(last) <= _LONGEST_MODEL else f"{last[:_LONGEST_MODEL]}…", engine=engine)
+    if option in ("", "served"):
+        bare = model.removesuffix(shown_model("", engine=engine))  # it may be marked already
+        last = bare.rstrip("/").rpartition("/")[2] or bare
+        option = last if len(last) <= _LONGEST_MODEL else f"{last[:_LONGEST_MODEL]}…"
+    return " · ".join(filter(None, (shown_model(option, engine=engine), task, kv_policy, rope, label, rule)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,7 +62,6 @@ class SweepPlace:
     sweep_id: str
     name: str
     command: str
-    """The command line of the whole sweep."""
     job: int
     n_jobs: int
     differing: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -77,24 +70,17 @@ class SweepPlace:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Tracked:
-    """A finished run, to be tracked."""
-
     report: Report
     folder: Path
     """The folder of the run's finished result files; every file below it is uploaded. A run that was judged by several
     rules has one for each."""
     parameters: Mapping[str, str]
-    """The composed configuration: dotted key to value."""
     samples: Sequence[Mapping[str, object]]
     """Rows of the samples table, all with the same columns."""
     prompts: Mapping[str, str] = field(default_factory=dict)
-    """The prompts that were kept, by `sample_id`."""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """By what it was made: `git_commit`, `dataset_digest`."""
     place: SweepPlace | None = None
     row: SweepRow | None = None
-    """What the sweep knows of it."""
     beside: tuple[Path, ...] = ()
     """Figures of several runs, this one among them."""
     interrupted: bool = False
-    """Whether a signal ended it."""

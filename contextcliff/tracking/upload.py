@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 RUN_ID = "contextcliff.run_id"
 DIGEST = "contextcliff.digest"
-"""The tag that has a digest of the results."""
 LAYOUT = "contextcliff.layout"
-"""The tag that says how they were uploaded: the version of the keys, and what was left out."""
 NOTE = "mlflow.note.content"
 SWEEP = "contextcliff.sweep"
 """The tag of the runs of a sweep's jobs …"""
@@ -39,15 +37,12 @@ _VALUES_A_CALL, _METRICS_A_CALL = 100, 500
 _LONGEST_NAME = 250
 _LONGEST_TAG = 8_000
 _LINKINGS = 5
-"""How often a run is linked to its data set, where other jobs do the same."""
 _SAMPLES_TABLE, _LEADERBOARD_TABLE = "samples_table.json", "leaderboard.json"
 _FIRST_COLUMNS = ("prompt", "question", "answers", "prediction", "score", "failure", "context_tokens", "depth")
-"""What a reader of the samples looks for, in this order; the other columns follow."""
 _OF_MODEL = ("model", "kv_policy", "engine.name", "sampling")
 
 
 def log_parameters(client: MlflowClient, run_id: str, flattened: Mapping[str, str]) -> None:
-    """The configuration; what MLflow has of it already stays."""
     from mlflow.entities import Param
 
     made = [Param(*each) for each in parameters(flattened).items()]
@@ -56,14 +51,12 @@ def log_parameters(client: MlflowClient, run_id: str, flattened: Mapping[str, st
 
 
 def log_tags(client: MlflowClient, run_id: str, tags: Mapping[str, str]) -> None:
-    """Tags, in the place of those that are there."""
     from mlflow.entities import RunTag
 
     client.log_batch(run_id, tags=[RunTag(*each) for each in tags.items()], synchronous=True)
 
 
 def log_metrics(client: MlflowClient, run_id: str, points: Iterable[Measurement]) -> None:
-    """Points of metrics, as of now."""
     from mlflow.entities import Metric
 
     now = int(time.time() * 1000)
@@ -81,7 +74,6 @@ def uploads(opened: Opened, *, tag: str, value: str) -> list[Run]:
 
 
 def quoted(value: str) -> str:
-    """A value in a filter of MLflow."""
     return f'"{value}"' if "'" in value else f"'{value}'"
 
 
@@ -110,7 +102,6 @@ def filling(
 
 
 def fill_run(client: MlflowClient, run: Run, tracked: Tracked, *, log_text: bool, sent: frozenset[Measurement]) -> None:
-    """Upload everything of a finished run but its traces. `sent` are the points that are there already."""
     run_id = str(run.info.run_id)
     log_parameters(client, run_id, tracked.parameters)
     _link_data(client, run, tracked)
@@ -143,7 +134,6 @@ def _log_samples(client: MlflowClient, run_id: str, tracked: Tracked, *, log_tex
 
 
 def _link_data(client: MlflowClient, run: Run, tracked: Tracked) -> None:
-    """The data set and the model as entities of MLflow, which its pages list with all their runs."""
     from mlflow.entities import Dataset, DatasetInput, InputTag, LoggedModelInput
     from mlflow.exceptions import MlflowException
     from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random
@@ -192,7 +182,6 @@ def _model_id(client: MlflowClient, experiment_id: str, tracked: Tracked) -> str
 
 
 def sweep_tags(opened: Opened, place: SweepPlace | None, row: SweepRow | None) -> dict[str, str]:
-    """The tags of the run of a job, whose sweep's run is made where there is none; no tags outside a sweep."""
     if place is None:
         return {}
     parent = sweep_run(opened, place.sweep_id, name=place.name, command=place.command)

@@ -1,8 +1,7 @@
 """Views of an experiment's table of runs that MLflow's page opens by their address.
 
 MLflow keeps a view that a user shares as a tag of the experiment: `mlflow.sharedViewState.KEY`, with the state of the
-page as compressed JSON. It is opened by `?viewStateShareKey=KEY`. A version of MLflow without such tags opens the
-table as it is.
+page as compressed JSON. It is opened by `?viewStateShareKey=KEY`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ _RUN_NAME = "attributes.`Run Name`"
 
 
 def _state(view: dict[str, Any], given: dict[str, Any]) -> dict[str, object]:
-    """The page's state in one of the views that are `given` in the file beside this one."""
     columns, order = [*given["answer"], *view["columns"]], view["order"]
     state: dict[str, object] = {
         **given["state"],
@@ -53,13 +51,7 @@ def _chart(key: str, given: dict[str, Any]) -> dict[str, object]:
     return {**given[kind], **named, **selected}
 
 
-def leaderboard_address(experiment_id: str) -> str:
-    """The address of the leaderboard, below that of MLflow's page."""
-    return f"#/experiments/{experiment_id}/runs?viewStateShareKey=leaderboard"
-
-
 def write_views(client: MlflowClient, experiment: Experiment) -> None:
-    """Keep the views with the experiment; those that are there in this version are left alone."""
     experiment_id = str(experiment.experiment_id)
     if _KIND not in experiment.tags:
         _set_tag(client, experiment_id, _KIND, _OF_RUNS)

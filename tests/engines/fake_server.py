@@ -38,33 +38,26 @@ class FakeServer:
     listing: tuple[int, object] | None = None
     """Status and body of `/v1/models` where it is no list."""
     ignores_stream: bool = False
-    """Answers in one piece, whatever is asked."""
     reads_tokens: int | None = None
     """Reads no more than so many tokens of a prompt, and says nothing."""
     thinks: str | None = None
     fault: Callable[[int], str | None] = lambda _: None
     """Names the fault of the n-th request: a key of `FAULTS`, or None for an honest answer."""
     errors: Mapping[str, tuple[int, object]] = field(default_factory=dict)
-    """Further faults: the status and the body of each."""
     finishes: Callable[[int], str] = lambda _: "stop"
-    """The finish reason of the n-th answer."""
     speaks: Callable[[int], int] = lambda _: 4
     """Tokens of the answer to a prompt of so many tokens; of an answer without one the text is empty."""
     overcounts: int = 1
-    """Tells so many times the tokens that it read."""
     pause_s: float = 0.0
-    """Time that an answer takes."""
     lingers_s: float = 0.0
     """Time that a stream stays open behind its whole answer, without `[DONE]`."""
     embeds: Callable[[str], list[float]] | None = None
     """The vector of a text; None: there is no such route."""
     bodies: list[dict[str, Any]] = field(default_factory=list)
     embedded: list[str] = field(default_factory=list)
-    """Every text that was embedded, in order."""
     address: str = ""
 
     def answer(self, prompt: str) -> str:
-        """What the model says."""
         asked = ASKED.search(prompt)
         known = dict(NUMBER.findall(prompt))
         return known.get(asked[1], "I do not know.") if asked is not None else "Hello."
@@ -181,9 +174,7 @@ class _Handler(BaseHTTPRequestHandler):
             choice = {"index": 0, "message": message, "finish_reason": self.fake.finishes(len(self.fake.bodies))}
             self._json(200, {**whole, "object": "chat.completion", "choices": [choice], "usage": usage})
             return
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
+        self._stream_head()
         finish_reason = self.fake.finishes(len(self.fake.bodies))
         deltas: list[tuple[dict[str, str], str | None]] = [({"content": text}, None), ({}, finish_reason)]
         if self.fake.thinks is not None:
@@ -201,11 +192,13 @@ class _Handler(BaseHTTPRequestHandler):
     def _event(self, event: object) -> None:
         self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
 
-    def _json(self, status: int, body: object) -> None:
+    def _json(self, status: int, body: object, *, retry_after: str = "") -> None:
         content = body.encode() if isinstance(body, str) else json.dumps(body).encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if isinstance(body, str) else "application/json")
         self.send_header("Content-Length", str(len(content)))
+        if retry_after:
+            self.send_header("Retry-After", retry_after)
         self.end_headers()
         self.wfile.write(content)
 
@@ -228,13 +221,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"data: {nonsense\n\n")
 
     def _refuse(self, status: int) -> None:
-        content = b'{"error": {"message": "not now"}}'
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Retry-After", "0.01")
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
+        self._json(status, {"error": {"message": "not now"}}, retry_after="0.01")
 
 
 FAULTS: dict[str, Callable[[_Handler], None]] = {

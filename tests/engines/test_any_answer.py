@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import gzip
 import hashlib
 import json
 import threading
@@ -48,38 +47,27 @@ EVENTS: list[dict[str, object]] = [
 ERROR: dict[str, object] = {"error": {"message": "no", "type": "t", "code": "c", "param": None}}
 RIGHT: dict[str, object] = {
     "/v1/models": {"data": [{"id": "m", "max_model_len": 4096, "meta": {"n_ctx_train": 4096}}]},
-    "/props": {},
-    "/api/extra/true_max_context_length": {},
-    "/api/extra/tokencount": {"value": 3},
+    "/props": {"default_generation_settings": {"n_ctx": 4096}},
     "/tokenize": {"tokens": [{"id": 1, "piece": "one"}, {"id": 2, "piece": [32, 116, 119, 111]}], "count": 2},
     "/apply-template": {"prompt": "<one two>"},
     "/v1/embeddings": {"data": [{"index": 0, "embedding": [0.5, 1.0]}]},
 }
-"""What a server answers at the routes that are not tried."""
-TRIED = {
-    "/props": {"default_generation_settings": {"n_ctx": 4096}},
-    "/api/extra/true_max_context_length": {"value": 4096},
-}
-"""What a server answers at routes that would hide others."""
-MARKS = {'"@deep@"': "[" * 1_000 + "]" * 1_000, '"@digits@"': "1" * 5_000, '"@shallow@"': "[" * 150 + "]" * 150}
+MARKS = {'"@deep@"': "[" * 1_000 + "]" * 1_000, '"@digits@"': "1" * 5_000}
 """Texts in the place of values that Python can't write as JSON."""
 HOSTILE: list[object] = [
-    *("@digits@", "@deep@", "@shallow@", True, -1, 0, 5, 10**9, 2**31, 10**30, 1.5, 1e308, float("nan"), float("inf")),
+    *("@digits@", "@deep@", True, -1, 0, 5, 10**9, 2**31, 10**30, 1.5, 1e308, float("nan"), float("inf")),
     *("", "x", "stop", "length", "error", "tool_calls", "content_filter"),
     *("\ud800", "a\udfffb", "\x00\x1b[31m", "\ufeff"),
     *(None, [], {}, [5], [[]], [{}], [None], {"a": 5}, [-1, 300], {"message": "\ud800"}),
 ]
 HEADS: list[dict[str, str]] = [
-    *({}, {"Content-Type": "application/json"}, {"Content-Type": "text/event-stream"}) * 4,
-    *({"Content-Type": kind} for kind in ("text/event-stream; charset=klingon", "x; charset=hex", "text/html")),
-    *({"Content-Encoding": coding} for coding in ("gzip", "deflate", "br, zstd, x", "gzip, " * 7 + "gzip")),
+    *({}, {"Content-Type": "application/json"}, {"Content-Type": "text/event-stream; charset=klingon"}) * 4,
+    {"Content-Encoding": "gzip, br, x"},
     {"Retry-After": "9" * 400},
 ]
 
 
 class Sent(NamedTuple):
-    """One answer."""
-
     body: bytes
     headers: Mapping[str, str] = {}
     status: int = 200
@@ -87,7 +75,6 @@ class Sent(NamedTuple):
 
 @st.composite
 def changed(draw: st.DrawFn, value: object) -> bytes:
-    """The value as JSON with some parts of it, or the whole of it, replaced."""
     value = copy.deepcopy(value)
     for _ in range(draw(st.integers(0, 2))):
         parent: Any = None
@@ -108,36 +95,24 @@ def changed(draw: st.DrawFn, value: object) -> bytes:
 
 @st.composite
 def sent(draw: st.DrawFn, body: bytes, *, status: int = 200) -> Sent:
-    """A body with a head of its own, maybe damaged."""
-    place, headers = draw(st.integers(0, len(body))), draw(st.sampled_from(HEADS))
-    match draw(st.sampled_from(["whole"] * 8 + ["cut", "mark", "bytes", "zipped"])):
-        case "cut":
-            body = body[:place]
-        case "mark":
-            body = b"\xef\xbb\xbf" + body
-        case "bytes":
-            body = body[:place] + draw(st.binary(min_size=1, max_size=4)) + body[place:]
-        case "zipped":
-            body, headers = gzip.compress(body), {**headers, "Content-Encoding": "gzip"}
-    return Sent(body, headers, status)
+    place = draw(st.integers(0, len(body)))
+    cut, further = body[:place], body[:place] + draw(st.binary(min_size=1, max_size=4)) + body[place:]
+    damaged = draw(st.sampled_from([body] * 8 + [cut, further, b"\xef\xbb\xbf" + body]))
+    return Sent(damaged, draw(st.sampled_from(HEADS)), status)
 
 
 @st.composite
 def answers_of(draw: st.DrawFn) -> tuple[str, Sent]:
-    """A route and what the server answers there."""
     route = draw(st.sampled_from(["/v1/chat/completions"] * 8 + ["/v1/completions"] * 2 + list(RIGHT)))
-    kinds = ["stream", "stream", "whole", "error"] if "completions" in route else ["whole"] * 3 + ["error"]
-    match draw(st.sampled_from(kinds)):
-        case "stream":
-            events = [draw(changed(event)) for event in draw(st.permutations(EVENTS))[: draw(st.integers(1, 3))]]
-            events.insert(draw(st.integers(0, len(events))), draw(changed(ERROR | EVENTS[0])))
-            ends = [b"data: [DONE]\n\n", b"data: [DONE]", b"", b"\r\n", b"event: \xff\nid: \x00\nretry: 1e9\ndata\n\n"]
-            body = b"".join(b"data: " + event + b"\n\n" for event in events) + draw(st.sampled_from(ends))
-            return route, draw(sent(body))
-        case "error":
-            status = draw(st.sampled_from([300, 302, 400, 401, 403, 404, 408, 413, 422, 429, 500, 503, 529]))
-            return route, draw(sent(draw(changed(ERROR)), status=status))
-    return route, draw(sent(draw(changed((RIGHT | TRIED).get(route, WHOLE)))))
+    kind = draw(st.sampled_from(["stream", "whole", "error"] if "completions" in route else ["whole", "error"]))
+    if kind == "stream":
+        events = [draw(changed(event)) for event in draw(st.permutations([*EVENTS, ERROR]))[: draw(st.integers(1, 4))]]
+        end = draw(st.sampled_from([b"data: [DONE]\n\n", b"", b"event: \xff\nid: \x00\nretry: 1e9\ndata\n\n"]))
+        return route, draw(sent(b"".join(b"data: " + event + b"\n\n" for event in events) + end))
+    if kind == "error":
+        status = draw(st.sampled_from([302, 400, 401, 413, 429, 500, 529]))
+        return route, draw(sent(draw(changed(ERROR)), status=status))
+    return route, draw(sent(draw(changed(RIGHT.get(route, WHOLE)))))
 
 
 class Answering(BaseHTTPRequestHandler):

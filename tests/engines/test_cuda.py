@@ -16,7 +16,7 @@ from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
 from contextcliff.records.kv_cache import CacheInUse
-from tests.engines.hf.made_model import SHIPPED, answers, asked, made_folder, shipped, together, with_session
+from tests.engines.hf.made_model import SHIPPED, answers, asked, made_folder, shipped, with_session
 from tests.kv.made_sizes import computed_bytes
 
 torch = pytest.importorskip("torch", reason="needs the extra hf")
@@ -33,7 +33,6 @@ EXACT: dict[str, Any] = {"dtype": "float32"}
 
 @cache
 def on_the_cpu(policy: str) -> list[str]:
-    """Each answer alone, with nothing kept."""
     made = answers(PROMPTS, sampling=SHORT, policy=shipped(policy), prefix_cache=False, **EXACT)
     return [each.text for each in made]
 
@@ -61,17 +60,10 @@ def test_a_policy_gives_the_cpus_answers_and_takes_the_planned_memory(name: str,
 
 
 def planned_bytes(policy: KVPolicy) -> float:
-    """Of a token."""
     architecture = architecture_of_hub(made_folder())
     assert architecture is not None
     stored = policy.computed_in(Transformers(**EXACT).cache_type)
     return computed_bytes(architecture, stored, 1_000) / 1_000
-
-
-@pytest.mark.parametrize("device", DEVICES)
-def test_a_batch_gives_the_answers_that_each_prompt_gets_alone_on_the_cpu(device: str) -> None:
-    made = together(PROMPTS, sampling=SHORT, device=device, **EXACT)
-    assert [each.text for each in made] == on_the_cpu("none")
 
 
 @pytest.mark.parametrize("device", DEVICES)

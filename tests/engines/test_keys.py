@@ -78,12 +78,6 @@ def test_a_missing_key_is_one_line_before_anything_is_contacted(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_login_goes_where_a_key_would_go() -> None:
-    address = with_key(at(f"http://{IN_ADDRESS}@host:8000/v1"), None)
-    assert address.headers() == {"Authorization": f"Basic {base64.b64encode(LOGIN.encode()).decode()}"}
-    assert PASSWORD not in repr(address)
-
-
 def test_a_login_wins_over_a_variable_that_happens_to_be_set_and_not_over_one_that_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

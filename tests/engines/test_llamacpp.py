@@ -28,7 +28,6 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
 from contextcliff.records.kv_cache import CacheInUse
 from contextcliff.records.sample import Prompt, render
-from contextcliff.text.tokens import token_counts
 from tests.commands import QUIET, contextcliff_process, reports, samples
 from tests.kv.sliding_model import sliding_model
 from tests.tasks.made_tasks import shipped
@@ -102,17 +101,6 @@ def test_the_prefix_cache_and_the_clock_are_real() -> None:
     with_model(use)
 
 
-@pytest.mark.slow
-def test_without_the_prefix_cache_the_same_prompt_is_computed_again() -> None:
-    async def use(session: OpenAISession) -> None:
-        (sample, *_) = build(niah(lengths=[320], depths=[1.0], trials=1, haystacks=1))
-        prompt = render(sample.recipe, {TEXT.document_id: TEXT})
-        answers = [await session.generate(sample, prompt, Sampling(max_tokens=4)) for _ in range(2)]
-        assert [each.cached_tokens for each in answers] == [0, 0]
-
-    with_model(use, prefix_cache=False)
-
-
 def test_a_prompt_goes_to_the_free_slot_that_begins_like_it_else_to_the_longest_unused() -> None:
     slots, texts = Slots(3), [Prompt(user=letter * 100) for letter in "ab"]
     for text, slot in ((texts[0], 0), (texts[1], 1), (texts[0], 0), (Prompt(user="new" * 30), 2)):
@@ -127,29 +115,6 @@ def test_a_prompt_goes_to_the_free_slot_that_begins_like_it_else_to_the_longest_
         assert (second, none) == ({"id_slot": 1}, {})
     with Slots(0).one_for(texts[0]) as field:
         assert field == {}
-
-
-@pytest.mark.slow
-def test_a_server_with_slots_computes_each_context_once_though_questions_on_several_come_together() -> None:
-    async def use(session: OpenAISession) -> None:
-        assert session.served.slots == 2
-        made = build(niah(lengths=[320], depths=[0.8, 0.9, 1.0], trials=2, haystacks=1))
-        contexts = [
-            [
-                Prompt(user=f"{name} {render(each.recipe, {TEXT.document_id: TEXT}).user}")
-                for each in made
-                if each.trial == trial
-            ]
-            for trial, name in enumerate(("One", "Two"))
-        ]
-        for prompts in zip(*contexts, strict=True):
-            answers = await asyncio.gather(
-                *(session.generate(made[0], each, Sampling(max_tokens=4)) for each in prompts)
-            )
-            computed = [each.prompt_tokens - (each.cached_tokens or 0) for each in answers]
-            assert prompts == (contexts[0][0], contexts[1][0]) or max(computed) < 100
-
-    with_model(use, concurrency=2)
 
 
 def test_a_prompt_beyond_the_context_is_an_overflow() -> None:
@@ -228,23 +193,6 @@ def test_weights_without_a_template_are_asked_in_plain_text_and_counted_so(base_
         "asked by chat in llama.cpp's fallback, ChatML: the weights have no chat template; engine.api=auto asks them "
         "in plain text"
     ]
-
-
-@pytest.mark.slow
-def test_tokens_of_several_texts_are_counted_by_one_request_as_alone() -> None:
-    texts = [
-        f"{TEXT.text[at - 60 : at]}{piece}{TEXT.text[at : at + 60]}"
-        for at in (100, 900)
-        for piece in ("", "It is 47. ")
-    ]
-
-    async def use(session: OpenAISession) -> tuple[list[int], list[int]]:
-        assert session.tokenizer is not None
-        alone = [len(session.tokenizer.starts(text)) for text in texts]
-        return alone, list(token_counts(texts, session.tokenizer))
-
-    alone, together = with_model(use)
-    assert together == alone
 
 
 OFTEN: tuple[tuple[CacheType, CacheType], ...] = (("f16", "f16"), ("q8_0", "q4_0"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from contextcliff.engines.openai.reasoning import split_reasoning
-from tests.engines.test_exchange import END, USAGE, answered, chunk, in_one_piece, status, stream
 
 HARMONY_FINAL = "<|start|>assistant<|channel|>final<|message|>"
 MARKS = [
@@ -56,13 +55,6 @@ def test_reasoning_is_kept_apart(opening: str, closing: str) -> None:
     end = next((end for start, end in ENDS.items() if closing.endswith(start)), "")
     reply = split_reasoning(f"{opening}Maybe 7.\nOr 12.{closing}\n42{end}")
     assert reply == ("42", "Maybe 7.\nOr 12.")
-
-
-def test_it_is_kept_apart_in_one_piece_in_one_event_and_sign_by_sign() -> None:
-    text = "<think>Maybe 7.\nOr 12.</think>\n42"
-    for answer in (status(200, in_one_piece(USAGE, text)), stream(chunk(text), *END), stream(*map(chunk, text), *END)):
-        generation = answered(answer)
-        assert (generation.text, generation.reasoning) == ("42", "Maybe 7.\nOr 12.")
 
 
 @pytest.mark.parametrize(("opening", "closing"), MARKS)

@@ -34,7 +34,6 @@ def command(*wishes: str) -> str:
 
 
 def gone(processes: list[int], *, within_s: float = 15.0) -> bool:
-    """Whether all of them end in time."""
     until = time.monotonic() + within_s
     while any(map(is_alive, processes)):
         if time.monotonic() > until:

@@ -39,6 +39,5 @@ def lost(item: PlannedSample) -> Outcome:
 def score_outcomes(
     task: Task, outcomes: Sequence[Outcome], documents: Mapping[str, Document] = MappingProxyType({})
 ) -> tuple[ScoredSample, ...]:
-    """Score all outcomes of a run."""
     scorer = Scorer(task, (outcome.sample for outcome in outcomes), documents)
     return tuple(scorer.score(outcome) for outcome in outcomes)

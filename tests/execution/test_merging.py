@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from dataclasses import replace
@@ -23,7 +22,6 @@ from tests.tasks.needles import said
 
 
 def rows(folder: Path) -> dict[str, list[tuple[object, ...]]]:
-    """All that a store holds, but the place of a fault."""
     with sqlite3.connect(folder / "state.db") as store:
         return {
             table: sorted(store.execute(f"SELECT {', '.join(columns)} FROM {table}"))
@@ -188,14 +186,3 @@ def test_rows_that_no_run_of_ours_writes_are_refused(tmp_path: Path, statement: 
     told = refused(tmp_path)
     assert told.startswith("there/state.db: is damaged, or no database (a row can't be read: ")
     assert told.endswith("); nothing of it was taken: mend it there (sqlite3 FILE .recover), or leave it out")
-
-
-def test_a_merge_that_breaks_off_leaves_nothing_and_can_be_repeated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept(tmp_path / "there", 1, 2, run=replace(RUN, run_id="other"))
-    with monkeypatch.context() as patched:
-        patched.setattr(merging, "seal_runs", lambda _: json.loads("no JSON"))
-        refused(tmp_path)
-    merged(tmp_path / "here", tmp_path / "there")
-    assert len(rows(tmp_path / "here")["generations"]) == 3

@@ -44,7 +44,6 @@ def equal(prompts: str) -> list[PlannedSample]:
 
 
 def sharing(*ends: str) -> list[PlannedSample]:
-    """Samples that share four fifths of their prompts."""
     return [planned(end, LONG + end * 20) for end in ends]
 
 

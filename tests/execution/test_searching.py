@@ -34,7 +34,6 @@ def rule(*, relative: bool = False) -> SearchRule:
 
 
 def drawn(name: str, seed: int) -> float:
-    """A number from 0 to 1 that the name alone determines."""
     return int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[:6]) / 2**48
 
 
@@ -45,8 +44,6 @@ class Model:
     chance: Chance
     seed: int = 0
     loses: float = 0.0
-    loses_at: Callable[[int], bool] = lambda _: False
-    """Lengths at which it loses all."""
     keys: Callable[[Key], str] = lambda key: "{} {}".format(*key)
     controls: bool = False
     asked: Counter[str] = field(default_factory=Counter)
@@ -68,7 +65,7 @@ class Model:
 
     def answer(self, item: PlannedSample) -> Outcome:
         self.asked[item.key] += 1
-        if drawn(f"lost {item.key}", self.seed) < self.loses or self.loses_at(item.sample.context_tokens):
+        if drawn(f"lost {item.key}", self.seed) < self.loses:
             return lost(item)
         self.kept[item.key] = answered(item, replace(said("9"), text=item.key))
         return self.kept[item.key]
@@ -86,13 +83,11 @@ class Model:
         )
 
     def scores(self, key: Key) -> StepScores:
-        """What a step would bring, asked or not."""
         (item,) = (item for item in self.step(key) if item.sample.is_ordinary)
         is_lost = drawn(f"lost {item.key}", self.seed) < self.loses
         return step_scores([self.score(lost(item) if is_lost else answered(item, replace(said("9"), text=item.key)))])
 
     def search(self, of: SearchPlan | None = None, *, relative: bool = False) -> Search:
-        """The search over all that it would answer."""
         return Path(of or plan(), rule(relative=relative)).played({}, self.scores)[0].search
 
     def source(
@@ -195,14 +190,6 @@ def test_what_is_asked_ahead_is_no_more_than_allowed_and_no_more_than_is_likely(
     assert 1 < handed < 20  # of an unknown model no long course is likely
 
 
-def test_what_a_decision_made_needless_is_not_sent() -> None:
-    model = Model(chance=lambda tokens: float(tokens == 100))
-    source = model.source(ahead=200, of=plan(refine=False))
-    ask(source, model, at_once=1, draws=Random(0))
-    assert [tested.decision for tested in source.search.tested] == ["passed", "below"]
-    assert len(model.asked) == len(source.path.used)
-
-
 def test_an_answer_to_a_prompt_that_came_before_is_paid_once_and_shows_nothing_more() -> None:
     model = Model(chance=lambda _: 1.0, keys=lambda key: f"{key[0]} {key[1] % 5}")
     source = model.source()
@@ -234,7 +221,6 @@ class Window:
     refuses: bool
     named: bool = False
     counts: float = 1.0
-    """Its tokens for each of ours."""
 
     def step(self, key: Key) -> StepScores:
         of, here = Model(chance=lambda _: 1.0), round(self.counts * key[0])
@@ -268,18 +254,6 @@ def test_what_a_server_does_not_read_ends_the_range_at_the_longest_that_it_does(
     assert [(each.decision, tokens) for tokens, each in tested.items() if tokens not in LENGTHS] == ends
     assert path.cut == (set() if server.refuses else {400})
     assert not path.search.is_open
-
-
-def test_a_filter_that_stops_every_prompt_of_a_length_ends_the_search_after_ten() -> None:
-    model = Model(chance=lambda _: 1.0)
-    model.loses_at = lambda tokens: tokens >= 200
-    source = model.source(of=plan(most=60))
-    ask(source, model, at_once=1, draws=Random(0))
-    assert [(each.context_tokens, each.decision) for each in source.search.tested] == [
-        (100, "passed"),
-        (200, "unscorable"),
-    ]
-    assert sum(model.asked[name] for name in model.asked if name.startswith("200")) == 10
 
 
 def test_controls_go_with_their_sample_even_where_it_was_answered_before() -> None:

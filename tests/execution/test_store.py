@@ -6,8 +6,6 @@ import os
 import re
 import signal
 import sqlite3
-import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -105,18 +103,6 @@ def test_the_query_of_the_readme_gives_questions_and_answers(tmp_path: Path) -> 
     (query,) = re.findall(r'sqlite3 outputs/state.db "(.+)"', Path("README.md").read_text("utf-8"))
     with sqlite3.connect(kept(tmp_path, 0) / "state.db") as connection:
         assert connection.execute(query).fetchall() == [(SAMPLES[0].question, "9")]
-
-
-def test_answers_that_come_while_the_disk_is_busy_are_written_together(tmp_path: Path) -> None:
-    with Store(kept(tmp_path, 0)) as store:
-        done: list[str] = []
-        store._connection().set_trace_callback(lambda sql: done.append(sql.split()[0]))
-        with ThreadPoolExecutor() as threads, store._turn:
-            waiting = [threads.submit(store.keep, item, said("9")) for item in PLANNED[1:4]]
-            while len(store._waiting) < len(waiting):
-                time.sleep(0.001)
-        assert done.count("COMMIT") == 1
-        assert not store.missing(PLANNED[:4])
 
 
 @pytest.mark.parametrize("number", [float("inf"), float("nan")])

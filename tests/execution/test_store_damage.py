@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from contextcliff.errors import EngineFault, RunError
-from contextcliff.execution.database import explained
 from contextcliff.execution.store import Store
 from tests.execution.test_store import PLANNED, RUN, TEXT, edited
 from tests.tasks.needles import said
@@ -69,8 +68,6 @@ def overwritten(file: Path, first: int = 1, last: int = 12) -> None:
 
 
 def by(statement: str) -> Damage:
-    """Rows that are changed by hand."""
-
     def change(file: Path) -> None:
         with closing(sqlite3.connect(file)) as connection, connection:
             assert connection.execute(statement).rowcount != 0
@@ -79,7 +76,6 @@ def by(statement: str) -> Damage:
 
 
 def written(generation: str) -> Damage:
-    """A row that was written so."""
     return lambda file: edited(file, f"UPDATE generations SET generation = {generation} WHERE key = 'k100'")
 
 
@@ -144,20 +140,3 @@ def test_the_ways_out_that_are_told_work(file: Path) -> None:
         found = [store.generation(f"k{number:03}") for number in range(200)]
         store.verify()
     assert 150 <= sum(generation is not None for generation in found) < 200
-
-
-@pytest.mark.parametrize(
-    ("code", "way_out"),
-    [
-        (sqlite3.SQLITE_READONLY, "allow writing to it and to its folder, or give another output_dir, and run"),
-        (sqlite3.SQLITE_IOERR_FSYNC, "is its disk full, or gone? Mend that and run"),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, "another process holds it: wait for its end, or end it, and run"),
-        (sqlite3.SQLITE_MISUSE, "mend that and run"),
-    ],
-)
-def test_extended_codes_have_the_way_out_of_their_kind(tmp_path: Path, code: int, way_out: str) -> None:
-    error = sqlite3.OperationalError("told")
-    error.sqlite_errorcode = code
-    with pytest.raises(RunError) as told, explained(tmp_path / "state.db"):
-        raise error
-    assert str(told.value) == f"{tmp_path}/state.db: told; {way_out} the same command again; what was answered is kept"

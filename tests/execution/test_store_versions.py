@@ -18,7 +18,6 @@ from contextcliff.execution.store import Store
 from tests.execution.test_store import kept
 
 STORES = Path(__file__).parents[1] / "golden" / "stores"
-EARLIER = range(len(list(STORES.glob("*.gz"))))
 
 
 @contextmanager
@@ -28,34 +27,10 @@ def opened(file: Path) -> Iterator[sqlite3.Connection]:
 
 
 def stored(folder: Path, layout: int) -> Path:
-    """A store that an earlier version left, of one run."""
     folder.mkdir(exist_ok=True)
     file = folder / "state.db"
     file.write_bytes(gzip.decompress((STORES / f"layout_{layout}.db.gz").read_bytes()))
     return file
-
-
-def dates(file: Path) -> list[tuple[str]]:
-    with opened(file) as connection:
-        return connection.execute("SELECT created_at FROM generations ORDER BY 1").fetchall()
-
-
-def test_nothing_of_an_earlier_layout_is_lost_or_changed(tmp_path: Path) -> None:
-    found = []
-    for layout in EARLIER:
-        file = stored(tmp_path / str(layout), layout)
-        before = dates(file)
-        with Store(file.parent) as store:
-            store.verify()
-            (run,) = store._runs("true")
-            schedule = store.schedule(run.run_id)
-            found.append([(each, store.generation(each.key, prompt_sha256=each.prompt_sha256)) for each in schedule])
-        assert dates(file) == before
-        with opened(file) as connection:
-            assert connection.execute("PRAGMA user_version").fetchone() == (database.VERSION,)
-    assert found == [found[-1]] * len(EARLIER)
-    assert len(found[-1]) == 12
-    assert all(answer is not None for _, answer in found[-1])
 
 
 def test_an_earlier_layout_is_brought_up_to_date_as_a_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ import openai
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from contextcliff.engines.openai.exchange import Api, Request, exchange
+from contextcliff.engines.engine import Api
+from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import async_client
 from contextcliff.errors import EngineFault
 from contextcliff.records.sample import Prompt

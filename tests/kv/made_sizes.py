@@ -9,7 +9,6 @@ from tests.make import known
 
 
 def computed_bytes(architecture: Architecture, policy: KVPolicy, tokens: int) -> float:
-    """Bytes of the cache of so many tokens."""
     facts = CacheFacts(
         policy=policy.shown,
         key_type=policy.key_type,

@@ -19,7 +19,6 @@ _TENSORS = {
 
 
 def sliding_model(path: Path, *, window: int) -> Path:
-    """Write its GGUF file."""
     writer = GGUFWriter(path, "gemma3")
     writer.add_context_length(32_768)
     writer.add_embedding_length(_WIDTH)

@@ -22,7 +22,6 @@ FULL = KVPolicy(name="none")
 
 
 def written(path: Path, *, template: str | None) -> Path:
-    """A file with values of every kind before and after the template."""
     before = {"uint8": ("a.uint8", 1), "float64": ("a.float64", 0.5), "bool": ("a.bool", True)}
     numbers = ("a.numbers", [1, 2, 3], GGUFValueType.ARRAY, GGUFValueType.INT32)
     arrays = {"array": ("a.texts", ["one", "zwei", "三"]), "key_value": numbers}

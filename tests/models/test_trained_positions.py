@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from tests.models.made_gguf import gguf_file
 
 
 def written(path: Path, *, window: int | None = 32_768, **scaling: Any) -> Path:
-    """A file that describes the positions of a model."""
     return gguf_file(path, "qwen3", context_length=window, **{f"rope_scaling_{key}": scaling[key] for key in scaling})
 
 
@@ -25,9 +25,7 @@ def gguf(trained: int | None, scaling: str = "", factor: float | None = None) ->
 
 
 def config(trained: int | None, scaling: str = "", factor: float | None = None) -> Positions:
-    return Positions(
-        trained_tokens=trained, source=None if trained is None else "config", scaling=scaling, factor=factor
-    )
+    return replace(gguf(trained, scaling, factor), source=None if trained is None else "config")
 
 
 def test_a_header_tells_the_trained_window(tmp_path: Path) -> None:

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contextcliff.records.sweep import SweepRow
 from contextcliff.tracking.live import LiveRun
 from contextcliff.tracking.mlflow import MLflowTracker
-from contextcliff.tracking.tracker import SweepPlace
 from tests.commands import started
 from tests.tracking.tracking_runs import RUN_ID, client_of, points, report, runs_of, states_of, tracked
 
@@ -26,7 +24,6 @@ SLOWLY = (
     *("reporting.console=none", "engine.concurrency=1", "task.lengths=[512,1024]", "task.trials=6"),
     "engine.delay_ms=300",
 )
-"""A run of some seconds: the simulated model takes its time."""
 
 
 def begun(tracker: MLflowTracker, **changes: Any) -> LiveRun:
@@ -37,8 +34,6 @@ def begun(tracker: MLflowTracker, **changes: Any) -> LiveRun:
 
 
 def running(tracker: MLflowTracker) -> Run:
-    """The run that is under way, as soon as there is one."""
-
     def found() -> list[Run]:
         if client_of(tracker).get_experiment_by_name(tracker.experiment) is None:
             return []
@@ -95,20 +90,6 @@ def test_two_configurations_never_share_a_name(tracker: MLflowTracker, tmp_path:
         tracker.log(tracked(tmp_path, report(run_id=run_id, fingerprint=fingerprint)))
     names = {run.info.run_name for run in runs_of(tracker)}
     assert names == {"qwen · niah · none", "qwen · niah · none · 3333bbbb"}
-
-
-def test_a_job_of_a_sweep_carries_its_row_and_lies_under_the_sweep(tracker: MLflowTracker, tmp_path: Path) -> None:
-    place = SweepPlace(sweep_id="s1", name="sweep · a, b", command="c", job=3, n_jobs=4)
-    row = SweepRow(job=3, model="qwen", task="niah", kv_policy="none", state="running")
-    begun(tracker, place=place, row=row).fail("the server is away")
-    parent, failed = sorted(runs_of(tracker), key=lambda run: run.data.tags.get("kind") != "sweep")
-    assert parent.info.run_name == "sweep · a, b"
-    assert failed.data.tags["mlflow.parentRunId"] == parent.info.run_id
-    (kept,) = tracker.sweep_rows("s1")
-    assert (kept.job, kept.state, kept.error) == (3, "failed", "the server is away")
-    done = SweepRow(job=3, model="qwen", task="niah", kv_policy="none", state="done", cap_tokens=512)
-    tracker.log(tracked(tmp_path, place=place, row=done), live=begun(tracker, place=place, row=row))
-    assert list(tracker.sweep_rows("s1")) == [done]
 
 
 def test_a_model_that_runs_here_has_the_load_of_the_machine(

@@ -27,7 +27,6 @@ def report(run_id: str = RUN_ID, **changes: object) -> Report:
 
 
 def tracked(folder: Path, made: Report | None = None, *, name: str = "", **changes: object) -> Tracked:
-    """The run with its result files, written below `folder`."""
     whole = made or report()
     folder = folder / (name or whole.run.run_id)
     (folder / "figures").mkdir(parents=True, exist_ok=True)
@@ -63,7 +62,6 @@ def experiment_of(tracker: MLflowTracker) -> str:
 
 
 def runs_of(tracker: MLflowTracker, **which: Any) -> list[Run]:
-    """The earliest first."""
     order = ["attributes.start_time ASC"]
     return list(client_of(tracker).search_runs([experiment_of(tracker)], order_by=order, **which))
 

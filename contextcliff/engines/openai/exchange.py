@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 import httpx2
 from pydantic_core import to_json
 
-from contextcliff.engines.engine import OnToken
+from contextcliff.engines.engine import Api, OnToken
 from contextcliff.engines.openai.faults import (
     TOOL_CALLS,
     connection_fault,
@@ -33,8 +33,6 @@ from contextcliff.text.tokens import messages, plain_text
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-
-Api = Literal["chat", "completions"]
 
 _WHOLE_REQUEST_PER_SILENCE = 4
 _LONGEST_GOODBYE_S = 0.1
@@ -66,7 +64,7 @@ async def exchange(
     import anyio
     import openai
 
-    answer = _Answer(request=request, on_token=on_token)
+    answer, asks_for_usage = _Answer(request=request, on_token=on_token), "stream_options" in request.fields
     sent: dict[str, object] = {"model": request.model, **request.fields}
     if request.api == "chat":
         path, sent["messages"] = "/chat/completions", messages(request.prompt)
@@ -88,7 +86,7 @@ async def exchange(
                     answer.add(event)
             except (asyncio.CancelledError, httpx2.RequestError):
                 # Whoever is cancelled, out of time or cut off when only the end of the connection is missing has it.
-                if not answer.lacks_nothing:
+                if not (answer.is_whole or (answer.finish_reason and (answer.usage or not asks_for_usage))):
                     raise
         return answer.generation()
     except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
@@ -102,7 +100,6 @@ async def exchange(
 
 
 async def _events(response: httpx2.Response, answer: _Answer) -> AsyncIterator[Mapping[str, object]]:
-    """Every event of an answer, or the whole answer as one."""
     async with aclosing(response), aclosing(response.aiter_bytes()) as parts:
         begun = b""
         while not begun.strip() and (part := await anext(parts, None)) is not None:
@@ -150,7 +147,6 @@ class _Answer:
     streamed: bool = False
     started_s: float = field(default_factory=time.perf_counter)
     first_s: float | None = None
-    """When the first text came."""
     ended_s: float = 0.0
     """When the last event came; 0 before the first."""
     texts: list[str] = field(default_factory=list)
@@ -164,15 +160,7 @@ class _Answer:
     refused: bool = False
     calls_tools: bool = False
 
-    @property
-    def lacks_nothing(self) -> bool:
-        """Whether the answer is all here, with its count if one was asked for."""
-        return self.is_whole or (
-            bool(self.finish_reason) and (bool(self.usage) or "stream_options" not in self.request.fields)
-        )
-
     def add(self, event: Mapping[str, object]) -> None:
-        """Take in an event of a stream, or an answer in one piece. Raises `EngineFault` for an error in it."""
         if error := event.get("error"):
             raise reported_fault(error)
         self.ended_s = time.perf_counter()
@@ -206,7 +194,6 @@ class _Answer:
             self.on_token(text or thought)
 
     def generation(self) -> Generation:
-        """The answer; `prompt_tokens` is the tokenizer's where the server counts none. Raises `EngineFault`."""
         usage, text, reasoning = self.usage, _said(self.texts), _said(self.thoughts)
         # Some servers say `stop` of tool calls too.
         finish_reason = TOOL_CALLS if self.calls_tools and not text.strip() else self.finish_reason
@@ -246,7 +233,6 @@ class _Answer:
 
 
 def _text_of(content: object) -> str:
-    """The text of a message's content: itself, or that of its parts."""
     match content:
         case str(text) | {"text": str(text)}:
             return text
@@ -262,6 +248,6 @@ def _said(pieces: Sequence[str]) -> str:
 
 
 def _thoughts_in(content: object) -> str:
-    """What Mistral's parts of the type `thinking` hold."""
+    # Mistral's parts of the type `thinking`.
     parts = content if isinstance(content, list) else []
     return "".join(_text_of(part.get("thinking")) for part in parts if isinstance(part, dict))

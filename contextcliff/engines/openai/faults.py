@@ -37,13 +37,11 @@ _FINISH_REASONS = frozenset(
 
 
 def is_filtered(finish_reason: str) -> bool:
-    """Whether a content filter cut an answer off."""
     return re.split(r"[^a-z_]", finish_reason.lower())[0] in _FINISH_REASONS
 
 
 _RETRYABLE_STATUS = {408: "timeout", 409: "conflict", 425: "too_early", 429: "rate_limit"}
 QUOTA = "quota"
-"""The kind of `EngineFault` for what is not paid for."""
 TOO_LITTLE_A_MINUTE = "tokens_per_minute"
 """The kind for a prompt that is longer than what may be sent in a minute."""
 _SPENT = re.compile(
@@ -56,10 +54,8 @@ _SPENT = re.compile(
 _WAIT = re.compile(
     r"(?:retryDelay\W{1,4}|(?:retry|again) (?:in|after) )(?:(\d{1,4})m)?(\d{1,9}(?:\.\d{1,9})?)\s?(ms|s)", re.IGNORECASE
 )
-"""Gemini's field; OpenAI's and Groq's words."""
 _NUMBER = r"(\d[\d,]{0,14})\b"
 _LIMIT = re.compile(rf"per min.{{0,40}}?\blimit:? {_NUMBER}.{{0,80}}?\brequested:? {_NUMBER}", re.IGNORECASE)
-"""OpenAI and Groq, of tokens a minute."""
 _REFUSED = (400, 403, 413, 422, 429)
 _FATAL_STATUS = {401: "unauthorized", 402: QUOTA, 403: "forbidden", 404: "not_found"}
 _TOO_LONG = re.compile(
@@ -79,8 +75,6 @@ _WINDOW = re.compile(
 )
 _LONGEST_DETAIL = 300
 _DECIMAL = r"\d{1,9}(?:\.\d{1,9})?"
-
-
 TOOL_CALLS = "tool_calls"
 """The failure tag of an answer that is tool calls alone, and the finish reason of OpenAI's."""
 _ABORTED = frozenset(
@@ -92,7 +86,6 @@ _CALLS = frozenset((TOOL_CALLS, "tool_call", "tool_use", "function_call"))
 
 
 def calls_tools(finish_reason: str) -> bool:
-    """Whether an answer goes on with tool calls."""
     return finish_reason.lower() in _CALLS
 
 
@@ -163,7 +156,6 @@ def _refusal(answer: str, said: str, *, passes: bool = False, waits: bool = Fals
 
 
 def _words_of(error: APIStatusError) -> str:
-    """The status and the server's own message, in whatever shape it comes; of a web page the status alone."""
     try:
         said = message_in(parsed(error.response.text))
     except ValueError:
@@ -184,13 +176,11 @@ def connection_fault(error: Exception, host: str) -> EngineFault:
 
 
 def reported_fault(error: object) -> EngineFault:
-    """An error that the server reports inside an answer; some providers report their filter there."""
     said = message_in(error) or "the server reports an error and says nothing of it"
     return _refusal(texts_in(error), said) or EngineFault("broken_stream", detail_of(said), retryable=True)
 
 
 def _retry_after_s(headers: Mapping[str, str], answer: str) -> float | None:
-    """The seconds that a server asks to wait: by its headers, a date among them, or in its answer; None if unknown."""
     milliseconds, value = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
     if re.fullmatch(_DECIMAL, milliseconds):
         return float(milliseconds) / 1000.0

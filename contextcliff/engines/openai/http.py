@@ -1,7 +1,4 @@
-"""How servers are reached: addresses, keys from environment variables, and HTTP clients with a bound on answers.
-
-Hosted services are known by their host. Secrets are kept apart, and out of all output.
-"""
+"""How servers are reached: addresses, keys from environment variables, and HTTP clients with a bound on answers."""
 
 from __future__ import annotations
 
@@ -82,26 +79,19 @@ class Address:
         return str(httpx2.URL(self.url, params=public)) if public else self.url
 
     def headers(self) -> dict[str, str]:
-        """The `Authorization` header of a request, if there is a key or login."""
         if self.login:
             return {"Authorization": f"Basic {_encoded(self.login)}"}
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     def hide_in(self, text: str) -> str:
         """`text` with key, login and secret parameters replaced by `***`: a server may repeat them in an error."""
-        parts = (self.login, self.login.partition(":")[2], *(self.parameters[name] for name in self.secret_parameters))
+        hidden = (self.parameters[name] for name in filter(is_secret, self.parameters))
+        parts = (self.login, self.login.partition(":")[2], *hidden)
         secrets = [self.key if len(self.key) >= _SHORTEST_SECRET else "", _encoded(self.login), *parts]
         secrets += [quote(part, safe="") for part in parts]
         for secret in sorted(filter(None, secrets), key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)
         return shown_text(text)
-
-    @property
-    def secret_parameters(self) -> list[str]:
-        return list(filter(is_secret, self.parameters))
-
-
-_NOWHERE = Address()
 
 
 def _encoded(login: str) -> str:
@@ -142,10 +132,7 @@ _SHORTEST_SECRET = 6
 def with_key(
     address: Address, variable: str | None, *, preset: str = "", setting: str = "engine.api_key_env"
 ) -> Address:
-    """The address with its key: of the named `variable`, else of one of `variables_for` if it has no login.
-
-    Raises `ConfigError`, which names the configuration's `setting`.
-    """
+    """The address with its key: of the named `variable`, else of one of `variables_for` if it has no login."""
     if variable is not None:
         value = os.environ.get(variable, "").strip()
         if not value:
@@ -160,7 +147,7 @@ def with_key(
         return address
     known = variables_for(address.host, preset)
     value = next(filter(None, (os.environ.get(name, "").strip() for name in known)), "")
-    if not value and not address.secret_parameters and provider_of(address.host) is not None:
+    if not value and not any(map(is_secret, address.parameters)) and provider_of(address.host) is not None:
         raise ConfigError(
             f"{setting}: {address.host} needs a key, and none of {', '.join(known)} is set; export one, or give the "
             f"name of the variable that holds it with {setting}=NAME"
@@ -181,7 +168,6 @@ def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
 
 
 MOST_BYTES = 64 * 1024 * 1024
-"""No proper answer is longer; more would fill the memory."""
 
 
 class AnswerTooLarge(httpx2.TransportError):
@@ -229,16 +215,10 @@ def _bounded(response: httpx2.Response) -> httpx2.Response:
 
 
 class _Transport(httpx2.HTTPTransport):
-    def __init__(self, *, asks_again: bool) -> None:
-        super().__init__()
-        self._asks_again = asks_again
-
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
             return _bounded(super().handle_request(request))
         except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
-            if not self._asks_again:
-                raise
             return _bounded(super().handle_request(request))
 
 
@@ -247,24 +227,23 @@ class _AsyncTransport(httpx2.AsyncHTTPTransport):
         return _bounded(await super().handle_async_request(request))
 
 
-def client(address: Address = _NOWHERE, *, timeout_s: float, asks_again: bool = False) -> httpx2.Client:
+def client(address: Address = Address(), *, timeout_s: float) -> httpx2.Client:
     """A client for the routes below `address.root` that follows no redirect: a key must not reach another host.
 
-    Some servers close a kept connection while a request is on its way. With `asks_again`, for questions that change
-    nothing on the server, such a request is sent once more; else each has a connection of its own.
+    It is for questions that change nothing on the server: where that closes a kept connection while a request is on its
+    way, as some do, the request is sent once more.
     """
     return httpx2.Client(
-        transport=_Transport(asks_again=asks_again),
+        transport=_Transport(),
         timeout=timeout_s,
         follow_redirects=False,
         base_url=address.root,
-        headers=address.headers() | ({} if asks_again else {"Connection": "close"}),
+        headers=address.headers(),
         params=address.parameters,
     )
 
 
 def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
-    """The same for asyncio, with as many connections as there are requests in flight."""
     limits = httpx2.Limits(max_connections=connections + 1, max_keepalive_connections=connections)
     return httpx2.AsyncClient(transport=_AsyncTransport(limits=limits), timeout=timeout_s, follow_redirects=False)
 
@@ -272,7 +251,6 @@ def async_client(*, timeout_s: float, connections: int) -> httpx2.AsyncClient:
 def connection(
     address: Address, *, timeout_s: float, requests: int, headers: Mapping[str, str] = MappingProxyType({})
 ) -> AsyncOpenAI:
-    """The client of an API, for so many requests at once; it never asks again by itself."""
     import openai
 
     return openai.AsyncOpenAI(

@@ -10,14 +10,14 @@ from math import inf
 import httpx2
 from pydantic import Field
 
-from contextcliff.engines.engine import Deployment, Engine, Served
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.engine import Api, Deployment, Engine, Served
+from contextcliff.engines.openai.faults import detail_of
 from contextcliff.engines.openai.http import Address, address_of, client, connection, provider_of, with_key
 from contextcliff.engines.openai.serve import check_command, filled_command, free_port, placeholders, started
 from contextcliff.engines.openai.server_json import count_at, message_in, object_at, objects_at, parsed_object, text_at
 from contextcliff.engines.openai.session import Dialect, OpenAISession, Slots
 from contextcliff.engines.openai.tokens import TOKENIZERS, TokenCounter, TokenServer
-from contextcliff.errors import ConfigError, RunError, UnreachableError, one_line
+from contextcliff.errors import ConfigError, RunError, UnreachableError
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.kv.server_flags import SERVERS, start_line
 from contextcliff.models.model import Model
@@ -28,7 +28,6 @@ from contextcliff.settings import Count, Int, Name, NonNegativeFloat, NonNegativ
 
 _DETECTION_TIMEOUT_S = 15.0
 _WINDOW_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
-_LONGEST_MESSAGE = 200
 _NO_SUCH_ROUTE = (404, 405, 501)
 _PROBE = "one two"
 _THIS_MACHINE = ("127.0.0.1", "localhost")
@@ -42,7 +41,6 @@ class OpenAICompatible(Engine):
     """The kind of server, as reports and `model.served` name it."""
     base_url: str
     api: Api = "chat"
-    """`completions` sends the prompt as plain text, without a chat template: for base models."""
     api_key_env: str | None = None
     """The NAME of the variable that holds the key. None: the first set variable whose key may go to this host."""
     concurrency: Count = 4
@@ -66,7 +64,6 @@ class OpenAICompatible(Engine):
     The server has to listen on the host and port of `base_url`; port 0 takes a free one.
     """
     start_timeout_s: PositiveFloat = 600.0
-    """Time in which the server that `command` starts has to be up."""
 
     @property
     def name(self) -> str:
@@ -74,7 +71,6 @@ class OpenAICompatible(Engine):
 
     @property
     def address(self) -> Address:
-        """`base_url`, with its secrets apart. Raises `ConfigError`."""
         return address_of(self.base_url)
 
     @property
@@ -156,12 +152,11 @@ class OpenAICompatible(Engine):
                 "with model.name=NAME"
             )
         address = self._with_key()
-        with client(address, timeout_s=min(self.timeout_s, _DETECTION_TIMEOUT_S), asks_again=True) as http:
+        with client(address, timeout_s=min(self.timeout_s, _DETECTION_TIMEOUT_S)) as http:
             return replace(model, name=detect(http, address, name=None)[0].model)
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[OpenAISession]:
-        """Start the server if there is a command, detect what it is, and connect. Raises `RunError`, `ConfigError`."""
         address, model, process = self._with_key(), deployment.model, None
         timeout_s = min(self.timeout_s, _DETECTION_TIMEOUT_S)
         with ExitStack() as ended:
@@ -176,7 +171,7 @@ class OpenAICompatible(Engine):
                 address = replace(address, url=str(url.copy_with(port=port)))
                 command = filled_command(self.command, self.preset, deployment, port=port, concurrency=self.concurrency)
                 process = ended.enter_context(started(command, address=address, timeout_s=self.start_timeout_s))
-            http = ended.enter_context(client(address, timeout_s=timeout_s, asks_again=True))
+            http = ended.enter_context(client(address, timeout_s=timeout_s))
             served, counter = detect(http, address, name=model.served_name(self.preset))
             name = served.model or ""
             if process is not None:  # which was given as much context as this run takes, and not the model's window
@@ -206,7 +201,6 @@ class OpenAICompatible(Engine):
                 )
 
     def _own_lines(self, policy: KVPolicy) -> Iterator[str]:
-        """What the report says of how the server is asked, and of a cache that can't be read back."""
         if self.address.login:
             yield "asked with the user and password of engine.base_url, and no API key"
         if unsent := sorted(set(Sampling().beside_temperature(0)) - set(self.samplers_sent)):
@@ -223,11 +217,7 @@ class OpenAICompatible(Engine):
 
 
 def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[Served, TokenCounter | None]:
-    """What a server is, and the kind of routes that it has to count tokens.
-
-    `name` None stands for the only model that the server has. Raises `UnreachableError`, `RunError` for a refused key
-    and a page instead of JSON, `ConfigError` where no name is given and the server does not have exactly one model.
-    """
+    """What a server is, and the kind of routes that it has to count tokens; `name` None: the only model that it has."""
     listed, remarks = _listed(http, address, named=name is not None)
     if name is None and len(listed) != 1:
         models = f"several models: {', '.join(listed)}" if listed else "no model"
@@ -238,17 +228,17 @@ def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[
     slots = None
     # Each kind of server has routes that the others do not have.
     props = _asked(http, "GET", "/props")
-    if window := _positive(object_at(props, "default_generation_settings"), "n_ctx"):
-        counter, slots = "llama_server", _positive(props, "total_slots")
-    elif window := _positive(_asked(http, "GET", "/api/extra/true_max_context_length"), "value"):
+    if window := count_at(object_at(props, "default_generation_settings"), "n_ctx"):
+        counter, slots = "llama_server", count_at(props, "total_slots") or None
+    elif window := count_at(_asked(http, "GET", "/api/extra/true_max_context_length"), "value"):
         count = _asked(http, "POST", "/api/extra/tokencount", {"prompt": _PROBE})
-        counter = "koboldcpp" if _positive(count, "value") else None
+        counter = "koboldcpp" if count_at(count, "value") else None
     else:
         count = _asked(http, "POST", "/tokenize", {"model": model, "prompt": _PROBE})
-        window, counter = _positive(count, "max_model_len"), "vllm" if _positive(count, "count") else None
-    window = window or next((tokens for each in _WINDOW_KEYS if (tokens := _positive(entry, each))), None)
+        window, counter = count_at(count, "max_model_len"), "vllm" if count_at(count, "count") else None
+    window = window or next((tokens for each in _WINDOW_KEYS if (tokens := count_at(entry, each))), None)
     # As llama.cpp tells the positions; its window may be longer or shorter.
-    trained = _positive(object_at(entry, "meta"), "n_ctx_train")
+    trained = count_at(object_at(entry, "meta"), "n_ctx_train") or None
     served = Served(
         model=model,
         window=window,
@@ -265,14 +255,10 @@ def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[
     return served, counter
 
 
-_Entries = Mapping[str, Mapping[str, object]]
-
-
-def _listed(http: httpx2.Client, address: Address, *, named: bool) -> tuple[_Entries, tuple[str, ...]]:
-    """The entries of `/v1/models` by name, and lines for the report on how the server answered.
-
-    Where the configuration has `named` a model, a server that lists none is accepted.
-    """
+def _listed(
+    http: httpx2.Client, address: Address, *, named: bool
+) -> tuple[Mapping[str, Mapping[str, object]], tuple[str, ...]]:
+    """The entries of `/v1/models` by name, and lines for the report. Where a model is `named`, there may be no list."""
     where = f"engine.base_url={address.url}:"
     try:
         answer = http.get(f"{address.url}/models")
@@ -287,12 +273,12 @@ def _listed(http: httpx2.Client, address: Address, *, named: bool) -> tuple[_Ent
             "variable with engine.api_key_env"
         )
     if answer.is_redirect:
-        target = one_line(address.hide_in(answer.headers.get("location", "elsewhere")), longest=_LONGEST_MESSAGE)
+        target = detail_of(address.hide_in(answer.headers.get("location", "elsewhere")))
         raise RunError(f"{where} redirects to {target}; give the address itself, a key is never sent on")
     body, is_page = _object_of(answer), "html" in answer.headers.get("content-type", "")
     if answer.is_error and answer.status_code not in _NO_SUCH_ROUTE:
         words = answer.reason_phrase if is_page else address.hide_in(message_in(body) or answer.text)
-        reason = f"{answer.status_code}: {one_line(words, longest=_LONGEST_MESSAGE)}"
+        reason = f"{answer.status_code}: {detail_of(words)}"
         if not named:
             raise RunError(
                 f"{where} does not list its models ({reason}); is the API key right, whose variable engine.api_key_env "
@@ -309,7 +295,6 @@ def _listed(http: httpx2.Client, address: Address, *, named: bool) -> tuple[_Ent
 
 
 def _asked(http: httpx2.Client, method: str, route: str, body: object = None) -> Mapping[str, object]:
-    """The JSON object at a route that few servers have; empty where there is none."""
     try:
         answer = http.request(method, route, json=body)
     except httpx2.HTTPError:
@@ -318,12 +303,7 @@ def _asked(http: httpx2.Client, method: str, route: str, body: object = None) ->
 
 
 def _object_of(answer: httpx2.Response) -> Mapping[str, object]:
-    """The JSON object of an answer; empty if its body is something else."""
     try:
         return parsed_object(answer.text)
     except ValueError:
         return {}
-
-
-def _positive(values: Mapping[str, object], name: str) -> int | None:
-    return count_at(values, name) or None

@@ -20,7 +20,6 @@ _CHUNK = 1 << 16
 
 
 def guard(log: Path, grace_s: float, command: list[str]) -> int:
-    """Run the command until it ends or standard input does; returns its exit code."""
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 - the user's own command
             command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True

@@ -37,13 +37,11 @@ _BLOCK = re.compile(rf"\s*(?:{'|'.join(_BLOCKS)})", _FLAGS)
 _ALONE = re.compile(
     "|".join((*_MARKS.values(), r"(?=<\|START_RESPONSE\|>)", rf"(?:<\|end\|>\s*)?(?={_FINAL})")), _FLAGS
 )
-"""The closing mark of a chat template that opens the reasoning in the prompt."""
 _ANSWER = re.compile(
     rf"\s*(?:{_FINAL}|<\|START_RESPONSE\|>|<\|begin_of_solution\|>|<\|open\|>\s*response\s*<\|sep\|>|<answer>|<response>)"
     r"(.*?)(?:<\|(?:return|end|call|END_RESPONSE|end_of_solution|close)\|>|</(?:answer|response)>\s*\Z|\Z)",
     _FLAGS,
 )
-"""An answer that has marks of its own behind the reasoning."""
 
 
 def split_reasoning(text: str, *, reasoning: str = "") -> tuple[str, str]:

@@ -1,7 +1,4 @@
-"""`engine.command`: a server that ContextCliff starts for a run, from a template of its command line.
-
-It is up when its port answers, and gone when the run is over.
-"""
+"""`engine.command`: a server that ContextCliff starts for a run, from a template of its command line."""
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ _STILL_LOADING = 503
 
 
 def placeholders(template: str) -> frozenset[str]:
-    """Those of a command's template, such as `llama-server -m {weights} -c {context} --port {port} {kv_flags}`.
-
-    docs/kv_policies.md says what they stand for. Raises `ConfigError` for an unknown one.
-    """
+    """Those of a command's template; docs/kv_policies.md says what they stand for. Raises `ConfigError`."""
     way_out = "write {{ and }} for braces of the command's own"
     try:
         parsed = [name for _, name, _, _ in string.Formatter().parse(template) if name is not None]
@@ -113,8 +107,6 @@ def free_port(wanted: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServerProcess:
-    """A started server, under its guard."""
-
     guard: subprocess.Popen[bytes]
     log: Path
     address: Address
@@ -136,10 +128,7 @@ class ServerProcess:
 
 @contextmanager
 def started(command: Sequence[str], *, address: Address, timeout_s: float) -> Iterator[ServerProcess]:
-    """Start the server, wait until it answers, and end it afterwards.
-
-    Raises `RunError` with its last lines if it ends by itself, or is not up within `timeout_s`.
-    """
+    """Start the server, wait until it answers, and end it afterwards. Raises `RunError` with its last lines."""
     with tempfile.TemporaryDirectory(prefix="contextcliff-server-") as folder:
         log = Path(folder) / "output"
         guard = subprocess.Popen(  # noqa: S603 - the user's own command, and no shell

@@ -15,10 +15,7 @@ _SURROGATES = re.compile(r"(\\\\|\\uD[89AB]..\\uD[C-F]..)|\\uD[89A-F]..", re.IGN
 
 
 def parsed(text: str) -> object:
-    """The value of a JSON text. Half surrogate pairs, which can't be encoded, become U+FFFD.
-
-    Raises `ValueError` for anything else: no JSON, NaN, nested over 200 deep, an integer of over 4,300 digits.
-    """
+    """The value of a JSON text; half surrogate pairs, which can't be encoded, become U+FFFD. Raises `ValueError`."""
     if "\\ud" in text or "\\uD" in text:
         text = _SURROGATES.sub(lambda found: found[1] or r"\ufffd", text)
     value: object = from_json(text, allow_inf_nan=False)
@@ -32,7 +29,6 @@ def parsed_object(text: str) -> Mapping[str, object]:
 
 
 def text_at(values: Mapping[str, object], name: str) -> str:
-    """A text inside an object; empty for anything else, as below."""
     found = values.get(name)
     return found if isinstance(found, str) else ""
 
@@ -67,7 +63,6 @@ def numbers_at(values: Mapping[str, object], name: str) -> tuple[float, ...]:
 
 
 def texts_in(value: object) -> str:
-    """All texts inside a value, names included, as one text."""
     match value:
         case dict(values):
             return " ".join(map(texts_in, chain.from_iterable(values.items())))
@@ -77,7 +72,6 @@ def texts_in(value: object) -> str:
 
 
 _MESSAGES = ("error", "errors", "message", "detail", "msg", "error_message", "errorMessage")
-"""Where servers put their words."""
 
 
 def message_in(value: object) -> str:

@@ -37,7 +37,6 @@ class Slots:
     def __init__(self, count: int = 0) -> None:
         self.count = count
         self._free = dict.fromkeys(range(count), "")
-        """What each holds, the longest unused first."""
 
     @contextmanager
     def one_for(self, prompt: Prompt) -> Iterator[Mapping[str, int]]:
@@ -56,7 +55,6 @@ class Slots:
 
 
 def _shared_beginning(one: str, other: str) -> int:
-    """Characters that both begin with."""
     return bisect_left(range(1, min(len(one), len(other)) + 1), True, key=lambda end: not other.startswith(one[:end]))
 
 
@@ -87,10 +85,7 @@ class Dialect:
         return {self.renamed.get(name, name): value for name, value in fields.items() if name not in self.left_out}
 
     def concede(self, refusal: str, fields: Mapping[str, object]) -> bool:
-        """Leave out what a server does not know, or rename the bound; whether it says so of a field.
-
-        Raises `EngineFault` if the server knows no bound of an answer's length.
-        """
+        """Leave out what a server does not know, or rename the bound; False for another refusal."""
         refused = self._refused(refusal, fields)
         if refused is None:
             return False
@@ -106,7 +101,6 @@ class Dialect:
         return True
 
     def concessions(self) -> list[str]:
-        """What this server does not accept, a line each for the report."""
         others = sorted(self.left_out - set(_STREAM))
         lines = [f"{name} is refused and left out: the server's own default holds" for name in others]
         streams = "stream" not in self.left_out
@@ -146,19 +140,14 @@ class OpenAISession:
     tokenizer: Tokenizer | None
     timeout_s: float
     sampler_names: Mapping[str, str]
-    """The samplers beside `temperature`: our name to the server's."""
     dialect: Dialect = field(default_factory=Dialect)
     fields: Mapping[str, object] = field(default_factory=dict)
-    """Sent with every request; a text `{nonce}` is another in each."""
     interval_s: float = 0.0
-    """Least time between the starts of two requests."""
     slots: Slots = field(default_factory=Slots)
     process: ServerProcess | None = None
     next_start: float = 0.0
     leaves_out_cached: bool = False
-    """Whether the server's `prompt_tokens` leave out the cached ones."""
     shortest_answered: float = inf
-    """Tokens of the shortest prompt that was answered with a text."""
 
     @property
     def served(self) -> Served:
@@ -211,7 +200,6 @@ class OpenAISession:
                         raise
 
     async def _wait(self) -> None:
-        """Wait until the next request may start."""
         now = time.monotonic()
         start = max(now, self.next_start)
         self.next_start = start + self.interval_s

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 import httpx2
 
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.engine import Api
 from contextcliff.engines.openai.http import Address
 from contextcliff.engines.openai.server_json import count_at, list_at, parsed_object, text_at
 from contextcliff.errors import RunError
@@ -55,7 +55,6 @@ class TokenServer:
             raise RunError(f"{self.address.root}{path}: the server can't count tokens ({reason})") from error
 
     def found(self, path: str, value: T | None) -> T:
-        """What was found in the answer of a route. Raises `RunError` for None."""
         if value is None:
             raise RunError(f"{self.address.root}{path}: the server can't count tokens (nothing of use in its answer)")
         return value
@@ -93,8 +92,11 @@ class LlamaServerTokenizer:
 
     def _pieces(self, text: str, *, special: bool = True) -> Sequence[str | Sequence[int]]:
         body = {"content": text, "add_special": False, "parse_special": special, "with_pieces": True}
-        answer = self.server.post("/tokenize", body)
-        return self.server.found("/tokenize", _pieces(answer))
+        tokens = list_at(self.server.post("/tokenize", body), "tokens")
+        # The text of each token, or its bytes if it ends inside a character.
+        pieces: list[Any] = [token.get("piece") if isinstance(token, dict) else None for token in tokens]
+        usable = all(isinstance(piece, str) or _are_bytes(piece) for piece in pieces)
+        return self.server.found("/tokenize", pieces if usable else None)
 
     def counts(self, texts: Sequence[str]) -> Sequence[int]:
         """Tokens of each text, by one request: as paragraphs of one text."""
@@ -179,13 +181,6 @@ TOKENIZERS: Mapping[TokenCounter, Callable[..., Tokenizer]] = {
     "vllm": VllmTokenizer,
     "koboldcpp": KoboldTokenizer,
 }
-
-
-def _pieces(answer: Mapping[str, object]) -> Sequence[str | Sequence[int]] | None:
-    """The text of each token, or its bytes if it ends inside a character; None if a token has neither."""
-    tokens = list_at(answer, "tokens")
-    pieces: list[Any] = [token.get("piece") if isinstance(token, dict) else None for token in tokens]
-    return pieces if all(isinstance(piece, str) or _are_bytes(piece) for piece in pieces) else None
 
 
 def _are_bytes(piece: object) -> bool:

@@ -2,11 +2,8 @@
 
 Integers are stored as KIVI stores values (Z. Liu et al., arXiv 2402.02750): each head's vector of a token in groups of
 64 numbers with a scale and a least number of 16 bits each, rounded to the nearest. Keys go the same way, not by
-channel. Own code, since transformers' `QuantizedCache` does not serve: on optimum-quanto it has no 8 bits, and hqq
-fails where tokens times heads are no multiple of four. It has one width for keys and values alike, and packs the whole
+channel. Own code, since transformers' `QuantizedCache` has one width for keys and values alike, and packs the whole
 cache anew every 128 tokens, so that errors add up; here what is packed stays as it is.
-
-Evictions are presses of NVIDIA's kvpress, built for a policy, checked on the model, and applied to a prefill.
 
 Attention entropy is how evenly the last tokens of a prompt spread their attention, by layer. Of a head's attention
 weights p over the n keys that a token sees, −Σ p ln p / ln n: 0 where all the weight is on one key, 1 where it is
@@ -57,7 +54,6 @@ the scales and least numbers of their groups, [1, heads, tokens, groups]: each s
 
 
 def pack(numbers: torch.Tensor, kind: CacheType) -> Packed:
-    """Store numbers in a format."""
     if kind in _FLOATS:
         return (numbers.to(_FLOATS[kind]),)
     bits, size = _BITS[kind], numbers.shape[-1]
@@ -72,7 +68,6 @@ def pack(numbers: torch.Tensor, kind: CacheType) -> Packed:
 
 
 def unpack(packed: Packed, kind: CacheType, dtype: torch.dtype) -> torch.Tensor:
-    """The numbers as the model computes them."""
     if kind in _FLOATS:
         return packed[0].to(dtype)
     (stored, scale, least), bits = packed, _BITS[kind]
@@ -82,7 +77,6 @@ def unpack(packed: Packed, kind: CacheType, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _shifts(bits: int, device: torch.device) -> torch.Tensor:
-    """How far each number in a byte is shifted."""
     return torch.arange(0, _BITS_A_BYTE, bits, dtype=torch.uint8, device=device)
 
 
@@ -100,12 +94,10 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
         super().__init__()
         self.kinds = kinds
         self.packed: list[Packed] = []
-        """Keys and values, once there are some."""
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Add tokens; gives the keys and values of all."""
         keys, values = super().update(key_states, value_states)
         if not self.packed:
             return keys, values
@@ -115,7 +107,6 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
         return torch.cat([older[0], keys], dim=-2), torch.cat([older[1], values], dim=-2)
 
     def settle(self) -> None:
-        """Store the newest tokens too."""
         newest = [pack(each, kind) for each, kind in zip((self.keys, self.values), self.kinds, strict=True)]
         if self.packed:
             newest = [
@@ -127,7 +118,6 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
         self.keys, self.values = (torch.empty_like(each[..., :0, :]) for each in (self.keys, self.values))
 
     def get_seq_length(self) -> int:
-        """Tokens of the layer."""
         return int(super().get_seq_length()) + (int(self.packed[0][0].shape[-2]) if self.packed else 0)
 
 
@@ -137,7 +127,6 @@ def stores_otherwise(policy: KVPolicy, model: Any) -> bool:
 
 
 def new_cache(model: Any, policy: KVPolicy) -> Any:
-    """An empty cache for a policy. Raises `ConfigError` for a model with other layers than full attention."""
     cache = DynamicCache(config=model.config)
     if stores_otherwise(policy, model):
         if not can_be_cut(cache):
@@ -163,7 +152,6 @@ def can_be_cut(cache: Any) -> bool:
 
 
 def in_use(cache: Any, *, tokens: int) -> CacheInUse:
-    """What a cache takes for a prompt of so many tokens, by its tensors."""
     total, kinds = 0, (set[str](), set[str]())
     for layer in cache.layers:
         if layer.is_initialized:
@@ -178,10 +166,7 @@ def in_use(cache: Any, *, tokens: int) -> CacheInUse:
 
 
 def press_for(policy: KVPolicy, model: Any) -> Any:
-    """The press of a policy; None if it has none. Raises `ConfigError` for one that can't be had, or not on this model.
-
-    It is tried on a made-up prompt that is longer than any number among its arguments.
-    """
+    """The press of a policy, tried on a made-up prompt; None if it has none. Raises `ConfigError`."""
     if policy.press is None:
         return None
     named = f"kv_policy.press={policy.press}"
@@ -216,10 +201,7 @@ def press_for(policy: KVPolicy, model: Any) -> Any:
 def pressed(press: Any, model: Any, tokens: int) -> AbstractContextManager[None]:
     """While it is entered, a prefill of so many tokens is compressed; not at all without a press."""
     least = max((int(getattr(press, name, 0) or 0) for name in _UNEVICTED), default=0)
-    applied: AbstractContextManager[None] = nullcontext()
-    if press is not None and tokens > max(1, least):
-        applied = press(model)
-    return applied
+    return press(model) if press is not None and tokens > max(1, least) else nullcontext()
 
 
 def attention_modules(model: Any) -> list[Any]:
@@ -276,7 +258,6 @@ class EntropyMeter:
 
     @contextmanager
     def measuring(self) -> Iterator[None]:
-        """Measure the forward passes meanwhile."""
         self._by_layer.clear()
         self._is_on = True
         try:
@@ -292,10 +273,7 @@ class EntropyMeter:
     def add(
         self, module: Any, mask: torch.Tensor | None, queries: int, keys: torch.Tensor, weights_of: _WeightsOf
     ) -> None:
-        """Add the last of so many queries. `keys` are the numbers of the keys, 0, 1 …
-
-        A query sees the keys of the mask, and without one those up to its own.
-        """
+        """Add the last of so many queries. Each sees the keys (0, 1 …) of the mask; without one those up to its own."""
         for place in range(max(0, queries - self.positions), queries) if self._is_on else ():
             if mask is None:
                 seen = keys <= len(keys) - queries + place

@@ -5,14 +5,12 @@ Own loop and not `generate`: a cache that was evicted from is shorter than the p
 forward pass and the tokens are those of `generate`, bit by bit in float32 and in bfloat16.
 
 Where the prompt is computed in two parts, as one that goes on from a kept prefix is, the last bits differ from one
-pass, and close calls between two tokens can fall the other way: on the embedded model, greedy, for none of 12 answers
-in float32 and three in bfloat16. A context that is compressed or stored before the question is read is computed in the
-same two parts whether it is kept or not, so that its answers do not depend on that at all.
+pass, and close calls between two tokens can fall the other way. A context that is compressed or stored before the
+question is read is computed in the same two parts whether it is kept or not, so that its answers do not depend on it.
 
 Several prompts at once are padded on the left to one length: for the cache as the model computes it, since a press
-scores positions and knows of no padding, and a cache in other formats is stored prompt by prompt. They are summed in
-another order than one alone, as on any server that batches; in float32 the answers of the tests are the same. No
-beginning of a prompt is reused: a batch has as many beginnings as prompts.
+scores positions and knows of no padding, and a cache in other formats is stored prompt by prompt. No beginning of a
+prompt is reused: a batch has as many beginnings as prompts.
 """
 
 from __future__ import annotations
@@ -63,7 +61,6 @@ _WORTH_REUSING = 0.25
 """Share of a prompt that has to be computed already: below it, the earlier cache would only take memory."""
 _LARGEST_SEED = 2**63 - 1
 _PADDING = 0
-"""Any token: it is masked."""
 _HALF_CHARACTER = "\ufffd"
 _MS_PER_S = 1000
 
@@ -74,8 +71,7 @@ def prompt_tokens(
     """The tokens of a prompt, and how many of them are before the question; none without `splits`.
 
     It is tokenised once and cut between two tokens: context and question that are tokenised apart can be other tokens
-    than the prompt. A token that reaches into the question is the question's. Raises `EngineFault` where the chat
-    template changes the prompt, so that no question can be found in it.
+    than the prompt. A token that reaches into the question is the question's.
     """
     if tokenizer.plain:
         text: str = plain_text(prompt)
@@ -118,14 +114,10 @@ def _context_of(sample: Sample, prompt: Prompt) -> str:
 
 @dataclass(kw_only=True, slots=True)
 class Request:
-    """A prompt on its way, and its answer as it is written; text is given out as far as its characters are whole.
-
-    Tokens drawn with the same seed are the same on the same kind of device.
-    """
+    """A prompt on its way, and its answer as it is written; text is given out as far as its characters are whole."""
 
     tokenizer: HubTokenizer
     tokens: tuple[int, ...]
-    """Of the prompt."""
     context: int
     """How many of them are before the question."""
     sampling: Sampling
@@ -133,18 +125,15 @@ class Request:
     max_tokens: int
     emit: Callable[[str], None]
     may_go_on: Callable[[], bool]
-    """Whether the answer is still wanted."""
     device: Any
     generation: Future[Generation] = field(default_factory=Future)
     written: list[int] = field(default_factory=list)
-    """Tokens of the answer."""
     _processors: Any = field(default_factory=LogitsProcessorList)
     _generator: torch.Generator | None = None
     """None: greedy."""
     _shown: str = ""
 
     def __post_init__(self) -> None:
-        """The samplers that are on, in `generate`'s order."""
         sampling, add = self.sampling, self._processors.append
         if sampling.repetition_penalty != 1.0:
             add(RepetitionPenaltyLogitsProcessor(sampling.repetition_penalty))
@@ -162,7 +151,6 @@ class Request:
         self._generator.manual_seed(self.seed % _LARGEST_SEED)
 
     def draw(self, scores: torch.Tensor) -> None:
-        """Write the next token, by scores of the shape [vocabulary]."""
         scores = scores.to(torch.float32)[None]  # in 32 bits, as `generate` compares them
         if self._processors:
             so_far = torch.tensor([[*self.tokens, *self.written]], device=scores.device)
@@ -211,11 +199,8 @@ class Decoder:
         """Whether the context is compressed or stored before the question is read, which then reads what was stored of
         it, and not what was computed: so does one of many questions about a context that they share."""
         self.can_batch = self.press is None and self.meter is None and not stored
-        """Whether several prompts can be computed together."""
         self.cache_in_use: CacheInUse | None = None
-        """Of the last prompt that was computed whole, as it stood when its context was read."""
         self._kept: tuple[tuple[int, ...], Any] = ((), None)
-        """The tokens that were computed last, and their cache."""
         self._computed: Sequence[Request] = ()
         # Between two layers it looks whether the answer is still wanted: a prefill can take minutes.
         layers = (each for each in self.model.modules() if isinstance(each, GradientCheckpointingLayer))
@@ -224,20 +209,15 @@ class Decoder:
             self._hooks += fitted_masks(self.model)
 
     def forget(self) -> None:
-        """Free what is kept."""
         self._kept = ((), None)
 
     def close(self) -> None:
-        """Leave the model to others."""
         self.forget()
         for hook in self._hooks:
             hook.remove()
 
     def answers(self, requests: Sequence[Request]) -> list[Generation]:
-        """Compute the answers, together where there are several: the first tokens are then those of the whole batch.
-
-        Raises `CancelledError` once none is wanted any more.
-        """
+        """Compute the answers, together where there are several. Raises `CancelledError` once none is wanted."""
         self._computed, first, started_s = requests, requests[0], time.perf_counter()
         with torch.inference_mode():
             if len(requests) == 1:
@@ -295,10 +275,7 @@ class Decoder:
         return cache, scores, reused
 
     def _begun(self, request: Request) -> tuple[Any, int, int]:
-        """A cache to go on from: empty, of a prompt that began alike, or of the context.
-
-        With the tokens of the prompt that it stands for, and how many of them were computed for an earlier prompt.
-        """
+        """A cache to go on from, the tokens that it stands for, and those of them computed for an earlier prompt."""
         (kept, cache), tokens, context = self._kept, request.tokens, request.tokens[: request.context]
         if self.splits and context:
             if kept == context:
@@ -330,7 +307,6 @@ class Decoder:
         return scores
 
     def _read_together(self, requests: Sequence[Request]) -> tuple[torch.Tensor, Any, torch.Tensor]:
-        """The mask of several prompts, their cache, and the scores behind each."""
         lengths = torch.tensor([[len(each.tokens)] for each in requests], device=self.device)
         longest, cache = int(lengths.max()), new_cache(self.model, self.policy)
         mask = (torch.arange(longest, device=self.device)[None] >= longest - lengths).long()

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from contextcliff.engines.engine import Deployment, Download, Engine, OnToken, Served, taken
-from contextcliff.engines.openai.exchange import Api
+from contextcliff.engines.engine import Deployment, InProcess, OnToken, Served, taken
 from contextcliff.engines.transformers.loading import (
     HubWeights,
     Loaded,
@@ -52,7 +51,7 @@ _LONGEST_DETAIL = 200
 
 
 @settings
-class Transformers(Engine):
+class Transformers(InProcess):
     """A model of transformers, and evictions of its cache by kvpress. `concurrency` prompts are computed together."""
 
     weights: Literal["auto", "gguf", "hub"] = "auto"
@@ -70,37 +69,19 @@ class Transformers(Engine):
     attention_entropy: bool = False
     """Whether each answer comes with the attention entropy of its prompt's last tokens, by layer."""
     entropy_positions: PositiveInt = 16
-    """Of how many last tokens."""
     threads: PositiveInt | None = None
-    """CPU threads; None: all cores."""
-    api: Literal["auto", "chat", "completions"] | None = "auto"
-    """`chat` asks in the chat template of the weights, `completions` in plain text. `auto` (or None) is `completions`
-    where they have none."""
+
     name: ClassVar[str] = "transformers"
 
     def identity(self, model: Model, kv_policy: KVPolicy) -> Mapping[str, object]:
-        """Weights, the type that is computed in, how prompts are sent, and the policy. Not the device."""
         kv_policy.require_engine(self.name)
-        eager = self._attention(kv_policy) == "eager"
         return {
-            "engine": self.name,
-            "weights": self._weights(model).identity,
-            "dtype": self._dtype(),
-            "kv": kv_policy.identity(),
-            "template": dict(model.template_arguments),
-            **model.rope.identity(),
-            **({"attention": "eager"} if eager else {}),
+            **self.own_identity(model, kv_policy),
+            "dtype": self._dtype(),  # and not the device
+            **({"attention": "eager"} if self._attention(kv_policy) == "eager" else {}),
             # An answer that was stored without it is asked again.
             **({"attention_entropy": self.entropy_positions} if self.attention_entropy else {}),
-            **({"api": "completions"} if self.api_for(model) == "completions" else {}),
-            **({} if self.prefix_cache else {"prefix_cache": False}),
         }
-
-    def api_for(self, model: Model) -> Api:
-        """The API that prompts of this model go to; chat, while weights that have to be downloaded are not here."""
-        if self.api == "chat" or self.api == "completions":
-            return self.api
-        return "completions" if self._weights(model).has_chat_template() is False else "chat"
 
     @property
     def cache_type(self) -> CacheType:
@@ -118,23 +99,13 @@ class Transformers(Engine):
         return DeviceMemory(name=f"memory of this machine ({platform.machine()})", gib=total / GIB)
 
     def settle(self, model: Model) -> Model:
-        """Fetch the weights. Raises `ConfigError` where the extra `hf` is not installed."""
-        weights = self._weights(model)
-        _require_for(weights)
-        if isinstance(weights, Gguf):
-            weights.check_reachable()
-        weights.fetch()
-        return model
-
-    def download(self, model: Model) -> Download | None:
-        weights = self._weights(model)
-        return None if weights.is_at_hand() else Download(name=weights.identity, gib=weights.remote_gib())
+        _require_for(self.weights_of(model))
+        return super().settle(model)
 
     @asynccontextmanager
     async def open(self, deployment: Deployment) -> AsyncIterator[TransformersSession]:
-        """Load the model, and try the policy's press on it."""
         model, policy = deployment.model, deployment.kv_policy
-        weights = self._weights(model)
+        weights = self.weights_of(model)
         _require_for(weights, *(["kvpress"] if policy.evicts else []))
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers") as thread:
             fetched = weights.fetch()
@@ -193,8 +164,7 @@ class Transformers(Engine):
             batch=self.concurrency if decoder.can_batch else 1,
         )
 
-    def _weights(self, model: Model) -> Gguf | HubWeights:
-        """Where the weights come from. Raises `ConfigError` where the model names none of that kind."""
+    def weights_of(self, model: Model) -> Gguf | HubWeights:
         runs_code = self.trust_remote_code is not False
         if runs_code and self.trust_remote_code != model.hub:
             raise ConfigError(
@@ -216,7 +186,6 @@ class Transformers(Engine):
         return "eager" if policy.press == _READS_WEIGHTS else "sdpa"
 
     def _dtype(self) -> Dtype:
-        """What it computes in; answers depend on it."""
         if self.dtype != "auto":
             return self.dtype
         device = self.device
@@ -237,9 +206,7 @@ class TransformersSession:
     decoder: Decoder
     tokenizer: HubTokenizer
     began: Served
-    """What was known of the model when it was loaded."""
     thread: Executor
-    """Of one thread."""
     batch: int
     """Most prompts that are computed together; fewer where that took too much memory."""
     _out_of_memory: int | None = None
@@ -248,16 +215,12 @@ class TransformersSession:
 
     @property
     def served(self) -> Served:
-        """That, and once there was a prompt what the cache of the last one took when its context was read."""
         return replace(self.began, cache=self.decoder.cache_in_use)
 
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
-        """Answer one prompt. Raises `EngineFault`: `overflow` past the model's window, `oom` out of memory.
-
-        A prompt that is at least as long as one that ran out of memory is not tried: it would take as long to fail.
-        """
+        """Answer one prompt; none as long as one that ran out of memory, which would take as long to fail."""
         loop, cancelled = asyncio.get_running_loop(), threading.Event()
 
         def emit(text: str) -> None:
@@ -319,7 +282,6 @@ class TransformersSession:
             self._compute(asked)
 
     def _compute(self, asked: Sequence[Request]) -> None:
-        """Answer them together; where that takes too much memory, in halves."""
         try:
             for request, generation in zip(asked, self.decoder.answers(asked), strict=True):
                 request.generation.set_result(generation)

@@ -1,7 +1,4 @@
-"""Weights of the hub or of a folder, and loading a model with its tokenizer from them or from a GGUF file.
-
-Imports neither torch nor transformers before `require` has looked for them: they come with the extra `hf`.
-"""
+"""Weights of the hub or of a folder, and loading them or a GGUF file. `require` has to look for torch first."""
 
 from __future__ import annotations
 
@@ -49,15 +46,11 @@ class HubWeights:
     """A model in the hub's own format. `runs_code` fetches the repository's Python files too."""
 
     name: str
-    """`owner/name` on the hub, or a folder."""
     runs_code: bool = False
 
     @property
     def identity(self) -> str:
-        """The repository's name, as for GGUF files of the hub; of a folder a digest of its files.
-
-        That is SHA-256 of the configuration, and of name, size, first and last MiB of each file of weights.
-        """
+        """The repository's name; of a folder a digest of its configuration and of the weights' names, sizes, ends."""
         folder = Path(self.name)
         if not folder.is_dir():
             return f"hub:{self.name}"
@@ -73,7 +66,6 @@ class HubWeights:
         return f"folder:{digest.hexdigest()[:32]}"
 
     def is_at_hand(self) -> bool:
-        """Whether the weights are on this machine already, be it in the hub's cache."""
         return self._folder() is not None
 
     def _folder(self) -> Path | None:
@@ -92,7 +84,6 @@ class HubWeights:
         return folder if folder is not None and _weights_of(folder) else None
 
     def has_chat_template(self) -> bool | None:
-        """Whether its tokenizer has a chat template; None if the files are not here."""
         folder = self._folder()
         if folder is None:
             return None
@@ -104,10 +95,6 @@ class HubWeights:
             return False
 
     def fetch(self) -> Path:
-        """The folder with the weights, downloaded where they are not here.
-
-        Raises `ConfigError` where there is no such repository, and `RunError` where the download fails.
-        """
         folder = self._folder()
         if folder is not None:
             if not _weights_of(folder):
@@ -128,7 +115,6 @@ class HubWeights:
             raise UnfetchedWeights(f"model.hub={self.name}: can't be fetched ({cause(error)})") from error
 
     def remote_gib(self) -> float | None:
-        """Size in GiB of the repository's weights; None if the hub does not say."""
         from huggingface_hub import HfApi
 
         quiet_the_hub()
@@ -166,7 +152,6 @@ class Loaded:
 
     @property
     def window(self) -> int | None:
-        """Most tokens by its configuration; None if that says nothing."""
         window = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         return window if isinstance(window, int) and window > 0 else None
 
@@ -234,7 +219,6 @@ def usable_device(device: str) -> str:
 
 
 def free_memory() -> None:
-    """Give the memory that nothing holds any more back to the device."""
     import torch
 
     gc.collect()
@@ -243,7 +227,6 @@ def free_memory() -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an allocation failed, on a GPU or in the machine's memory."""
     import torch
 
     if isinstance(error, (MemoryError, torch.OutOfMemoryError)):

@@ -35,7 +35,6 @@ T = TypeVar("T")
 
 
 def shipped(name: str, **changes: Any) -> KVPolicy:
-    """An option of `conf/kv_policy/`."""
     values: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "kv_policy" / f"{name}.yaml"))
     del values["_target_"]
     return KVPolicy(**{**values, **changes})
@@ -46,7 +45,6 @@ SHIPPED = [
     for file in sorted((conf_dir() / "kv_policy").glob("*.yaml"))
     if Transformers.name in shipped(file.stem).engines
 ]
-"""Those that this engine has."""
 
 
 @cache
@@ -124,7 +122,6 @@ def asked(text: str, question: str, *, before: str = "Read this.\n\n", seed: int
 
 
 def answers(prompts: list[tuple[Sample, Prompt]], *, sampling: Sampling | None = None, **how: Any) -> list[Generation]:
-    """The answers of one session to several prompts, one after another."""
     samplers = sampling or Sampling(max_tokens=12)
 
     async def use(session: Any) -> list[Generation]:
@@ -146,7 +143,6 @@ def together(prompts: list[tuple[Sample, Prompt]], *, sampling: Sampling, **how:
 def plain_generate(
     prompts: list[tuple[Sample, Prompt]], *, folder: Path | str | None = None, new: int = 12
 ) -> list[str]:
-    """What `model.generate` says to the same prompts, greedy."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

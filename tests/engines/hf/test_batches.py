@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from contextcliff.errors import EngineFault
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.generation import Generation
-from tests.engines.hf.made_model import answers, asked, together, with_session
+from tests.engines.hf.made_model import answers, asked, together
 
 pytestmark = pytest.mark.torch
 
@@ -79,14 +78,3 @@ def test_a_policy_that_evicts_or_quantises_is_computed_one_by_one(
     how: dict[str, Any] = {"sampling": SHORT, "policy": policy}
     assert texts(together(PROMPTS[:3], **how)) == texts(answers(PROMPTS[:3], **how))
     assert sizes == []
-
-
-def test_an_answer_that_is_not_wanted_any_more_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def use(session: Any) -> list[Generation]:
-        tasks = [asyncio.create_task(session.generate(sample, prompt, SHORT)) for sample, prompt in PROMPTS[:3]]
-        await asyncio.sleep(0)
-        tasks[1].cancel()
-        return list(await asyncio.gather(tasks[0], tasks[2]))
-
-    kept = with_session(use, concurrency=3)
-    assert texts(kept) == texts(answers([PROMPTS[0], PROMPTS[2]], sampling=SHORT))

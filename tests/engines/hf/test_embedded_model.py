@@ -10,7 +10,7 @@ from contextcliff.datasets.essays import Essays
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.sampling import Sampling
 from contextcliff.records.sample import Prompt
-from tests.engines.hf.made_model import NONE, SMOLLM2, answers, asked, with_session
+from tests.engines.hf.made_model import NONE, SMOLLM2, asked, with_session
 
 pytestmark = [pytest.mark.llm, pytest.mark.slow]
 
@@ -45,7 +45,6 @@ def test_the_tokenizer_of_the_gguf_file_begins_a_prompt_once() -> None:
 
 
 def by_others(session: Any, prompt: Prompt, question: str, press: Any) -> tuple[str, str]:
-    """What `generate` says to a prompt, and kvpress's own pipeline."""
     from kvpress import KVPressTextGenerationPipeline
 
     model, tokenizer = session.decoder.model, session.tokenizer.tokenizer
@@ -79,15 +78,3 @@ def test_answers_are_those_of_the_pipeline_and_without_an_eviction_those_of_gene
     if ratio == 0.0:
         assert [own for own, _, _ in told] == [plain for _, plain, _ in told]
         assert "48213" in told[0][0]
-
-
-def test_a_press_at_budget_one_and_a_kept_prefix_change_no_answer() -> None:
-    kept, plain = (
-        answers(PROMPTS, sampling=Sampling(max_tokens=NEW), model=SMOLLM2, threads=None, **how)
-        for how in (
-            {"policy": KVPolicy(name="h2o", press="ObservedAttentionPress")},
-            {"policy": NONE, "prefix_cache": False},
-        )
-    )
-    assert [each.text for each in kept] == [each.text for each in plain]
-    assert any((each.cached_tokens or 0) > 300 for each in kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -56,8 +55,6 @@ def test_a_kept_context_gives_the_answer_of_a_fresh_one(name: str) -> None:
 
 
 def compressed(name: str, prompts: list[Any], **changes: Any) -> list[int]:
-    """Tokens that were compressed of each prompt."""
-
     async def use(session: Any) -> list[int]:
         tokens = []
         for sample, prompt in prompts:
@@ -122,13 +119,6 @@ def test_a_press_that_cannot_be_had_is_one_line(press: str, arguments: dict[str,
         answers(PROMPTS[:1], policy=KVPolicy(name="own", press=press, press_arguments=arguments, budget=0.5))
     assert str(raised.value).startswith(line)
     assert "\n" not in str(raised.value)
-
-
-def test_a_kvpress_that_lacks_a_package_of_its_own_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "kvpress", None)  # its import fails
-    monkeypatch.setattr("contextcliff.engines.transformers.engine.require", lambda *_: None)  # though it is installed
-    with pytest.raises(ConfigError, match=r"kv_policy.press=KnormPress: kvpress can't be loaded .*pip install"):
-        answers(PROMPTS[:1], policy=KVPolicy(name="own", press="KnormPress", budget=0.5))
 
 
 def test_a_press_that_the_architecture_lacks_is_refused_before_anything_is_asked() -> None:

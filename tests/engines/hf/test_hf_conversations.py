@@ -18,14 +18,12 @@ RECIPE = Turn(user=(Words(text=TURN.user),), assistant=(Words(text=TURN.assistan
 
 
 def talk(question: str) -> tuple[Sample, Prompt]:
-    """A conversation whose last message is the question."""
     sample, _ = asked("", question)
     recipe = Recipe(turns=(RECIPE, RECIPE), user=(Words(text=question),))
     return replace(sample, recipe=recipe), Prompt(user=question, turns=(TURN, TURN))
 
 
 def split(sample: Sample, prompt: Prompt, *, plain: bool = False) -> tuple[str, str]:
-    """What of the framed prompt comes before the question, and the rest."""
     from contextcliff.engines.transformers.decoding import prompt_tokens  # needs torch
 
     tokenizer = hub_tokenizer(made_folder(), {}, plain=plain)

@@ -150,7 +150,6 @@ def test_positions_are_scaled_as_the_model_asks(rope: Rope, parameters: dict[str
     ("tokens", "ended", "answer", "reasoning"),
     [
         (("[THINK]", "7", "[/THINK]", "42", "</s>"), True, "42", "7"),
-        (("<think>", "7", "</think>", "42", "</s>"), True, "42", "7"),
         (("[THINK]", "7"), False, "", "7"),
         (("42", "[PAD]", "7", "</s>"), True, "427", ""),
     ],
