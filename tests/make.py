@@ -116,6 +116,7 @@ def analysed(
     relative_by_default: bool = False,
     controls: Sequence[ScoredSample] = (),
     finders: Sequence[Finder] | None = None,
+    looks: int = 0,
 ) -> Analysis:
     """The analysis of a needle task's run, with every finding; `finders=()` leaves out all of them."""
     study = study_of(
@@ -127,7 +128,9 @@ def analysed(
             bins=bins,
             baseline_tokens=baseline_tokens,
         ),
-        StudyFacts(max_context_tokens=window, designed_lengths=designed, relative_by_default=relative_by_default),
+        StudyFacts(
+            max_context_tokens=window, designed_lengths=designed, relative_by_default=relative_by_default, looks=looks
+        ),
         controls=controls,
     )
     return analyse(study, findings_with() if finders is None else finders)

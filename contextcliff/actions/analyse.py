@@ -76,6 +76,7 @@ def _study_facts(run: RunState) -> StudyFacts:
         audit=facts.audit,
         begins_anywhere=traits.begins_anywhere,
         search=facts.search,
+        looks=facts.looks,
         quantity=traits.cap_quantity,
         draws_anew=invocation.sampling.draws_anew,
         cache=_cache(invocation, facts.cache),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
@@ -234,6 +234,35 @@ def with_added(prepared: Prepared, store: Store) -> Prepared:
         added = tuple(length for *_, length in sorted(late))
     plan = replace(search.plan, added=added)
     return replace(prepared, search=replace(search, plan=plan), run=replace(run, facts=replace(run.facts, search=plan)))
+
+
+_KEYS = 500
+"""Samples by which earlier looks are found: designs of one seed have their first trials in common."""
+
+
+def with_looks(prepared: Prepared, store: Store) -> Prepared:
+    """The run with the number of fixed designs that looked at some of its samples before, with fewer or more of them.
+
+    A run that was begun before keeps what was found then.
+    """
+    run, begun = prepared.run, store.run(prepared.run.run_id)
+    if prepared.search is not None:
+        return prepared
+    if begun is not None:
+        return replace(prepared, run=replace(run, facts=replace(run.facts, looks=begun.facts.looks)))
+    own, others = _counts(prepared.planned), set[frozenset[tuple[int, int]]]()
+    for other in store.runs_that_asked([item.key for item in prepared.planned[:_KEYS]]):
+        asked = store.schedule(other.run_id)
+        counts = _counts(asked)
+        # Longer lengths may come at any time: they are behind the others in the order of testing.
+        shared = {length: n for length, n in own.items() if length <= max(counts, default=0)}
+        if other.facts.search is None and not shared.items() <= counts.items() and not store.missing(asked):
+            others.add(frozenset(counts.items()))
+    return replace(prepared, run=replace(run, facts=replace(run.facts, looks=len(others))))
+
+
+def _counts(planned: Iterable[PlannedSample]) -> Counter[int]:
+    return Counter(item.sample.context_tokens for item in planned if item.sample.is_ordinary)
 
 
 def planned_step(prepared: Prepared, key: Key) -> tuple[PlannedSample, ...]:

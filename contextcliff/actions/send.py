@@ -12,7 +12,15 @@ from statistics import fmean
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import Ahead, SearchAhead
 from contextcliff.actions.like import read_baseline, with_replay
-from contextcliff.actions.prepare import Prepared, deployment, planned_step, prepare, stored_before, with_added
+from contextcliff.actions.prepare import (
+    Prepared,
+    deployment,
+    planned_step,
+    prepare,
+    stored_before,
+    with_added,
+    with_looks,
+)
 from contextcliff.analysis.search import Path
 from contextcliff.engines.engine import Served
 from contextcliff.execution.budget import Meter
@@ -35,7 +43,8 @@ async def send(run: RunState) -> None:
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment(invocation)) as session:
         prepared = prepare(invocation, own=session.tokenizer, served=session.served)
-        prepared = with_replay(invocation, with_added(prepared, store), read_baseline(invocation))
+        prepared = with_looks(with_added(prepared, store), store)
+        prepared = with_replay(invocation, prepared, read_baseline(invocation))
         run.prepared = prepared
         ahead = Ahead.of(invocation, prepared, store, meter)
         ahead.refuse_beyond_budget()

@@ -48,7 +48,7 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
         notes=()
         if sequence is None or threshold is None
         else (
-            *_of_added(study),
+            *_of_later(study),
             *notes_of(
                 study.groups, sequence, threshold, study.control_levels, cells, window=study.facts.max_context_tokens,
                 positions=study.facts.positions, begins_anywhere=study.facts.begins_anywhere,
@@ -59,8 +59,16 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
     )  # fmt: skip
 
 
-def _of_added(study: Study) -> Iterator[Note]:
-    """What a search loses by lengths that were added to it."""
+def _of_later(study: Study) -> Iterator[Note]:
+    """What a search loses by lengths that were added to it, and a fixed design by looks before it."""
+    if study.facts.looks:
+        yield Note(
+            "{n:earlier looks} at some of these samples, with other numbers of them, {n:was a claim/were claims} too:"
+            " this one is tested at {test:percent}, and the cap holds at {left:percent} confidence, not"
+            " {whole:percent}. task.trials=auto may be looked at at any time; another seed is a test of its own",
+            n=study.facts.looks, test=study.safe_cap.confidence + study.safe_cap.lost_confidence,
+            left=study.safe_cap.holds_at, whole=study.safe_cap.confidence,
+        )  # fmt: skip
     if study.facts.search is not None and study.facts.search.added:
         yield Note(
             "{n:lengths} in task.lengths {n:was/were} added after longer ones had been answered, each a claim more: the"
@@ -90,18 +98,28 @@ def study_of(
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     sequence, threshold = (
         sequence_of(
-            groups, settings, relative=relative, search=search, quantity=facts.quantity, draws_anew=facts.draws_anew
+            groups,
+            settings,
+            relative=relative,
+            looks=facts.looks,
+            search=search,
+            quantity=facts.quantity,
+            draws_anew=facts.draws_anew,
         )
         if groups
         else (None, None)
     )
+    # Each look has half of the error of the one before.
+    lost = (1.0 - settings.confidence) * (1.0 - 0.5**facts.looks)
     of_judge, enough = None, True
     if facts.judge_decides and sequence is not None and threshold is not None:
-        sequence, threshold, of_judge, enough = decided_by_judge(sequence, threshold, scored, settings.confidence)
+        sequence, threshold, of_judge, enough = decided_by_judge(
+            sequence, threshold, scored, settings.confidence + lost
+        )
     by_answers, settled_by = _safe_cap(
         sequence, threshold, settings, relative=relative, quantity=facts.quantity, offset=offset
     )
-    by_answers = replace(by_answers, metrics=facts.metrics)
+    by_answers = replace(by_answers, metrics=facts.metrics, lost_confidence=lost)
     if facts.search is not None:
         design = design_of(facts.search, settings.search_rule(relative=relative))
         by_answers = replace(by_answers, lost_confidence=design.added_alpha)
@@ -130,18 +148,25 @@ def sequence_of(
     settings: AnalysisSettings,
     *,
     relative: bool,
+    looks: int = 0,
     search: Search | None = None,
     quantity: Quantity = "score",
     draws_anew: bool = True,
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, and what each had to clear."""
+    """The walk over at least one length, after so many looks at fewer samples, and what each had to clear."""
     groups = _tested_on(groups, quantity)
     results = summarise(groups, settings.confidence, draws_anew=draws_anew)
+    tested_at = 1.0 - (1.0 - settings.confidence) / 2.0**looks if looks else settings.confidence
+    if looks:  # intervals are shown as they were asked for
+        tested = (each.bin.tested_low for each in summarise(groups, tested_at, draws_anew=draws_anew))
+        results = tuple(
+            replace(each, bin=replace(each.bin, tested_low=low)) for each, low in zip(results, tested, strict=True)
+        )
     threshold: Threshold = make_threshold(
         results,
         threshold=settings.threshold,
         relative=relative,
-        confidence=settings.confidence,
+        confidence=tested_at,
         # A search compares with the shortest length alone.
         baseline=None if search is not None else _baseline(groups, settings, binary=results[0].binary),
         quantity=quantity,

@@ -48,6 +48,8 @@ class StudyFacts:
     """Whether samples begin at sentences all over their texts."""
     search: SearchPlan | None = None
     """What the search of the cap could ask; None where the number of samples was fixed."""
+    looks: int = 0
+    """How many fixed designs looked at some of the samples before: each has half of the error of the one before."""
     quantity: Quantity = "score"
     """What the lengths are tested on: the score, or a detail of it that is 0 or 1."""
     draws_anew: bool = True

@@ -214,6 +214,11 @@ class Store:
         latest = "fingerprint = ? AND label = ? ORDER BY created_at DESC LIMIT 1"
         return next(iter(self._runs(latest, fingerprint, label)), None)
 
+    def runs_that_asked(self, keys: Sequence[str]) -> list[StoredRun]:
+        """The runs that have a sample under one of these keys."""
+        asked = f"run_id IN (SELECT run_id FROM run_samples WHERE key IN ({', '.join('?' * len(keys))}))"  # noqa: S608
+        return self._runs(asked, *keys)
+
     def refuse_taken_label(self, label: str, *, fingerprint: str) -> None:
         """Raise `ConfigError` if a label names other configurations only. Merged stores may have one for several."""
         named = self._runs("label = ?", label) if label else []

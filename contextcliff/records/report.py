@@ -41,6 +41,8 @@ class RunFacts:
     judge_served: str | None = None
     embedder: str | None = None
     search: SearchPlan | None = None
+    looks: int = 0
+    """Of a fixed design, how many others looked at some of its samples before."""
     replay: Replay | None = None
     cache: CacheFacts | None = None
     positions: Positions | None = None

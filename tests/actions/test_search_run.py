@@ -75,6 +75,23 @@ def test_lengths_added_to_a_search_cost_confidence(tmp_path: Path) -> None:
     assert by([200, 400, 700, 800], "refine") == ([700], 0.9325)
 
 
+def test_a_fixed_design_that_is_topped_up_is_a_later_look_at_half_of_the_error(tmp_path: Path) -> None:
+    fixed = (*CLIFF, "search=walk", "task.depths=[0.0,0.25,0.5,0.75,1.0]")
+
+    def lost(trials: int, lengths: str = "[200,400]", *others: str) -> float:
+        run(tmp_path, *fixed, f"task.trials={trials}", f"task.lengths={lengths}", *others)
+        counted = 5 * trials * len(lengths.split(","))
+        (report,) = (each for each in reports(tmp_path) if each["counts"]["planned"] == counted)
+        return float(round(report["safe_cap"]["lost_confidence"], 6))
+
+    assert lost(2) == 0.0
+    for _ in range(2):  # again, with its own answers
+        assert lost(3) == 0.025
+    assert lost(4) == 0.0375
+    assert lost(4, "[200,400,800]") == 0.0375  # longer lengths are no look at the others
+    assert lost(5, "[200,400]", "seed=1") == 0.0
+
+
 def asking(server: FakeServer, *overrides: str) -> tuple[str, ...]:
     return ("engine=vllm", f"engine.base_url={server.address}", "model=served", *QUIET, *SEARCH, *overrides)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.records.analysis import SafeCap
-from tests.make import analysed, curve, fractional, scored_sample
+from tests.make import analysed, curve, fractional, right_of, scored_sample
 
 LENGTHS = (500, 1_000, 2_000, 4_000)
 counts = st.tuples(st.integers(min_value=0, max_value=30), st.integers(min_value=1, max_value=30)).map(
@@ -139,3 +139,16 @@ def test_the_order_of_the_samples_never_matters(
     shuffled = random.Random(seed).sample(samples, len(samples))
     first, second = (analysed(found, relative=is_relative, designed=designed) for found in (samples, shuffled))
     assert first == second
+
+
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_later_look_is_tested_at_half_of_the_error_and_shown_as_it_was_asked_for(relative: bool) -> None:
+    for right in range(15, 26):
+        samples = [*right_of(500, 25, 25), *right_of(1_000, right, 25)]
+        first, later, strict = (
+            analysed(samples, relative=relative, finders=(), **how) for how in ({}, {"looks": 1}, {"confidence": 0.975})
+        )
+        assert later.safe_cap.tokens == strict.safe_cap.tokens
+        assert [each.ci_low for each in later.bins] == [each.ci_low for each in first.bins]
+        assert later.safe_cap.holds_at == pytest.approx(0.925)
+    assert later.notes[0].template.startswith("{n:earlier looks}")
