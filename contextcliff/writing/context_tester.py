@@ -31,7 +31,6 @@ _LENGTH = "context_length"
 _RESULTS = "context_*_results.json"
 _TABLE = ".csv"
 _REMEDY = "give a result folder as Context-Tester left it, or its CSV file"
-_TABLE_REMEDY = "give a CSV file as Context-Tester left it, or its result folder"
 _PARAMETERS = {
     "max_tokens": "task.max_tokens",
     "temperature": "sampling.temperature",
@@ -194,14 +193,14 @@ def _table(file: Path, *, place: str) -> list[dict[str, str]]:
         try:
             columns = table.fieldnames or ()
             if _LENGTH not in columns:
-                raise ConfigError(f"{place}: has no column {_LENGTH}; {_TABLE_REMEDY}")
+                raise ConfigError(f"{place}: has no column {_LENGTH}; {_REMEDY}")
             if "num_distinct" in columns or "sample_id" in columns:
                 raise ConfigError(f"{place}: is a table of a run of this project; give the run's folder in its place")
             rows = [{name: cell for name, cell in row.items() if name is not None} for row in table]
         except csv.Error as error:
-            raise ConfigError(f"{place}: is not a CSV table ({error}); {_TABLE_REMEDY}") from error
+            raise ConfigError(f"{place}: is not a CSV table ({error}); {_REMEDY}") from error
     if not rows:
-        raise ConfigError(f"{place}: has no row below its header; {_TABLE_REMEDY}")
+        raise ConfigError(f"{place}: has no row below its header; {_REMEDY}")
     return rows
 
 

@@ -90,7 +90,10 @@ def test_a_table_that_is_not_of_one_run_round_by_round_is_refused(
     ("content", "told"),
     [
         (b"", "is empty"),
-        (b"model_name,cloze_score\na,1\n", "has no column context_length; give a CSV file"),
+        (
+            b"model_name,cloze_score\na,1\n",
+            "has no column context_length; give a result folder",
+        ),
         (b"model,context_length,num_distinct\na,1024,3\n", "give the run's folder"),
         (b"context_length,cloze_score\n", "has no row"),
         (bytes(range(256)) * 8, "has no column context_length"),

@@ -10,15 +10,14 @@ import pytest
 
 from contextcliff.findings.finding import Image, Table
 from contextcliff.records.comparison import ScoredPair
-from contextcliff.reporting.comparison.comparison import ComparedRun, Comparison, parts_with
-from contextcliff.reporting.run_names import facts_of
+from contextcliff.reporting.comparison.comparison import parts_with
 from contextcliff.statistics.pairs import Units, p_better, p_worse
 from contextcliff.writing.contest import WritingSide
 from contextcliff.writing.paired import MeasureDifference, difference_blocks, differences_sentence, measure_differences
 from tests.make import known
 from tests.reporting import made_reports
 from tests.reporting.figure_texts import words
-from tests.simulated_reports import CLIFF, edited, simulated
+from tests.simulated_reports import CLIFF, simulated
 from tests.writing.made_writing import make_rounds, make_writing, with_writing
 
 SIDE = WritingSide(name="none", writing=make_writing(make_rounds()), rules="ours", word_list="ours", least_length="0.6")
@@ -141,35 +140,11 @@ def test_the_sentence_names_what_is_shown_and_counts_the_rest() -> None:
     }
 
 
-EVIL = "=cmd|' /C x'!A0 <script>$x$ | [a](b) \x1b[31m_"
-
-
-def run_of(place: int, name: str, *, coherence: bool = False) -> ComparedRun:
-    """A continuation run of ours; every second one lacks the longest length."""
-    scored = make_rounds(tiers=(2048, 4096, 8192)[: 3 - place % 2], rounds=4, coherence=coherence)
-    report = edited(with_writing(simulated(CLIFF), scored), run_id=f"run-{place}")
-    return ComparedRun(
-        name=name,
-        facts=facts_of(report),
-        source=f"/home/ada/run-{place}",
-        parameters={"model": report.run.model, "text": name, "dataset.path": f"/home/ada/{place}.txt"},
-        lengths=tuple(sorted({each.asked_tokens for each in report.analysis.bins})),
-        report=report,
-        findings=report.analysis.findings,
-    )
-
-
-def compared(names: list[str], *, silent: str | None = None, coherence: bool = False) -> Comparison:
-    runs = [run_of(place, name, coherence=coherence) for place, name in enumerate(names)]
-    if silent is not None:
-        runs.append(replace(made_reports.run_of(silent), parameters={}, findings={}))  # one without prose
-    parts = parts_with(key for run in runs for key in run.findings)
-    results = tuple(part.compare(runs, confidence=0.95) for part in parts)
-    return Comparison(name="c", runs=tuple(runs), parts=results, notes=("a note",), decided=())
-
-
 def test_a_name_that_looks_like_a_formula_or_a_hidden_label_is_shown() -> None:
-    (part,) = compared(["$x$ costs $2", "_hidden"]).parts
+    report = with_writing(simulated(CLIFF), make_rounds(tiers=(2048, 4096), rounds=4))
+    named = (made_reports.run_of(name) for name in ("$x$ costs $2", "_hidden"))
+    runs = [replace(run, report=report, findings=report.analysis.findings) for run in named]
+    (part,) = (each.compare(runs, confidence=0.95) for each in parts_with(runs[0].findings))
     texts = words(next(block for block in part.blocks if isinstance(block, Image)).draw())
     assert any(r"\$x\$ costs \$2" in text for text in texts)
     assert any("_hidden" in text for text in texts)
