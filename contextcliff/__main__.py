@@ -25,8 +25,6 @@ from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, print_
 if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
-_SWEEP_DIR = "CONTEXTCLIFF_SWEEP_DIR"
-
 
 def main() -> None:
     """The console script."""
@@ -83,7 +81,7 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
 
     with tempfile.TemporaryDirectory(prefix="contextcliff-jobs-") as folder:
         os.environ[JOBS_FOLDER] = folder
-        os.environ.setdefault(_SWEEP_DIR, f"{folder}/hydra")
+        os.environ.setdefault("CONTEXTCLIFF_SWEEP_DIR", f"{folder}/hydra")
         handle_signals(sweeps=True)
         exit_codes.clear()
         with models_kept():

@@ -6,7 +6,6 @@ import os
 
 from contextcliff.errors import RunError, one_line
 
-_TIMEOUT_S = 5.0
 _FIRST_SERVER_ERROR = 500
 _LONGEST_CAUSE = 200
 
@@ -38,7 +37,7 @@ def reach_the_hub(repository: str, file: str) -> None:
 
     quiet_the_hub()
     try:
-        get_hf_file_metadata(hf_hub_url(repository, file), timeout=_TIMEOUT_S)
+        get_hf_file_metadata(hf_hub_url(repository, file), timeout=5.0)
     except HfHubHTTPError as error:
         if error.response.status_code >= _FIRST_SERVER_ERROR:
             raise RunError(cause(error)) from error

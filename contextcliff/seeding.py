@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 
-_SEED_BITS = 31
-
 
 def digest_of(*coordinates: object) -> str:
     """SHA-256, in hex, of a list of JSON values; the same on every machine."""
@@ -15,4 +13,4 @@ def digest_of(*coordinates: object) -> str:
 
 def seed_of(*coordinates: object) -> int:
     """A seed from coordinates such as task, length and trial: 31 bits and not negative, as every server accepts."""
-    return int(digest_of(*coordinates)[:16], 16) % (1 << _SEED_BITS)
+    return int(digest_of(*coordinates)[:16], 16) % (1 << 31)

@@ -45,7 +45,7 @@ NEEDS = {
     "contextcliff task=qa action=plan dataset=documents dataset.path=reports/ dataset.questions=questions.jsonl": (
         "documents of one's own"
     ),
-    "contextcliff --config-dir mine experiment=nightly model=ours": "options of one's own: tests/test_own_options.py",
+    "contextcliff --config-dir mine experiment=nightly model=ours": "options of one's own: test_shipped_configuration",
     "contextcliff action=analyze run=RUN_ID analysis.threshold=0.9": "the name of a run",
     "contextcliff action=compare action.baseline=RUN 'action.candidates=[RUN,FOLDER]'": "the names of runs",
     "contextcliff action=compare task=continuation action.baseline=RUN_ID 'action.candidates=[old.csv]'": (

@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from contextcliff.records.generation import Outcome, ScoredSample
     from contextcliff.records.report import Counts, Usage
 
-_FINGERPRINT_SHOWN = 8
-_NAMES_SHOWN = 20
-_MODEL_SHOWN = 100
 _NO_DATASET = "none"
 
 
@@ -181,10 +178,10 @@ class Invocation:
             # An option that is called as its kind says no more than the kind, and one draw of it is the same run.
             self.dataset_name if self.dataset_name != self.dataset_kind else "",
             # Some servers name their model by a path: its end is shown, and the fingerprint distinguishes equal ends.
-            folder_name(self.model_name)[-_MODEL_SHOWN:],
+            folder_name(self.model_name)[-100:],
             self.kv_policy.shown,
             self.label,
-            fingerprint[:_FINGERPRINT_SHOWN],
+            fingerprint[:8],
         )
         return Identity(
             respondent=respondent,
@@ -231,7 +228,7 @@ def stored(invocation: Invocation, store: Store) -> Invocation:
     if len(found) > 1:
         raise ConfigError(
             f"model.name: {store.file} holds runs of this configuration by several models; choose one with "
-            f"model.name=NAME: {', '.join(sorted(found)[:_NAMES_SHOWN])}"
+            f"model.name=NAME: {', '.join(sorted(found)[:20])}"
         )
     return next(iter(found.values()), invocation)
 

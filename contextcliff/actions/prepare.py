@@ -24,7 +24,6 @@ from contextcliff.text.tokenizer_choice import TokenizerSources
 from contextcliff.text.tokens import Tokenizer
 
 _TEMPLATE_SLACK_TOKENS = 64
-_ITEM_CHARACTERS = 16
 _MOST_TITLES = 3
 _ESTIMATED = (
     "the model's tokens could not be matched with the text, only counted: prompts may be a few tokens shorter than "
@@ -284,7 +283,7 @@ def planned_samples(
     ]
     times = Counter(item.key for item in planned)
     return tuple(
-        replace(item, sample=replace(item.sample, item=item.key[:_ITEM_CHARACTERS]))
+        replace(item, sample=replace(item.sample, item=item.key[:16]))
         if times[item.key] > 1 and not item.sample.item
         else item
         for item in planned

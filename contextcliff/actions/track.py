@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from contextcliff.tracking.mlflow import MLflowTracker
 
 _DIGEST_SHOWN = 12
-_PATIENCE_S = 5.0
-_MOST_POINTS = 60
 
 
 @dataclass(kw_only=True, slots=True)
@@ -128,7 +126,7 @@ def code_commit() -> str:
             [git, "-C", str(checkout), "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
             capture_output=True,
             text=True,
-            timeout=_PATIENCE_S,
+            timeout=5.0,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -175,7 +173,7 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
         wall_s=report.usage.wall_s,
         kv_bytes_per_token=None if cache is None else cache.facts.bytes_per_token,
         # A tag of MLflow holds some thousand characters.
-        curve=curve if len(curve) <= _MOST_POINTS else (),
+        curve=curve if len(curve) <= 60 else (),
         searched=analysis.finding(Search) is not None,
     )
 

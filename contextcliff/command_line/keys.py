@@ -175,9 +175,6 @@ def _problem(override: Override, overrides: Sequence[Override]) -> str:
     configs = _jobs_of(key, overrides)
     jobs = {job: dict(nodes(config)) for job, config in configs.items()}
     if override.is_force_add():
-        for name in (name for known in jobs.values() for name, value in known.items() if isinstance(value, list)):
-            if key.startswith(f"{name}."):
-                return f"{shown(override.input_line)}: {name} is a list; write {name}=[A,B]"
         if len(jobs) > 1 and section and not any(section in known for known in jobs.values()):
             return f"{key}: unknown key; none of {', '.join(jobs)} has it; {_hint(key, jobs)}"
         return ""

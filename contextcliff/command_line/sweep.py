@@ -54,7 +54,6 @@ _NO_OTHER_SWEEP = frozenset({"action", "budget", "hydra", "output_dir", "reporti
 _NAMED = ("model", "task", "kv_policy")
 _SWEEPER = "hydra._internal.core_plugins.basic_sweeper.BasicSweeper"
 _LONGEST_NAME = 100
-_ID_SHOWN = 10
 _LOOK_EVERY_S = 1.0
 _MOST_SHARE = 0.03
 _ELSEWHERE_EVERY_S = 15.0
@@ -207,7 +206,7 @@ def _described(config: DictConfig) -> tuple[StoredSweep, list[list[str]], list[s
     engine = str(hydra.runtime.choices.get("engine") or "")
     asked = [[each for each in job if group_of(each) not in _NO_OTHER_SWEEP] for job in jobs or [list(typed)]]
     sweep = StoredSweep(
-        sweep_id=digest_of(sorted(map(sorted, asked)))[:_ID_SHOWN],
+        sweep_id=digest_of(sorted(map(sorted, asked)))[:10],
         name=name if "engine" in swept else shown_model(name, engine=engine),
         command=shown_text(" ".join(["python", "-m", "contextcliff", *typed])),
         overrides=typed,

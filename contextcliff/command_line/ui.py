@@ -21,7 +21,6 @@ from contextcliff.tracking.tracker import TrackingError
 
 _UP_WITHIN_S = 120.0
 _LOOK_EVERY_S = 0.3
-_ENDS_WITHIN_S = 15.0
 _SHOWS_ONLY = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
 """MLflow would start eight processes for jobs that judge traces on the server."""
 
@@ -68,7 +67,7 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
             signal.signal(number, signal.SIG_IGN)
         server.terminate()
         try:
-            server.wait(timeout=_ENDS_WITHIN_S)
+            server.wait(timeout=15.0)
         except subprocess.TimeoutExpired:
             server.kill()
     raise RunError(f"MLflow's page has ended by itself with {server.returncode}; is port {port} taken?")
