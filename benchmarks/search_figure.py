@@ -30,9 +30,9 @@ BEFORE: Mapping[str, Cost] = {
 """Blocks of eleven depths and bisection, by the commit before "Search sample by sample"."""
 FORTY_TOKENS = 40 * sum(LENGTHS) / 1e6
 LOOKS = (("search, now", "#D55E00"), ("search, before", "#E5B58C"), ("40 samples at every length", "#7F7F7F"))
-MOST_OCTAVES = 2.4
+MOST_OCTAVES = 3.0
 """Longer bars are cut, and say how long they are."""
-DPI = 150
+DPI = 120
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ def draw_bars(axes: Axes, rows: Sequence[Sequence[float]], *, most: float) -> No
     for row, values in enumerate(rows):
         for place, (value, (_, colour)) in enumerate(zip(values, LOOKS, strict=True)):
             at, is_cut = row + 0.28 * (place - 1), value > most
-            length = 0.8 * most if is_cut else value
+            length = 0.78 * most if is_cut else value
             figure = "no cap" if math.isinf(value) else f"{value:.2f}" if value < 10 else f"{value:.1f}"
             axes.barh(at, length, 0.25, color=colour)
             axes.annotate(
@@ -102,6 +102,7 @@ def draw_bars(axes: Axes, rows: Sequence[Sequence[float]], *, most: float) -> No
     axes.set_xlim(0.0, most)
     axes.tick_params(labelsize=10.5, left=False)
     axes.tick_params(axis="x", labelsize=9)
+    axes.locator_params(axis="x", nbins=6)
     axes.grid(axis="x", alpha=0.25)
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "bottom"]].set_visible(False)
