@@ -77,13 +77,19 @@ class Server:
         pieces = _pieces(text)
         return {"tokens": [{"id": 1, "piece": piece} for piece in pieces] if body.get("with_pieces") else pieces}
 
+    async def spoken(self, body: dict[str, Any], tokens: int) -> Sequence[str]:  # noqa: ARG002 - for a law
+        """The answer to a prompt of so many tokens, in pieces."""
+        return ("7",) * self.answer_tokens
+
     async def _stream(self, body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
         self.first_s = self.first_s or time.perf_counter()
+        usage = self._usage(body)
+        pieces = await self.spoken(body, usage["prompt_tokens"])
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
-        for number in range(self.answer_tokens + 1):
-            delta, finish = ({"content": "7"}, None) if number < self.answer_tokens else ({}, "stop")
+        deltas: list[tuple[dict[str, str], str | None]] = [({"content": piece}, None) for piece in pieces]
+        for delta, finish in (*deltas, ({}, "stop")):
             _event(writer, {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
-        _event(writer, {"choices": [], "usage": self._usage(body)})
+        _event(writer, {"choices": [], "usage": usage})
         end = b"data: [DONE]\n\n"
         writer.write(b"%x\r\n%b\r\n0\r\n\r\n" % (len(end), end))
         await writer.drain()
@@ -172,15 +178,20 @@ def plain_client(port: int, *, length: int, requests: int, at_once: int) -> list
 
 
 def ours(port: int, *, length: int, depths: Sequence[float], trials: int, at_once: int) -> list[str]:
+    """The command of a run of niah at one length."""
+    grid = (f"task.depths=[{','.join(map(str, depths))}]", f"task.trials={trials}")
+    return command(port, f"task.lengths=[{length}]", *grid, at_once=at_once)
+
+
+def command(port: int, *overrides: str, at_once: int) -> list[str]:
     """The command of a run of niah without figures, page and tracker."""
     asked = (
         "engine=llama_server", f"engine.base_url=http://127.0.0.1:{port}/v1", f"engine.concurrency={at_once}",
         "model.name=mock", "model.context_window=262144", "tokenizer=server", "task=niah", "dataset=synthetic",
-        f"task.lengths=[{length}]", f"task.depths=[{','.join(map(str, depths))}]", f"task.trials={trials}",
         "tracking=none", "reporting.figures=false", "reporting.html=false", "reporting.progress=false",
         "reporting.console=none",
     )  # fmt: skip
-    return [sys.executable, "-m", "contextcliff", *asked]
+    return [sys.executable, "-m", "contextcliff", *asked, *overrides]
 
 
 def environment() -> dict[str, str]:

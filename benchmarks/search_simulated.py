@@ -1,13 +1,14 @@
 """What the search of the safe cap costs, how close it comes, and how often it errs, on models with a known score.
 
     .venv/bin/python benchmarks/search_simulated.py [--runs N] [--law NAME …] [--only costs|errors] [--processes N]
+        [--figure docs/search_cost.png]
 
 Every run is a `SafeCapSearch`, the class that a real run uses, on scores that are drawn. The first table has models
 with something to find: prompt tokens, each prompt in full; octaves lost, log2(true crossing / cap), of the longest
 length where every one is good; the share of runs with the whole range as their cap; how the searches ended. Beside it
-forty samples at every length. The second
-table has models at the threshold, where a search errs most often, and the ways in which answers come: an error is a cap
-at a length whose true score is not above the threshold, at any time in a run.
+forty samples at every length. `--figure` draws it as the README shows it (`search_figure.py`). The second table has
+models at the threshold, where a search errs most often, and the ways in which answers come: an error is a cap at a
+length whose true score is not above the threshold, at any time in a run.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from multiprocessing.pool import Pool
+from pathlib import Path
 
 import numpy as np
 
@@ -287,20 +289,25 @@ def all_runs(model: Model, runs: int, pool: Pool) -> list[Run]:
     return [run for part in pool.map(partial(runs_of, model.name), parts, chunksize=1) for run in part]
 
 
+def octaves(model: Model, cap: int | None) -> float:
+    """What a cap loses; infinite without one."""
+    reachable = min(model.crossing or math.inf, float(LENGTHS[-1]))
+    return math.inf if cap is None else max(0.0, math.log2(reachable / cap))
+
+
 def octaves_lost(model: Model, caps: Sequence[int | None]) -> str:
     """Median and mean, of the runs with a cap; a share of runs without one stands beside them."""
     if model.crossing == 0.0:
         return "–"
-    reachable = min(model.crossing or math.inf, float(LENGTHS[-1]))
-    lost = [math.inf if cap is None else max(0.0, math.log2(reachable / cap)) for cap in caps]
+    lost = [octaves(model, cap) for cap in caps]
     with_cap = [each for each in lost if math.isfinite(each)]
     mean = f"{np.mean(with_cap):.2f}" if with_cap else "–"
     without = "" if len(with_cap) == len(lost) else f" ({100 * (1 - len(with_cap) / len(lost)):.0f}% no cap)"
     return f"{np.median(lost):.2f} · {mean}{without}"
 
 
-def forty(model: Model, runs: int) -> str:
-    """The octaves that forty samples at every length lose."""
+def forty(model: Model, runs: int) -> list[int | None]:
+    """The caps of forty samples at every length."""
     plan = CalibrationPlan(
         lengths=LENGTHS, threshold=THRESHOLD, confidence=1.0 - ALPHA, depths=DEPTHS, max_trials=MOST, resolution=None,
         runs=runs, seed=SEED,
@@ -311,29 +318,37 @@ def forty(model: Model, runs: int) -> str:
         draw=draws["graded_90" if model.draw is graded else "flat_90"],
     )  # fmt: skip
     caps, _ = simulate(plan, law, "fixed_40")
-    return octaves_lost(model, [int(cap) or None for cap in caps])
+    return [int(cap) or None for cap in caps]
 
 
 def line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def cost_table(models: Sequence[Model], runs: int, pool: Pool) -> Iterator[str]:
-    yield line(
-        "model", "M tokens", "octaves lost", "whole range", "samples",
-        "how it ended", "forty a length, octaves lost",
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """All runs of a model with something to find, and the caps of forty samples at every length."""
+
+    model: Model
+    found: Sequence[Run]
+    forty: Sequence[int | None]
+
+
+COST_HEAD = (
+    line("model", "M tokens", "octaves lost", "whole range", "samples", "how it ended", "forty a length, octaves lost"),
+    line("---", *("--:" for _ in range(4)), "---", "--:"),
+)
+
+
+def cost_row(costs: Costs) -> str:
+    model, found, caps = costs.model, costs.found, [run.cap for run in costs.found]
+    ended = Counter(run.stopped for run in found).most_common(3)
+    whole, samples = np.mean([cap == LENGTHS[-1] for cap in caps]), np.mean([run.samples for run in found])
+    return line(
+        model.title, millions(found), octaves_lost(model, caps), f"{100 * whole:.0f}%", f"{samples:.0f}",
+        ", ".join(f"{name} {100 * n / len(found):.0f}%" for name, n in ended),
+        octaves_lost(model, costs.forty) if model.run == "plain" else "",
     )  # fmt: skip
-    yield line("---", *("--:" for _ in range(4)), "---", "--:")
-    for model in models:
-        found = all_runs(model, runs, pool)
-        caps = [run.cap for run in found]
-        ended = Counter(run.stopped for run in found).most_common(3)
-        whole, samples = np.mean([cap == LENGTHS[-1] for cap in caps]), np.mean([run.samples for run in found])
-        yield line(
-            model.title, millions(found), octaves_lost(model, caps), f"{100 * whole:.0f}%", f"{samples:.0f}",
-            ", ".join(f"{name} {100 * n / runs:.0f}%" for name, n in ended),
-            forty(model, runs) if model.run == "plain" else "",
-        )  # fmt: skip
 
 
 def error_table(models: Sequence[Model], runs: int, pool: Pool) -> Iterator[str]:
@@ -356,6 +371,7 @@ def main() -> None:
     parser.add_argument("--law", nargs="*", default=(), help="names of laws; default: all")
     parser.add_argument("--only", choices=("costs", "errors"))
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--figure", type=Path, help="a PNG of the costs")
     given = parser.parse_args()
 
     def chosen(models: Sequence[Model]) -> list[Model]:
@@ -363,8 +379,16 @@ def main() -> None:
 
     with multiprocessing.get_context("forkserver").Pool(given.processes) as pool:
         if given.only != "errors":
-            for row in cost_table(chosen(costs()), given.runs, pool):
-                print(row, flush=True)
+            print(*COST_HEAD, sep="\n")
+            drawn = []
+            for model in chosen(costs()):
+                found, caps = all_runs(model, given.runs, pool), forty(model, given.runs)
+                drawn.append(Costs(model=model, found=found, forty=caps))
+                print(cost_row(drawn[-1]), flush=True)
+            if given.figure:
+                from search_figure import draw_costs  # imported late, since it imports this module
+
+                draw_costs(drawn, path=given.figure.resolve())
         if given.only != "costs":
             print()
             for row in error_table(chosen(errors()), given.runs, pool):
