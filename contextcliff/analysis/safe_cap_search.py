@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from contextcliff.analysis.search_path import VOID, End, SearchDesign, SearchPath, Step, scores_of
+from contextcliff.analysis.search_path import End, SearchDesign, SearchPath, Step, scores_of
 from contextcliff.records.search_record import Key
 from contextcliff.statistics.betting import bounds_of, e_value_of
 
@@ -128,8 +128,7 @@ class SafeCapSearch:
         """
         told = self._told.setdefault(length, {})
         for number, step in enumerate(scores, start=len(told) if first is None else first):
-            if step != VOID:
-                bounds_of(scores_of(step))
+            bounds_of(scores_of(step))
             if told.setdefault(number, step) != step:
                 raise ValueError(f"step {number} at {length:,} tokens has another outcome; begin a new search")
         self._advance()

@@ -3,9 +3,9 @@
 A run that was killed, one that asked ahead and an analysis of stored answers decide alike: a step counts when the path
 of the search comes to it, whenever it was answered.
 
-- Evidence counts once: a step is void where each of its samples was counted before, be it the same question or the same
-  answer to the same prompt. A server that ignores the seed, and a task with few different prompts, show no more by more
-  samples.
+- Evidence counts once: a step is a repeat where each of its samples was counted before, be it the same question or the
+  same answer to the same prompt, and counts against a claim alone. A server that ignores the seed, and a task with few
+  different prompts, show no more by more samples.
 - A length that the server refused as too long and named its window, or whose prompts it cut in silence, ends the range:
   the longest prompt that fits takes its place. Whether prompts were cut is told by the server's counts
   (`server_counts.py`). It may be seen late, from shorter lengths; the path is then followed anew.
@@ -34,12 +34,12 @@ from contextcliff.records.search_record import (
     SearchRule,
     TestedLength,
 )
-from contextcliff.statistics.betting import Score
+from contextcliff.statistics.betting import Repeat, Score
 from contextcliff.statistics.descriptive import mean_of_known
 
 if TYPE_CHECKING:
     from contextcliff.analysis.safe_cap_search import Standing
-    from contextcliff.analysis.search_path import End, SearchDesign, Step
+    from contextcliff.analysis.search_path import End, SearchDesign
 
 MOST = 2_000
 """Steps at a length; a search that needs more is not practical."""
@@ -147,9 +147,9 @@ class Path:
                 self._search.too_long(length, self._longest(length, window))
                 continue
             self._counts[length] += step.counts
-            outcome: Step = step.scores if step.adds_to(self._pieces[length]) else ()
-            self._asked.append(Asked(context_tokens=length, score=step.score if outcome else None))
-            self._search.tell(length, [outcome], first=number)
+            is_new = step.adds_to(self._pieces[length])
+            self._asked.append(Asked(context_tokens=length, score=step.score if is_new else None))
+            self._search.tell(length, [step.scores if is_new else Repeat(step.scores)], first=number)
             # A length that was decided may be seen to be cut by the counts of shorter ones that are asked after it.
             cut = {longer for longer in self._counts if longer >= length and self._is_cut(longer)}
             if cut:

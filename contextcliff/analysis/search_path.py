@@ -14,7 +14,7 @@ import numpy as np
 from contextcliff.analysis.posterior import Posterior, curves_of
 from contextcliff.records.search_record import BASELINE_SAMPLES, MOST_CANDIDATES, Key
 from contextcliff.statistics.adaptive_bets import MOST_STAKED, Bar, Evidence, log_factor
-from contextcliff.statistics.betting import BELOW_AT, Score, bounds_of, require_alpha, require_threshold
+from contextcliff.statistics.betting import BELOW_AT, Repeat, Score, bounds_of, require_alpha, require_threshold
 from contextcliff.statistics.descriptive import mean_of_known
 
 LADDER = 0.7
@@ -33,11 +33,12 @@ LEAST_CHANCE = 0.1
 """Of being above the bar, for a length in a bracket to be asked."""
 _BASELINE_BEFORE = 1.9, 2.0
 """The sum and number of the scores that a baseline is taken to have had before its first."""
+_NONE = 0.0, 0.0
+"""Those of a length without one."""
 
-Step = Score | tuple[Score, ...]
+
+Step = Score | tuple[Score, ...] | Repeat
 """The outcome of one step: the score of a sample, or those of all samples of a text."""
-VOID: tuple[Score, ...] = ()
-"""That of a step whose evidence was counted before: it uses up a step, and nothing is learnt of it."""
 End = Literal["baseline", "passed", "below", "given_up", "unscorable", "too_long", "open"]
 """How a length ended. `given_up`: its samples are used up, or the rest are not expected to show it. `unscorable`: none
 has a score, or it would not be given up if those without one had been right. `open`: it is not decided."""
@@ -157,31 +158,27 @@ class SearchPath:
         """Go on by the outcomes of the steps that are needed."""
         if (length := self.at) is None:
             raise ValueError("the search is over")
-        scores = scores_of(outcomes[-1])
-        if VOID in outcomes:
-            self._pass_over(length)
-        elif self.is_baseline(length):
-            self._count(length, scores)
+        scores, is_repeat = scores_of(outcomes[-1]), any(isinstance(each, Repeat) for each in outcomes)
+        if self.is_baseline(length):
+            if is_repeat:
+                self._use_up(length)
+            else:
+                self._count(length, scores)
             self.ends = {**self.ends, length: self._baseline_end(length, len(scores))}
         else:
-            self._bet(length, scores, scores_of(outcomes[0]) if self._is_paired(length) else (1.0,))
-            self._count(length, scores)
-            if (mean := mean_of_known(scores)) is not None:
-                self.posterior = self.posterior.after(length, mean)
+            others = scores_of(outcomes[0]) if self._is_paired(length) else (1.0,)
+            self._bet(length, scores, others, is_repeat=is_repeat)
+            if not is_repeat:
+                self._count(length, scores)
+                if (mean := mean_of_known(scores)) is not None:
+                    self.posterior = self.posterior.after(length, mean)
             if length not in self.candidates:
                 self.ends = {**self.ends, length: self._end(length, len(scores))}
         self.at = self._next_length()
 
-    def _pass_over(self, length: int) -> None:
-        """Use up a step that is no evidence."""
-        self.pairs += self._is_paired(length)
-        self._use_up(length)
-        if length not in self.candidates and self.n(length) >= self.design.most:
-            self.ends = {**self.ends, length: "given_up"}
-
     def _count(self, length: int, scores: Sequence[Score]) -> None:
         """Sum up a step's scores; a text counts by the share of its samples that have one."""
-        total, n = self.scores.get(length, (0.0, 0.0))
+        total, n = self.scores.get(length, _NONE)
         share = sum(score is not None for score in scores) / len(scores)
         self.scores = {**self.scores, length: (total + share * (mean_of_known(scores) or 0.0), n + share)}
         if self.is_baseline(length):
@@ -195,17 +192,20 @@ class SearchPath:
     def _evidence_at(self, length: int) -> Evidence:
         return self.evidence.get(length) or Evidence.before_any(self.bar)
 
-    def _bet(self, length: int, scores: Sequence[Score], others: Sequence[Score]) -> None:
+    def _bet(self, length: int, scores: Sequence[Score], others: Sequence[Score], *, is_repeat: bool) -> None:
         """Bet on a step by what was known before it."""
         stake = self.bar.stake(self._stakable(self.posterior.mean(length)), self.base)
         score, baseline = bounds_of(scores), bounds_of(others)
-        self.evidence = {**self.evidence, length: self._evidence_at(length).after(stake, score, baseline)}
+        after = self._evidence_at(length).after(stake, score, baseline, is_repeat=is_repeat)
+        self.evidence = {**self.evidence, length: after}
         if stake > 0.0 and length in self.candidates:
             reach = self.candidates.index(length) + 1
             logs = self.logs.copy()
-            logs[:reach] += log_factor(self.bar, stake, score, baseline)
+            logs[:reach] += log_factor(self.bar, stake, score, baseline, is_repeat=is_repeat)
             self.logs, self.highest = logs, np.maximum(self.highest, logs)
-        if self._is_paired(length):
+        if self._is_paired(length) and is_repeat:
+            self.pairs += 1
+        elif self._is_paired(length):
             self._pair(others)
 
     def _pair(self, others: Sequence[Score]) -> None:
@@ -224,21 +224,21 @@ class SearchPath:
             return "passed"
         if evidence.log_below >= math.log(BELOW_AT):
             return "below"
-        if not self.scores[length][1] and evidence.n * size >= MOST_WITHOUT_A_SCORE:
+        if not self.scores.get(length, _NONE)[1] and evidence.n * size >= MOST_WITHOUT_A_SCORE:
             return "unscorable"
         is_used_up = evidence.n >= design.most or self._is_hopeless(length)
         if is_used_up or (evidence.n >= SOONEST and evidence.log_expected(design.most) < passes_at):
-            has_lost = self.scores[length][1] < evidence.n
+            has_lost = evidence.hoped != evidence.above
             hoped = has_lost and evidence.log_expected(design.most, hoped=True) >= passes_at
             return "unscorable" if hoped else "given_up"
         return "open"
 
     def _is_hopeless(self, length: int) -> bool:
-        (total, scored), n = self.scores[length], self.n(length)
+        (total, scored), n = self.scores.get(length, _NONE), self.n(length)
         return n >= HOPELESS_AFTER and total <= HOPELESS * scored and self.bar.at(self.base) >= HOPELESS_BELOW
 
     def _baseline_end(self, length: int, size: int) -> End:
-        (total, scored), n = self.scores[length], self.n(length)
+        (total, scored), n = self.scores.get(length, _NONE), self.n(length)
         if scored >= BASELINE_SAMPLES and total > 0.0:
             return "baseline"
         if not scored and n * size >= MOST_WITHOUT_A_SCORE:
@@ -332,4 +332,6 @@ class SearchPath:
 
 def scores_of(step: Step) -> tuple[Score, ...]:
     """The scores of a step's samples."""
+    if isinstance(step, Repeat):
+        return step.scores
     return step if isinstance(step, tuple) else (step,)

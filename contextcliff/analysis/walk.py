@@ -9,13 +9,13 @@ Plann. Inference 99 (2001) 25-40). Between tested lengths it is assumed that the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from contextcliff.analysis.judged_by import Rule, differing, worded
 from contextcliff.analysis.lengths import LengthResult
-from contextcliff.analysis.search import Path, complete_steps, step_key
+from contextcliff.analysis.search import Path, StepScores, complete_steps, step_key
 from contextcliff.analysis.server_counts import truncated
 from contextcliff.errors import RunError
 from contextcliff.records.amounts import QUANTITIES, Quantity
@@ -355,6 +355,19 @@ def searched(
     )
 
 
+def _bounds_of(steps: Iterable[StepScores]) -> tuple[list[float], list[float]]:
+    """The lowest and the highest scores of steps; a repeat widens the interval, and never narrows it."""
+    lows, highs, seen = list[float](), list[float](), set[Hashable]()
+    for step in steps:
+        low, high = bounds_of(step.scores)
+        is_new = step.adds_to(seen)
+        if is_new or low < 1.0:
+            lows.append(low if is_new else 0.0)
+        if is_new or high > 0.0:
+            highs.append(high if is_new else 1.0)
+    return lows, highs
+
+
 def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, confidence: float) -> LengthResult:
     """The result with the interval and the bound that hold though its length was asked until it was decided.
 
@@ -369,8 +382,7 @@ def with_sequential_bounds(result: LengthResult, threshold: SearchThreshold, con
     steps = complete_steps([sample for item in result.items for sample in item.samples], threshold.search.plan)
     if not steps:
         return replace(result, bin=replace(result.bin, ci_low=0.0, ci_high=1.0, tested_low=None))
-    seen: set[Hashable] = set()
-    if_wrong, if_right = zip(*(bounds_of(each.scores) for each in steps.values() if each.adds_to(seen)), strict=True)
+    if_wrong, if_right = _bounds_of(steps.values())
     low, high = confidence_sequence(if_wrong, confidence)[0], confidence_sequence(if_right, confidence)[1]
     bound = None
     if tested.steps and threshold.relative is None:

@@ -105,10 +105,14 @@ def _slope(outcomes: Sequence[tuple[float, float]], stake: float) -> float:
     return math.fsum(chance * gain / (1.0 + stake * gain) for chance, gain in outcomes)
 
 
-def log_factor(bar: Bar, stake: float, score: Bounds, baseline: Bounds = _PERFECT) -> float:
-    """The log by which a bet changes the wealth that is staked on its side, at the score that is worst for it."""
+def log_factor(bar: Bar, stake: float, score: Bounds, baseline: Bounds = _PERFECT, *, is_repeat: bool = False) -> float:
+    """The log by which a bet changes the wealth that is staked on its side, at the score that is worst for it.
+
+    What was seen before can only take from it: of repeats those that agree with it may be fewer than there were.
+    """
     gain = score[0] - bar.level * baseline[1] if stake > 0.0 else score[1] - bar.level * baseline[0]
-    return math.log1p(stake * gain)
+    log = math.log1p(stake * gain)
+    return min(0.0, log) if is_repeat else log
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,18 +135,24 @@ class Evidence:
         above, below = map(Wealth.before_any, bar.bets())
         return cls(bar=bar, own_above=0.0, own_below=0.0, above=above, below=below, hoped=above)
 
-    def after(self, stake: float, score: Bounds, baseline: Bounds = _PERFECT) -> Evidence:
-        """The evidence after one more step, at a stake that was chosen before it was scored."""
+    def after(self, stake: float, score: Bounds, baseline: Bounds = _PERFECT, *, is_repeat: bool = False) -> Evidence:
+        """The evidence after one more step, at a stake that was chosen before it was scored.
+
+        A repeat shows what was seen before: it counts against a claim, and never for it.
+        """
         level = self.bar.level
         worst, best = score[0] - level * baseline[1], score[1] - level * baseline[0]
-        log = log_factor(self.bar, stake, score, baseline)
+        hoped = best
+        if is_repeat:
+            worst, hoped, best = min(worst, 0.0), min(best, 0.0), max(best, 0.0)
+        log = log_factor(self.bar, stake, score, baseline, is_repeat=is_repeat)
         return replace(
             self,
             own_above=self.own_above + (log if stake > 0.0 else 0.0),
             own_below=self.own_below + (log if stake < 0.0 else 0.0),
             above=self.above.after([worst / level]),
             below=self.below.after([-best if self.bar.is_share else -best / (1.0 - level)]),
-            hoped=self.hoped.after([best / level]),
+            hoped=self.hoped.after([hoped / level]),
             n=self.n + 1,
         )
 

@@ -37,6 +37,13 @@ _ROUNDING = 1e-9
 _LARGEST_LOG = math.log(sys.float_info.max)
 
 
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The scores of a step whose evidence was counted before: it counts against a claim, and never for it."""
+
+    scores: tuple[Score, ...]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bets:
     """Bets that share an initial wealth of 1: the fraction that each stakes on every sample, and its share."""
