@@ -22,14 +22,14 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 48_674,
-    "modules of contextcliff/ without __init__.py": 248,
-    "lines of the largest module": 433,
-    "lines of tests/": 34_193,
-    "data records": 358,
+    "lines of contextcliff/": 47_045,
+    "modules of contextcliff/ without __init__.py": 247,
+    "lines of the largest module": 429,
+    "lines of tests/": 32_406,
+    "data records": 357,
     "modules of ours that --help imports": 10,
-    "modules of ours that a niah run imports": 147,
-    "modules of ours that action=plan imports": 123,
+    "modules of ours that a niah run imports": 146,
+    "modules of ours that action=plan imports": 122,
     "import circles": 0,
     "methods of other libraries that are replaced": 0,
 }
