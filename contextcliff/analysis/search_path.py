@@ -125,6 +125,8 @@ class SearchPath:
         self.evidence: Mapping[int, Evidence] = {}
         self.scores: Mapping[int, tuple[float, float]] = {}
         """By length, the sum of the scores and how many there are."""
+        self.repeats: Mapping[int, int] = {}
+        """By length, steps whose scores are not among these."""
         self.pairs = 0
         """Steps that were compared with one of the baseline."""
         self.baseline = _BASELINE_BEFORE
@@ -168,7 +170,9 @@ class SearchPath:
         else:
             others = scores_of(outcomes[0]) if self._is_paired(length) else (1.0,)
             self._bet(length, scores, others, is_repeat=is_repeat)
-            if not is_repeat:
+            if is_repeat:
+                self.repeats = {**self.repeats, length: self.repeats.get(length, 0) + 1}
+            else:
                 self._count(length, scores)
                 if (mean := mean_of_known(scores)) is not None:
                     self.posterior = self.posterior.after(length, mean)
@@ -228,7 +232,7 @@ class SearchPath:
             return "unscorable"
         is_used_up = evidence.n >= design.most or self._is_hopeless(length)
         if is_used_up or (evidence.n >= SOONEST and evidence.log_expected(design.most) < passes_at):
-            has_lost = evidence.hoped != evidence.above
+            has_lost = self.scores.get(length, _NONE)[1] < evidence.n - self.repeats.get(length, 0)
             hoped = has_lost and evidence.log_expected(design.most, hoped=True) >= passes_at
             return "unscorable" if hoped else "given_up"
         return "open"
