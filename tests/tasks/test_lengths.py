@@ -3,7 +3,6 @@ Which texts a task of prose takes: one that is chosen, and never the words of a 
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -217,26 +216,18 @@ def test_a_question_set_is_no_prose(task: str) -> None:
     assert line_of(f"task={task}", "dataset=stories", "engine=simulated", "action=plan") == expected
 
 
-ROW = {"context": TEXT.text, "question": "Who kept the tides?", "answers": ["Mr. Pask"]}
 NO_PROSE = "and no prose; give a text, or ask the questions of a JSON Lines or Parquet file with dataset=jsonl task=qa"
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "kind"),
-    [
-        ("q.jsonl", json.dumps(ROW), "JSON Lines"),
-        ("q.csv", "question,answers", "CSV"),
-        ("q.parquet", "PAR1\0", "Parquet"),
-        ("q.txt", f"{json.dumps(ROW)}\n{json.dumps(ROW)}\n", "JSON"),
-        ("q", json.dumps([ROW], indent=1), "JSON"),
-    ],
+    ("name", "data"), [("q.jsonl", '{"question": "Who?"}'), ("q.csv", "question,answers"), ("q.parquet", "PAR1\0")]
 )
-def test_a_file_of_questions_is_no_novel(tmp_path: Path, name: str, data: str, kind: str) -> None:
+def test_a_file_of_questions_is_no_novel(tmp_path: Path, name: str, data: str) -> None:
     file = tmp_path / name
     file.write_text(data, encoding="utf-8")
     with pytest.raises(ConfigError) as raised:
         Essays(path=str(file)).corpus(tokens=1, seed=0)
-    assert str(raised.value) == f"dataset.path: {file} holds rows ({kind}) {NO_PROSE}"
+    assert str(raised.value) == f"dataset.path: {file} holds rows {NO_PROSE}"
 
 
 @pytest.mark.parametrize("text", ["[Illustration]\n\nIt rained.", "{sic} It rained.", "[1] It rained.", '"Yes."'])
