@@ -22,7 +22,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 47_049,
+    "lines of contextcliff/": 47_046,
     "modules of contextcliff/ without __init__.py": 247,
     "lines of the largest module": 429,
     "lines of tests/": 32_397,

@@ -210,54 +210,51 @@ def search_rule(invocation: Invocation) -> SearchRule:
     return settings.search_rule(relative=settings.is_relative(by_default=invocation.task.traits.relative_by_default))
 
 
-def with_added(prepared: Prepared, store: Store) -> Prepared:
-    """The run with those lengths marked that were put between others of which there are answers.
-
-    A run that was begun before keeps what was found then: its own answers may have come in any order.
-    """
-    search, run = prepared.search, prepared.run
-    if search is None:
-        return prepared
-    if (begun := store.run(run.run_id)) is not None and begun.facts.search is not None:
-        added = begun.facts.search.added
-    else:
-        keys = defaultdict[int, list[str]](list)
-        for item in prepared.planned:
-            keys[item.sample.context_tokens].append(item.key)
-        first = {length: store.answered_at(keys[length]) for length in search.plan.lengths}
-        late = [
-            (at is None, at or "", length)
-            for length, at in first.items()
-            if any(other and (at is None or other < at) for longer, other in first.items() if longer > length)
-        ]
-        added = tuple(length for *_, length in sorted(late))
-    plan = replace(search.plan, added=added)
-    return replace(prepared, search=replace(search, plan=plan), run=replace(run, facts=replace(run.facts, search=plan)))
-
-
 _KEYS = 500
 """Samples by which earlier looks are found: designs of one seed have their first trials in common."""
 
 
-def with_looks(prepared: Prepared, store: Store) -> Prepared:
-    """The run with the number of fixed designs that looked at some of its samples before, with fewer or more of them.
+def with_earlier(prepared: Prepared, store: Store) -> Prepared:
+    """The run with what its tests pay for earlier answers: lengths added to a search, or looks at a fixed design.
 
-    A run that was begun before keeps what was found then.
+    A run that was begun before keeps what was found then: its own answers may have come in any order.
     """
-    run, begun = prepared.run, store.run(prepared.run.run_id)
-    if prepared.search is not None:
-        return prepared
-    if begun is not None:
-        return replace(prepared, run=replace(run, facts=replace(run.facts, looks=begun.facts.looks)))
+    run, search, begun = prepared.run, prepared.search, store.run(prepared.run.run_id)
+    if search is None:
+        facts = replace(run.facts, looks=_looks(prepared, store) if begun is None else begun.facts.looks)
+        return replace(prepared, run=replace(run, facts=facts))
+    known = None if begun is None else begun.facts.search
+    plan = replace(search.plan, added=_added(prepared, search.plan, store) if known is None else known.added)
+    return replace(prepared, search=replace(search, plan=plan), run=replace(run, facts=replace(run.facts, search=plan)))
+
+
+def _added(prepared: Prepared, plan: SearchPlan, store: Store) -> tuple[int, ...]:
+    """The lengths that are first asked when a longer one has been answered, in that order."""
+    keys = defaultdict[int, list[str]](list)
+    for item in prepared.planned:
+        keys[item.sample.context_tokens].append(item.key)
+    first = {length: store.answered_at(keys[length]) for length in plan.lengths}
+    late = [
+        (at is None, at or "", length)
+        for length, at in first.items()
+        if any(other and (at is None or other < at) for longer, other in first.items() if longer > length)
+    ]
+    return tuple(length for *_, length in sorted(late))
+
+
+def _looks(prepared: Prepared, store: Store) -> int:
+    """How many fixed designs looked at some of the samples before, with fewer or more of them."""
     own, others = _counts(prepared.planned), set[frozenset[tuple[int, int]]]()
     for other in store.runs_that_asked([item.key for item in prepared.planned[:_KEYS]]):
+        if other.facts.search is not None:
+            continue
         asked = store.schedule(other.run_id)
         counts = _counts(asked)
         # Longer lengths may come at any time: they are behind the others in the order of testing.
         shared = {length: n for length, n in own.items() if length <= max(counts, default=0)}
-        if other.facts.search is None and not shared.items() <= counts.items() and not store.missing(asked):
+        if not shared.items() <= counts.items() and not store.missing(asked):
             others.add(frozenset(counts.items()))
-    return replace(prepared, run=replace(run, facts=replace(run.facts, looks=len(others))))
+    return len(others)
 
 
 def _counts(planned: Iterable[PlannedSample]) -> Counter[int]:

@@ -45,7 +45,8 @@ class Run:
             family, progress = (identity.family, invocation.task.name), invocation.reporting.progress
             with in_turn(invocation.output_dir, *family, announce=progress), _timed(run):
                 now = invocation.model.name if invocation is asked else asked.engine.settle(asked.model).name
-                if now != invocation.model.name and invocation.model.name is not None:  # it may have waited for long
+                # The server may have changed while another process had the turn.
+                if now != invocation.model.name and invocation.model.name is not None:
                     raise RunError(
                         f"the server has another model now, {now} and not {invocation.model.name}; the same command "
                         "runs that one"

@@ -18,8 +18,7 @@ from contextcliff.actions.prepare import (
     planned_step,
     prepare,
     stored_before,
-    with_added,
-    with_looks,
+    with_earlier,
 )
 from contextcliff.analysis.search import Path
 from contextcliff.engines.engine import Served
@@ -43,8 +42,7 @@ async def send(run: RunState) -> None:
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment(invocation)) as session:
         prepared = prepare(invocation, own=session.tokenizer, served=session.served)
-        prepared = with_looks(with_added(prepared, store), store)
-        prepared = with_replay(invocation, prepared, read_baseline(invocation))
+        prepared = with_replay(invocation, with_earlier(prepared, store), read_baseline(invocation))
         run.prepared = prepared
         ahead = Ahead.of(invocation, prepared, store, meter)
         ahead.refuse_beyond_budget()

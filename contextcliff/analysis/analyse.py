@@ -96,12 +96,14 @@ def study_of(
     if offset:  # from here on lengths are those of the user's own prompts
         scored = tuple(replace(item, server_offset_tokens=offset) for item in scored)
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
+    # Each look at a fixed design has half of the error of the one before.
+    tested_at = 1.0 - (1.0 - settings.confidence) / 2.0**facts.looks
     sequence, threshold = (
         sequence_of(
             groups,
             settings,
             relative=relative,
-            looks=facts.looks,
+            tested_at=tested_at,
             search=search,
             quantity=facts.quantity,
             draws_anew=facts.draws_anew,
@@ -109,20 +111,16 @@ def study_of(
         if groups
         else (None, None)
     )
-    # Each look has half of the error of the one before.
-    lost = (1.0 - settings.confidence) * (1.0 - 0.5**facts.looks)
     of_judge, enough = None, True
     if facts.judge_decides and sequence is not None and threshold is not None:
-        sequence, threshold, of_judge, enough = decided_by_judge(
-            sequence, threshold, scored, settings.confidence + lost
-        )
+        sequence, threshold, of_judge, enough = decided_by_judge(sequence, threshold, scored, tested_at)
     by_answers, settled_by = _safe_cap(
         sequence, threshold, settings, relative=relative, quantity=facts.quantity, offset=offset
     )
-    by_answers = replace(by_answers, metrics=facts.metrics, lost_confidence=lost)
+    lost = tested_at - settings.confidence
     if facts.search is not None:
-        design = design_of(facts.search, settings.search_rule(relative=relative))
-        by_answers = replace(by_answers, lost_confidence=design.added_alpha)
+        lost = design_of(facts.search, settings.search_rule(relative=relative)).added_alpha
+    by_answers = replace(by_answers, metrics=facts.metrics, lost_confidence=lost)
     if of_judge is not None and enough:
         by_answers = replace(by_answers, reason=Note("{reason}; {judge}", reason=by_answers.reason, judge=of_judge))
     elif of_judge is not None:
@@ -148,16 +146,19 @@ def sequence_of(
     settings: AnalysisSettings,
     *,
     relative: bool,
-    looks: int = 0,
+    tested_at: float | None = None,
     search: Search | None = None,
     quantity: Quantity = "score",
     draws_anew: bool = True,
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, after so many looks at fewer samples, and what each had to clear."""
+    """The walk over at least one length, and what each had to clear.
+
+    Lengths are tested at the confidence `tested_at`, that of the settings if None; intervals have that of the settings.
+    """
     groups = _tested_on(groups, quantity)
     results = summarise(groups, settings.confidence, draws_anew=draws_anew)
-    tested_at = 1.0 - (1.0 - settings.confidence) / 2.0**looks if looks else settings.confidence
-    if looks:  # intervals are shown as they were asked for
+    tested_at = settings.confidence if tested_at is None else tested_at
+    if tested_at != settings.confidence:
         tested = (each.bin.tested_low for each in summarise(groups, tested_at, draws_anew=draws_anew))
         results = tuple(
             replace(each, bin=replace(each.bin, tested_low=low)) for each, low in zip(results, tested, strict=True)

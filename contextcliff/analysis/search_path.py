@@ -207,16 +207,15 @@ class SearchPath:
             logs = self.logs.copy()
             logs[:reach] += log_factor(self.bar, stake, score, baseline, is_repeat=is_repeat)
             self.logs, self.highest = logs, np.maximum(self.highest, logs)
-        if self._is_paired(length) and is_repeat:
+        if self._is_paired(length):
+            if not is_repeat:
+                self._learn_of_baseline(others)
             self.pairs += 1
-        elif self._is_paired(length):
-            self._pair(others)
 
-    def _pair(self, others: Sequence[Score]) -> None:
+    def _learn_of_baseline(self, others: Sequence[Score]) -> None:
         """Learn of a step of the baseline, which no other pair will have."""
         if self.pairs >= self.n(self.ladder[0]):
             self._count(self.ladder[0], others)
-        self.pairs += 1
         if (mean := mean_of_known(others)) is not None:
             self.baseline = self.baseline[0] + mean, self.baseline[1] + 1.0
 

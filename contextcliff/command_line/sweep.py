@@ -242,7 +242,7 @@ def end_sweep(code: ExitCode) -> ExitCode:
         if rows and watch.reporting.prints:
             leaderboard, page = watch.folder / LEADERBOARD, None
             written = leaderboard if leaderboard.is_dir() else None
-            if written and watch.tracker is not None:  # which makes a local store
+            if written and watch.tracker is not None:  # to ask it makes a local store
                 with suppress(TrackingError):
                     page = watch.tracker.leaderboard()
             render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)

@@ -135,7 +135,7 @@ class Engine(ABC):
         """Name and window of a server as the configuration tells them."""
         return None
 
-    def download(self, model: Model) -> tuple[str, float | None] | None:  # noqa: ARG002 - most have nothing to fetch
+    def download(self, model: Model) -> tuple[str, float | None] | None:  # noqa: ARG002 - most engines fetch nothing
         """What opening this model would download, and its size in GiB if known. Downloads nothing itself."""
         return None
 

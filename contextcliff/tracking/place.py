@@ -189,7 +189,7 @@ class MLflowStore(NoTracker):
             try:
                 client.create_experiment(self.experiment, artifact_location=artifacts)
             except MlflowException:
-                if client.get_experiment_by_name(self.experiment) is None:  # else another process has created it
+                if client.get_experiment_by_name(self.experiment) is None:  # another process may have created it
                     raise
             return self._experiment_id(client)
         if experiment.lifecycle_stage != "active":

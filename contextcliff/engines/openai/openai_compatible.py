@@ -217,7 +217,7 @@ class OpenAICompatible(Engine):
 
 
 def detect(http: httpx2.Client, address: Address, *, name: str | None) -> tuple[Served, TokenCounter | None]:
-    """What a server is, and the kind of routes that it has to count tokens; `name` None: the only model that it has."""
+    """What a server is, and how it counts tokens; of its only model if `name` is None."""
     listed, remarks = _listed(http, address, named=name is not None)
     if name is None and len(listed) != 1:
         models = f"several models: {', '.join(listed)}" if listed else "no model"
