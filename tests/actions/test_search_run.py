@@ -53,6 +53,7 @@ def test_another_threshold_goes_as_far_as_the_answers_and_the_run_asks_only_what
     assert all(n < all_there for (_, n), (_, all_there) in zip(some, more, strict=True))
 
 
+@pytest.mark.slow
 def test_lengths_added_to_a_search_cost_confidence(tmp_path: Path) -> None:
     def by(lengths: list[int], search: str = "walk") -> tuple[list[int], float]:
         run(tmp_path, *CLIFF, f"task.lengths={lengths}".replace(" ", ""), f"search={search}")
@@ -75,6 +76,7 @@ def test_lengths_added_to_a_search_cost_confidence(tmp_path: Path) -> None:
     assert by([200, 400, 700, 800], "refine") == ([700], 0.9325)
 
 
+@pytest.mark.slow
 def test_a_fixed_design_that_is_topped_up_is_a_later_look_at_half_of_the_error(tmp_path: Path) -> None:
     fixed = (*CLIFF, "search=walk", "task.depths=[0.0,0.25,0.5,0.75,1.0]")
 
