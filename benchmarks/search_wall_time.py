@@ -103,7 +103,7 @@ async def search(invocation: Invocation, folder: Path) -> tuple[RunState, Search
         async with invocation.engine.open(deployment(invocation)) as session:
             prepared = run.prepared = prepare(invocation, own=session.tokenizer, served=session.served)
             run.scorer = Scorer(invocation.task, [item.sample for item in prepared.planned])
-            source = search_of(run, prepared, run.scorer)
+            source = search_of(run, prepared, run.scorer, None)
             assert source is not None
             async for _ in _runner(run, session, store).answers(source):
                 pass

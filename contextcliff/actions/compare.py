@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,10 @@ from pydantic import Field
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.compared_runs import FEWEST, KEY, Chosen, is_search, judged_alike, latest_runs, named_runs
-from contextcliff.analysis.paired import decide
+from contextcliff.analysis.paired import MARGIN, decide
+from contextcliff.analysis.walk import LOW_BASELINE
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
+from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.comparison import Matching, ScoredPair
 from contextcliff.records.generation import NOT_SENT, OVERFLOW
@@ -44,7 +47,7 @@ class Compare:
 
     baseline: GivenPath | None = None
     candidates: tuple[GivenPath, ...] = ()
-    margin: Annotated[Float, Field(gt=0.0, lt=1.0)] = 0.05
+    margin: Annotated[Float, Field(gt=0.0, lt=1.0)] = MARGIN
     gate: bool = False
     gate_on_unknown: bool = False
     name: FolderName | None = None
@@ -141,14 +144,14 @@ def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str 
         prefix, decision = f"candidate_{place}", each.decision
         tags |= {f"{prefix}.name": each.run.name, f"{prefix}.verdict": decision.verdict if decision else "none"}
         if decision is not None:
-            overall = decision.overall
+            judged = decision.judged
             metrics |= {
-                f"{prefix}/difference": overall.mean,
-                f"{prefix}/difference_low": overall.low,
-                f"{prefix}/difference_high": overall.high,
+                f"{prefix}/difference": judged.mean,
+                f"{prefix}/difference_low": judged.low,
+                f"{prefix}/difference_high": judged.high,
                 f"{prefix}/p_worse": decision.worse.p_of_all,
                 f"{prefix}/p_better": decision.better.p_of_all,
-                f"{prefix}/pairs": float(overall.n_pairs),
+                f"{prefix}/pairs": float(judged.n_pairs),
             }
     run_ids = tuple(run.run_id for run in comparison.runs)
     verdicts = sorted((name, tag) for name, tag in tags.items() if name.endswith(".verdict"))
@@ -248,8 +251,38 @@ def match(baseline: Report, candidate: Report, *, there: Samples, here: Samples)
         lengths=tuple(dict.fromkeys(lengths)),
         n_walk_lengths=0 if search is None else len(search.plan.lengths),
         step_samples=0 if search is None else search.plan.step_samples,
+        longest=_longest(baseline, there) if _same_but_cache(baseline, candidate) else None,
+        error_share=min(map(_error_share, (baseline, candidate))),
         quantity=quantity,
     )
+
+
+def _same_but_cache(*reports: Report) -> bool:
+    caches = [cache for each in reports if (cache := each.analysis.finding(KVCache)) is not None]
+    return len({each.run.model for each in reports}) == 1 and len({each.facts.shown for each in caches}) > 1
+
+
+def _longest(baseline: Report, there: Samples) -> tuple[int, int] | None:
+    """Tokens, from and to, of the longest length that the baseline can do: where it asked most for comparisons, else
+    the last bin whose score is not low."""
+    if only_paired := Counter(each.context_tokens for each in there.values() if each.replayed):
+        (tokens, _), *_ = only_paired.most_common(1)
+        return tokens, tokens
+    lengths = sorted(each.context_tokens for each in there.values())
+    end = 0
+    longest = None
+    for each in baseline.analysis.bins:
+        start, end = end, end + each.n_samples + each.n_unscored
+        if each.mean is not None and each.mean >= LOW_BASELINE and lengths[start:end]:
+            longest = lengths[start], lengths[min(end, len(lengths)) - 1]
+    return longest
+
+
+def _error_share(report: Report) -> float:
+    """The part of the error that earlier looks at a fixed design leave for this one."""
+    cap = report.analysis.safe_cap
+    searched = report.analysis.finding(Search) is not None
+    return 1.0 if searched else 1.0 - cap.lost_confidence / (1.0 - cap.confidence)
 
 
 def why_no_pairs(baseline: Report, candidate: Report, matching: Matching) -> str:
@@ -278,6 +311,12 @@ def _notes(runs: Sequence[ComparedRun]) -> Iterator[str]:
     for run in runs:
         if run.report is not None and run.report.run.partial:
             yield f"{run.name} stopped before its end: lengths may be missing"
+        if run.report is not None and (share := _error_share(run.report)) < 1.0:
+            alpha = 1.0 - run.report.analysis.safe_cap.confidence
+            yield (
+                f"some samples of {run.name} were looked at before, with other numbers of them: its verdicts are tested"
+                f" at {1.0 - share * alpha:.4g} and hold at {1.0 - (2.0 - share) * alpha:.4g}"
+            )
     tasks = list(dict.fromkeys(run.report.run.task for run in runs if run.report is not None))
     if len(tasks) > 1:
         yield f"the runs are of different tasks ({', '.join(tasks)}): their scores are not the same thing"

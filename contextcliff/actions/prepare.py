@@ -60,6 +60,7 @@ class PreparedSearch:
     rule: SearchRule
     steps: Steps
     replayed: tuple[Key, ...] = ()
+    """Steps that are asked for comparisons, whatever the search needs."""
 
     def perfect(self, key: Key) -> StepScores:
         pieces = tuple(sample.item or (sample.recipe, sample.question) for sample in self.steps.step(*key).samples)
@@ -132,7 +133,9 @@ def prepare(
                 f"task.resolution={plan.resolution}: leaves more than {MOST_CANDIDATES} lengths between two of "
                 f"task.lengths; give {finest:,} or more"
             )
-        search = PreparedSearch(plan=plan, rule=rule, steps=task.steps(materials))
+        # The longest length is known when the search has ended; a perfect model passes them all.
+        paired = tuple((plan.lengths[-1], number) for number in range(task.longest_steps))
+        search = PreparedSearch(plan=plan, rule=rule, steps=task.steps(materials), replayed=paired)
         built = joined(search.steps.step(*key) for key in sorted(search.perfect_path().used))
     else:
         built = task.build(materials)

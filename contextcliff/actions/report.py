@@ -200,9 +200,12 @@ def _notes(run: RunState) -> Iterator[str]:
         n = len(run.replayed)
         samples = f"{n:,} samples were" if n > 1 else "1 sample was"
         stopped = ", which stopped before its end" if facts.replay.partial else ""
+        why = f"to stay paired with {facts.replay.run_id}{stopped} (task.like)"
+        if facts.replay.run_id == run.run_id:
+            why = "for comparisons at the longest length that is safe (task.longest_pairs)"
         yield (
-            f"{samples} asked to stay paired with {facts.replay.run_id}{stopped} (task.like): no decision and no "
-            "figure here rests on them; samples.jsonl has them marked as replayed, and comparisons use them"
+            f"{samples} asked {why}: no decision and no figure here rests on them; samples.jsonl has them marked as "
+            "replayed, and comparisons use them"
         )
 
 

@@ -11,7 +11,7 @@ from statistics import fmean
 
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import Ahead, SearchAhead
-from contextcliff.actions.like import read_baseline, with_replay
+from contextcliff.actions.like import Baseline, read_baseline, with_replay
 from contextcliff.actions.prepare import (
     Prepared,
     deployment,
@@ -30,7 +30,7 @@ from contextcliff.execution.search_source import SearchSource
 from contextcliff.execution.signals import Stoppable
 from contextcliff.execution.store import PlannedSample, StoredRun
 from contextcliff.records.generation import Outcome
-from contextcliff.records.search_record import LengthStanding
+from contextcliff.records.search_record import LengthStanding, Replay
 from contextcliff.reporting.progress import Progress, progress_of
 
 _FORECAST_EVERY_S = 1.0
@@ -42,7 +42,8 @@ async def send(run: RunState) -> None:
     meter = Meter(invocation.budget, invocation.model.price, sampling=invocation.sampling)
     async with invocation.engine.open(deployment(invocation)) as session:
         prepared = prepare(invocation, own=session.tokenizer, served=session.served)
-        prepared = with_replay(invocation, with_earlier(prepared, store), read_baseline(invocation))
+        baseline = read_baseline(invocation)
+        prepared = with_replay(invocation, with_earlier(prepared, store), baseline)
         run.prepared = prepared
         ahead = Ahead.of(invocation, prepared, store, meter)
         ahead.refuse_beyond_budget()
@@ -58,7 +59,7 @@ async def send(run: RunState) -> None:
             run.live.begin()
         before = store.run(run.run_id)
         scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)
-        search = search_of(run, prepared, scorer)
+        search = search_of(run, prepared, scorer, baseline)
         watchers = [_length_watch(run, prepared, ahead.missing, scorer)]
         if invocation.reporting.progress and invocation.place is None:
             watchers.append(ahead.minutes())
@@ -141,7 +142,7 @@ def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
     return replace(prepared, planned=planned, run=replace(prepared.run, facts=facts))
 
 
-def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource | None:
+def search_of(run: RunState, prepared: Prepared, scorer: Scorer, baseline: Baseline | None) -> SearchSource | None:
     """The search, whose steps are recorded with the run as they are asked for; None where the samples are listed."""
     search, engine = prepared.search, run.invocation.engine
     if search is None:
@@ -153,13 +154,19 @@ def search_of(run: RunState, prepared: Prepared, scorer: Scorer) -> SearchSource
         return (each for each in recall(run.store, run.run_id, planned) if each.generation is not None)
 
     run.store.begin(prepared.run, ())
+    pairs = None
+    if run.invocation.task.longest_steps:
+        from contextcliff.actions.pairs import PairsAtLongest  # few runs need it
+
+        pairs = PairsAtLongest.of(run.invocation, prepared, baseline)
     return SearchSource(
         path=Path(search.plan, search.rule),
         build=lambda key: planned_step(prepared, key),
         recall=recorded,
         score=scorer.score,
         ahead=engine.concurrency - 1 if engine.speculation is None else engine.speculation,
-        replayed=search.replayed,
+        replayed=search.replayed if pairs is None else pairs.replayed,
+        pairs=None if pairs is None else pairs.next,
     )
 
 
@@ -173,6 +180,9 @@ def _record(
         run.store.begin(prepared.run, asked)
         made = prepared.search.steps.maker.notes({item.sample.sample_id for item in asked})
         facts = replace(facts, notes=(*facts.notes, *made))
+        if facts.replay is None and search.replayed:  # asked for comparisons with this run
+            steps = {length: number + 1 for length, number in sorted(search.replayed)}
+            facts = replace(facts, replay=Replay(run_id=run.run_id, steps=steps))
     in_use = served.cache or (known.cache.in_use if known and known.cache else None)
     if facts.cache is not None and in_use is not None:
         facts = replace(facts, cache=replace(facts.cache, in_use=in_use))

@@ -7,6 +7,9 @@ is the same toward the other side. Otherwise the lower end of the interval of th
 candidate is worse by less than the margin. What is left is unknown, with the pairs that would settle it. It is all that
 is said of a baseline that hardly does the task at any length, but for worse and better.
 
+A mean over lengths hides a fall at the longest, where a small KV cache is needed. So of caches *not worse* is a claim
+about the longest length that the baseline can do, by the pairs there.
+
 A missing score may be missing because of what it would have been. So each verdict has to hold though every missing
 score told against it: for better and for not worse those of the candidate count 0 and those of the baseline 1, for
 worse the reverse. What is shown of sizes is of the pairs with both scores.
@@ -52,29 +55,35 @@ from contextcliff.statistics.pairs import (
 )
 from contextcliff.statistics.ranks import holm, is_significant
 
+MARGIN = 0.05
+"""The fall in mean score that does not matter, where nothing else is asked for."""
+
 
 def decide(matchings: Sequence[Matching], *, confidence: float, margin: float) -> tuple[PairedDecision | None, ...]:
     """The decision on each candidate, given how its samples match the baseline's; None where no pair is scored.
 
     `margin` is the fall in mean score that would not matter, 0 to 1. Candidates without a pair count for no correction.
+    Each is tested at its own share of the error.
     """
+    levels = [1.0 - (1.0 - confidence) * each.error_share for each in matchings]
     tests = [
-        sequential_tests(each, confidence) if each.searched else fixed_tests(each, confidence) for each in matchings
+        sequential_tests(each, level) if each.searched else fixed_tests(each, level)
+        for each, level in zip(matchings, levels, strict=True)
     ]
-    known = [each for each in tests if each is not None]
-    worse = iter(_shifts(known, confidence, worse=True))
-    better = iter(_shifts(known, confidence, worse=False))
+    known = [(each, level) for each, level in zip(tests, levels, strict=True) if each is not None]
+    worse, better = iter(_shifts(known, worse=True)), iter(_shifts(known, worse=False))
     return tuple(
-        None if of is None else _decided(of, matching, next(worse), next(better), confidence, margin)
-        for of, matching in zip(tests, matchings, strict=True)
+        None if of is None else _decided(of, matching, next(worse), next(better), level, margin)
+        for of, matching, level in zip(tests, matchings, levels, strict=True)
     )
 
 
-def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> list[DirectionTest]:
-    overall = [each.overall.p_worse if worse else each.overall.p_better for each in tests]
-    corrected = [each.corrected_worse if worse else each.corrected_better for each in tests]
+def _shifts(tests: Sequence[tuple[PairedTests, float]], *, worse: bool) -> list[DirectionTest]:
+    """Of each candidate's tests, at its confidence."""
+    overall = [each.overall.p_worse if worse else each.overall.p_better for each, _ in tests]
+    corrected = [each.corrected_worse if worse else each.corrected_better for each, _ in tests]
     somewhere = [min(each) for each in corrected]
-    both = [min(1.0, each.sharing * min(pair)) for each, *pair in zip(tests, overall, somewhere, strict=True)]
+    both = [min(1.0, each.sharing * min(pair)) for (each, _), *pair in zip(tests, overall, somewhere, strict=True)]
     return [
         DirectionTest(
             p_overall=overall[place], p_somewhere=somewhere[place], p=both[place], p_of_all=p_of_all,
@@ -84,7 +93,7 @@ def _shifts(tests: Sequence[PairedTests], confidence: float, *, worse: bool) -> 
                 if is_significant(each.sharing * p, confidence)
             ),
         )
-        for place, (each, p_of_all) in enumerate(zip(tests, holm(both), strict=True))
+        for place, ((each, confidence), p_of_all) in enumerate(zip(tests, holm(both), strict=True))
     ]  # fmt: skip
 
 
@@ -104,13 +113,20 @@ def _decided(
     )
     # Two runs that get nothing right differ by nothing, and that says nothing.
     is_low = all(each.baseline_mean < LOW_BASELINE for each in at_lengths.values())
-    low = -1.0 if is_low else min(overall.low, tests.worst_low)
-    verdict = _verdict(worse, better, low, confidence, margin)
-    area = area_difference(tests)
+    longest = _at_longest(matching, confidence)
+    low = min(overall.low, tests.worst_low) if longest is None else longest.low
+    verdict = _verdict(worse, better, -1.0 if is_low else low, confidence, margin)
+    area, more_pairs = area_difference(tests), None
+    if verdict == "unknown" and not is_low:
+        if longest is None:
+            more_pairs = _more_pairs(tests, matching, confidence, margin)
+        else:
+            more_pairs = _more_at_longest(longest, matching, confidence, margin)
     return PairedDecision(
         verdict=verdict, confidence=confidence, margin=margin, quantity=matching.quantity, sequential=matching.searched,
         worse=worse, better=better, overall=overall, worst_low=tests.worst_low,
-        area=None if area is None else _difference(area, tests.overall),
+        area=None if area is None else _difference(area, tests.overall), longest=longest,
+        longest_tokens=None if longest is None or matching.longest is None else matching.longest[1],
         lengths=tuple(
             LengthDifference(
                 context_tokens=tokens, difference=at_lengths[tokens], p_worse=tested.p_worse,
@@ -120,8 +136,7 @@ def _decided(
                 tests.lengths.items(), tests.corrected_worse, tests.corrected_better, strict=True
             )
         ),
-        more_pairs=_more_pairs(tests, matching, confidence, margin) if verdict == "unknown" and not is_low else None,
-        low_baseline=is_low,
+        more_pairs=more_pairs, low_baseline=is_low,
         only_baseline=matching.only_baseline, only_candidate=matching.only_candidate,
         other_prompt=matching.other_prompt, not_sent=matching.not_sent, too_long=matching.too_long,
         n_unscored=matching.n_unscored,
@@ -170,6 +185,74 @@ def _variance(units: Units, k: int) -> float:
     return (spread + 2.0 / k) / (units.n_pairs + 2.0 / k) - (0.0 if abs(mean) >= 1.0 else mean * mean)
 
 
+def _more_at_longest(longest: Difference, matching: Matching, confidence: float, margin: float) -> int | None:
+    n, times = longest.n_pairs, SEQUENTIAL if matching.searched else 1.0
+    variance = (longest.worse + longest.better + 2.0) / (n + 2.0) - longest.mean**2
+    for difference in (0.5 * longest.mean, longest.mean):
+        needed = pairs_for_non_inferiority(
+            variance=variance, margin=margin, difference=difference, confidence=confidence
+        )
+        if needed is not None and math.ceil(times * needed) > n:
+            return math.ceil(times * needed) - n
+    return None
+
+
+def longest_done(scores: Iterable[tuple[int, float | None]]) -> int | None:
+    """The longest length at which the mean of the baseline's scores is not low; None without one."""
+    lengths: defaultdict[int, list[float]] = defaultdict(list)
+    for tokens, score in scores:
+        if score is not None:
+            lengths[tokens].append(score)
+    return max((tokens for tokens, each in lengths.items() if mean_of(each) >= LOW_BASELINE), default=None)
+
+
+def is_settled(steps: Sequence[Sequence[ScoredPair]], *, confidence: float, margin: float = MARGIN) -> bool:
+    """Whether the steps of one length say that the candidate is worse there, or that it is not by the margin."""
+    found, name = _with_missing(steps, confidence, searched=True), unit_names([pair for step in steps for pair in step])
+    if found is None:
+        return False
+    worse = p_worse_of_steps([units for step in steps if (units := units_of(map(best_case, step), name)).units])
+    return found.low > -margin or worse <= LENGTHS_SHARE * (1.0 - confidence)
+
+
+def _at_longest(matching: Matching, confidence: float) -> Difference | None:
+    """The difference at the longest length; None where that is not known, or no pair of it is scored."""
+    if matching.longest is None:
+        return None
+    low, high = matching.longest
+    steps: Sequence[Sequence[ScoredPair]] = [[pair for pair in matching.pairs if low <= pair.context_tokens <= high]]
+    if matching.searched:
+        of_lengths = whole_steps(matching).items()
+        steps = [step for tokens, each in of_lengths if low <= tokens <= high for step in each]
+    found = _with_missing(steps, confidence, searched=matching.searched)
+    if found is None:
+        return None
+    scored = [pair for step in steps for pair in step if pair.is_scored]
+    units = units_of(scored, unit_names(scored))
+    return _difference(found, TestedPairs(pairs=scored, units=units, difference=found, p_worse=1.0, p_better=1.0))
+
+
+def _with_missing(steps: Sequence[Sequence[ScoredPair]], confidence: float, *, searched: bool) -> MeanDifference | None:
+    """The difference over steps, with the ends that missing scores leave; None where no pair is scored."""
+    name = unit_names([pair for step in steps for pair in step])
+
+    def over(steps: Iterable[Iterable[ScoredPair]]) -> MeanDifference | None:
+        units = [each for step in steps if (each := units_of(step, name)).units]
+        if not units:
+            return None
+        if searched:
+            return sequential_difference(units, confidence)
+        return mean_difference(Units.of(itertools.chain.from_iterable(each.units for each in units)), confidence)
+
+    shown = over(steps)
+    worst, best = (over(map(case, step) for step in steps) for case in (worst_case, best_case))
+    if shown is None or worst is None or best is None:
+        return None
+    return replace(shown, low=min(shown.low, worst.low), high=max(shown.high, best.high))
+
+
+LENGTHS_SHARE = 0.02
+"""The part of the error that tests of one length have at least, as several lengths and candidates share it."""
 WALK_SHARE = 0.75
 """Part of the error "at some length" that the lengths of a search's walk share; refined ones share the rest."""
 

@@ -178,6 +178,11 @@ class Path:
         return path
 
     @property
+    def cap_tokens(self) -> int | None:
+        """The longest length that is shown safe; None without one."""
+        return self._search.answer.cap
+
+    @property
     def used(self) -> frozenset[Key]:
         """The steps that the decisions rest on, refusals among them."""
         refused = ((length, number) for length, n in self._refused.items() for number in range(n))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -34,6 +34,8 @@ class SearchSource:
     on_change: Callable[[tuple[LengthStanding, ...]], None] = lambda _: None
     replayed: tuple[Key, ...] = ()
     """Steps that are asked whatever the search needs, so that another run has its pairs; no decision rests on them."""
+    pairs: Callable[[Path, Mapping[Key, StepScores]], Sequence[Key]] | None = None
+    """Further steps to replay when the search has ended, given the answers so far; none at their end."""
     complete: dict[Key, StepScores] = field(default_factory=dict)
     _planned: dict[str, PlannedSample] = field(default_factory=dict)
     """By id, every sample and control of each step that was ever asked."""
@@ -81,7 +83,8 @@ class SearchSource:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is needed, by the search or to replay."""
-        return not self.path.follow(self.complete) and all(key in self.complete for key in self.replayed)
+        replayed = all(key in self.complete for key in self.replayed)
+        return not self.path.follow(self.complete) and replayed and not self._pairs()
 
     @property
     def reused(self) -> int:
@@ -98,6 +101,8 @@ class SearchSource:
 
     def _ask(self) -> None:
         needed = self.path.follow(self.complete)
+        if not needed and all(key in self.complete for key in self.replayed):
+            self.replayed += self._pairs()
         keys = self.path.ahead(self.complete, most=len(needed) + self.ahead) if needed and self.ahead else needed
         # What is replayed is needed for certain: it comes before what is only likely to be.
         order = dict.fromkeys((*needed, *self.replayed, *keys))
@@ -111,6 +116,9 @@ class SearchSource:
             controls = {name for each in self._open[key] for name in self._planned[each].sample.controls}
             for name in controls & self._held.keys():
                 self._unsent.setdefault(key, deque()).append(self._held.pop(name))
+
+    def _pairs(self) -> tuple[Key, ...]:
+        return () if self.pairs is None else tuple(self.pairs(self.path, self.complete))
 
     def _needed(self) -> frozenset[Key]:
         return self.path.used.union(self.path.follow(self.complete))

@@ -53,6 +53,10 @@ class Matching:
     n_walk_lengths: int = 0
     """How many of them the walk could go through; the others came by refining."""
     step_samples: int = 0
+    longest: tuple[int, int] | None = None
+    """Tokens, from and to, of the longest length that the baseline can do, where only the KV cache differs."""
+    error_share: float = 1.0
+    """The part of the error that earlier looks at some of the samples leave for this one."""
     quantity: Quantity = "score"
 
     @property
@@ -128,9 +132,14 @@ class PairedDecision:
     """The lower end of the interval if every missing score told against the candidate."""
     area: Difference | None
     """The same for the area under the score over log length; None with less than two lengths."""
+    longest_tokens: int | None
+    """The longest length that the baseline can do, where only the KV cache differs; None elsewhere."""
+    longest: Difference | None
+    """The difference there, its lower end as if missing scores told against the candidate: what *not worse* is of."""
     lengths: tuple[LengthDifference, ...]
     more_pairs: int | None
-    """Pairs that are missing until it is likely to be settled; None where it is, or nothing can be planned."""
+    """Pairs that are missing until it is likely to be settled, at `longest_tokens` where that is known; None where it
+    is settled, or nothing can be planned."""
     only_baseline: int
     only_candidate: int
     other_prompt: int
@@ -139,3 +148,8 @@ class PairedDecision:
     n_unscored: int
     low_baseline: bool
     """Whether the baseline hardly does the task at any length: that a candidate is not worse then says nothing."""
+
+    @property
+    def judged(self) -> Difference:
+        """The difference that the verdict is about."""
+        return self.overall if self.longest is None or self.verdict in ("worse", "better") else self.longest

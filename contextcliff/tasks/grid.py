@@ -106,6 +106,7 @@ class DesignedLengths(Task):
     resolution: PositiveInt | None = None
     reserve_tokens: NonNegativeInt = 200
     controls: bool = False
+    longest_pairs: Count | None = None
 
     def __post_init__(self) -> None:
         if self.lengths != "auto":
@@ -154,17 +155,22 @@ class DesignedLengths(Task):
         return self.max_trials // self.step_samples
 
     @property
+    def longest_steps(self) -> int:
+        return (self.longest_pairs or 0) // self.step_samples
+
+    @property
     def traits(self) -> Traits:
         is_searched = self.trials == "auto"
         given = bool(self._given or self.length_fractions)
         count_key = "task.max_trials" if is_searched else "task.trials"
+        of_search = () if is_searched else ("max_trials", "resolution", "longest_pairs")
         return Traits(
             lengths_given=given,
             is_searched=is_searched,
             count_key=count_key,
             more_samples=f"raise {count_key}",
             not_asked=NOT_IN_A_SAMPLE,
-            idle=(*(() if is_searched else ("max_trials", "resolution")), *(("shortest",) if given else ())),
+            idle=(*of_search, *(("shortest",) if given else ())),
         )
 
     def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan:

@@ -20,8 +20,8 @@ from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import GivenPath, settings
 from contextcliff.text.tokens import Tokenizer
 
-UNJUDGED = ("save_contexts", "like")
-"""The keys of `Task`, which neither say what is asked nor how it is judged."""
+UNJUDGED = ("save_contexts", "like", "longest_pairs")
+"""Keys that say neither what a report rests on nor how that is judged."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -257,6 +257,11 @@ class Task(ABC):
     def search_plan(self, context_budget: ContextBudget, *, refine: bool) -> SearchPlan:
         """What a search of the cap may ask; of a task that `is_searched`."""
         raise NotImplementedError
+
+    @property
+    def longest_steps(self) -> int:
+        """Steps of a search that are asked at the longest length for comparisons there; 0 if none are."""
+        return 0
 
     def steps(self, materials: Materials) -> Steps:
         """The samples of a search; of a task that `is_searched`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,32 @@ def test_a_candidate_asks_all_that_the_baseline_rests_on_and_decides_as_if_it_di
         f"{len(apart)} samples were asked to stay paired with {name} (task.like): no decision and no figure here rests "
         "on them; samples.jsonl has them marked as replayed, and comparisons use them"
     ]
+
+
+@pytest.mark.slow
+def test_pairs_at_the_safe_cap_are_asked_until_they_settle_it_and_count_in_no_report(tmp_path: Path) -> None:
+    equal = (*SIMULATED, *SEARCH, "engine.cliff_tokens=700", "engine.quantised_shift=0.0", "engine.concurrency=4")
+    pairs = "task.longest_pairs=120"
+    alone = run(tmp_path, *equal, "kv_policy=none")
+    first = run(tmp_path, *equal, "kv_policy=none", pairs)
+    assert judged(first) == judged(alone)
+    candidate = run(tmp_path, *equal, "kv_policy=q4_0", pairs, f"task.like={first['run_id']}")
+    before = generations(tmp_path)
+    worse = (*(each for each in equal if "shift" not in each), "engine.quantised_shift=0.5", "kv_policy=q4_0")
+    for overrides in ((*equal, "kv_policy=q4_0"), (*equal, "kv_policy=none")):  # what is stored is not asked again
+        like = () if "kv_policy=none" in overrides else (f"task.like={first['run_id']}",)
+        assert contextcliff(*overrides, pairs, *like, cwd=tmp_path).returncode == 0
+    assert generations(tmp_path) == before
+    at_cap = max(n for n in Counter(line["context_tokens"] for line in lines(tmp_path, first).values()).values())
+    asked = first["counts"]["replayed"]
+    assert at_cap == 120 > asked > candidate["counts"]["replayed"] > 0
+    assert contextcliff("action=compare", *equal, cwd=tmp_path).returncode == 0
+    (decided,) = json.loads((tmp_path / RUNS / "comparisons" / "comparison" / "comparison.json").read_text("utf-8"))[
+        "candidates"
+    ]
+    assert (decided["verdict"], 78 <= decided["decision"]["longest"]["n_pairs"] <= 90) == ("not_worse", True)
+    fallen = run(tmp_path, *worse, pairs, f"task.like={first['run_id']}")
+    assert fallen["counts"]["replayed"] < 60
 
 
 @pytest.mark.slow

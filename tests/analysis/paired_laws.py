@@ -11,7 +11,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,8 @@ class PairedLaw:
     candidates: int = 1
     replayed: bool = False
     """Whether the baseline searched, and the candidate replays its steps."""
+    looks: int = 1
+    """How often a fixed design is looked at, each time with as many pairs more."""
     lost: tuple[float, float] = (0.0, 0.0)
     """Shares of the wrong answers that have no score, of the baseline's and the candidate's."""
 
@@ -104,6 +106,8 @@ LAWS = (
     PairedLaw(name="ten points worse, loses all that is wrong", baseline=_HIGH, candidate=flat(0.85), lost=(0.0, 1.0)),
     PairedLaw(name="equal, the candidate loses half", baseline=flat(0.8), candidate=flat(0.8), lost=(0.0, 0.5)),
     PairedLaw(name="equal, the baseline loses half", baseline=flat(0.8), candidate=flat(0.8), lost=(0.5, 0.0)),
+    PairedLaw(name="equal, four looks", baseline=_HIGH, candidate=_HIGH, looks=4),
+    PairedLaw(name="five points everywhere, four looks", baseline=_HIGH, candidate=flat(0.90), looks=4, together=0.8),
     PairedLaw(name="nothing right", baseline=flat(0.0), candidate=flat(0.0)),
     PairedLaw(name="search replayed: equal, flat .95", baseline=_HIGH, candidate=_HIGH, replayed=True),
     PairedLaw(name="search replayed: equal, flat .88", baseline=flat(0.88), candidate=flat(0.88), replayed=True),
@@ -151,7 +155,7 @@ def simulated(law: PairedLaw, runs: int, *, seed: int = 1) -> Simulated:
     counts = np.zeros(8)
     for _ in range(runs):
         matchings = list(_replayed(law, rng) if law.replayed else _fixed(law, rng))
-        decisions = [each for each in decide(matchings, confidence=CONFIDENCE, margin=MARGIN) if each is not None]
+        decisions = [each for look in _looks(law, matchings) for each in _decided(look)]
         verdicts = [each.verdict for each in decisions]
         counts += (
             "worse" in verdicts,
@@ -164,6 +168,24 @@ def simulated(law: PairedLaw, runs: int, *, seed: int = 1) -> Simulated:
             decisions[0].overall.n_pairs,
         )
     return Simulated(**dict(zip(Simulated.__slots__, (counts / runs).tolist(), strict=True)))
+
+
+def _looks(law: PairedLaw, matchings: Sequence[Matching]) -> Iterator[Sequence[Matching]]:
+    """What the last and each earlier look have of the pairs, tested at its share of the error."""
+    for look in reversed(range(law.looks)):
+        seen = PAIRS * (look + 1) // law.looks
+        yield [
+            replace(
+                each,
+                pairs=tuple(p for p in each.pairs if law.looks == 1 or int(p.sample_id.partition("-")[2]) < seen),
+                error_share=0.5**look,
+            )
+            for each in matchings
+        ]
+
+
+def _decided(matchings: Sequence[Matching]) -> list[PairedDecision]:
+    return [each for each in decide(matchings, confidence=CONFIDENCE, margin=MARGIN) if each is not None]
 
 
 def _answers(law: PairedLaw, tokens: int, n: int, rng: np.random.Generator) -> tuple[Array, Array]:

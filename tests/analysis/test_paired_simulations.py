@@ -11,6 +11,7 @@ RUNS = simulated_runs(100)
 POWER = {
     "half an octave": 0.7,
     "five points everywhere": 0.7,
+    "five points everywhere, four looks": 0.6,
     "twenty points at 8,192": 0.25,
     "half an octave, graded": 0.95,
     "half an octave, 8 texts, ICC .15": 0.6,
@@ -26,7 +27,10 @@ POWER = {
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 def test_two_runs_are_decided_as_seldom_wrongly_as_stated(law: PairedLaw) -> None:
     found = simulated(law, RUNS)
-    assert found.better <= most_errors(RUNS, 0.05) / RUNS
+    errors = most_errors(RUNS, 0.05 * (2.0 - 0.5 ** (law.looks - 1))) / RUNS  # at all looks together
+    assert found.better <= errors
+    if law.name.startswith("five points everywhere"):  # exactly the margin
+        assert found.not_worse <= errors
     if any(law.lost):  # what is missing is wrong: sizes are of the others
         assert found.worse <= most_errors(RUNS, 0.05) / RUNS
         assert law.is_equal or found.not_worse <= most_errors(RUNS, 0.05) / RUNS
@@ -36,6 +40,6 @@ def test_two_runs_are_decided_as_seldom_wrongly_as_stated(law: PairedLaw) -> Non
     assert found.covers_lengths >= 0.86
     assert found.covers_area >= fewest_hits(RUNS, 0.88) / RUNS
     if law.is_equal:
-        assert found.worse <= most_errors(RUNS, 0.05) / RUNS
+        assert found.worse <= errors
     else:
         assert found.worse >= fewest_hits(RUNS, POWER[law.name]) / RUNS

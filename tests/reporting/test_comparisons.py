@@ -234,7 +234,11 @@ def row(
     cache: KVCache = replace(CACHE, facts=made)
     safe_cap = SimpleNamespace(tokens=cap)
     run = SimpleNamespace(report=SimpleNamespace(analysis=SimpleNamespace(safe_cap=safe_cap)))
-    decided = None if verdict is None else SimpleNamespace(decision=SimpleNamespace(verdict=verdict))
+    decided = (
+        None
+        if verdict is None
+        else SimpleNamespace(decision=SimpleNamespace(verdict=verdict, more_pairs=None, longest=None))
+    )
     return PolicyRow(run=run, cache=cache, decided=decided)  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ from contextcliff.kv.server_flags import start_lines
 from contextcliff.records.comparison import CandidateVerdict, PairedDecision
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.reporting.comparison.comparison import ComparedRun, ComparisonPart, DecidedRun, PartResult
-from contextcliff.reporting.comparison.verdicts import LOOKS, WORDS, interval, points
+from contextcliff.reporting.comparison.verdicts import LOOKS, WORDS, interval, more_pairs, points
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,8 +128,10 @@ def recommended(rows: Sequence[PolicyRow]) -> tuple[PolicyRow, str]:
         why = [f"it is {word} {base.facts.shown}{', as each larger cache is' if good[1:] else ''}"]
         if (own := good[-1].cap_tokens or 0) < (cap := base.cap_tokens or 0):
             why.append(f"its own cap is lower, {own:,} of {cap:,} tokens")
-    if len(good) < len(smaller) and smaller[len(good)].verdict == "unknown":
-        why.append(f"the pairs can't tell yet about {smaller[len(good)].facts.shown}")
+    if len(good) < len(smaller) and (decision := smaller[len(good)].decision) and decision.verdict == "unknown":
+        more = more_pairs(decision)
+        longest = f" at {decision.longest_tokens:,} tokens" if decision.longest else ""
+        why.append(f"the pairs can't tell yet about {smaller[len(good)].facts.shown}{longest}{more and f': {more}'}")
     if unknown := [row.facts.shown for row in rows if row not in known]:
         why.append(f"without its size {' and '.join(unknown)} can be judged, but not recommended")
     return (good or [base])[-1], "; ".join(why)
@@ -172,7 +174,7 @@ def _cells(row: PolicyRow) -> tuple[str, ...]:
     missing = (phrases.MISSING, phrases.MISSING)
     return (
         *(row.facts.shown, row.run.cap),
-        *(missing if decision is None else (points(decision.overall.mean), interval(decision.overall))),
+        *(missing if decision is None else (points(decision.judged.mean), interval(decision.judged))),
         _look(row)[2],
         phrases.MISSING if size is None else f"{size:,.0f}",
         phrases.MISSING if row.gib_at_cap is None else memory_words(row.gib_at_cap),
@@ -181,15 +183,15 @@ def _cells(row: PolicyRow) -> tuple[str, ...]:
 
 
 def _data(row: PolicyRow) -> dict[str, object]:
-    overall, facts = row.decision and row.decision.overall, row.facts
+    judged, facts = row.decision and row.decision.judged, row.facts
     return {
         "run": row.run.name,
         "policy": facts.shown,
         "safe_cap_tokens": row.cap_tokens,
         "verdict": row.verdict,
-        "difference": overall and overall.mean,
-        "difference_low": overall and overall.low,
-        "difference_high": overall and overall.high,
+        "difference": judged and judged.mean,
+        "difference_low": judged and judged.low,
+        "difference_high": judged and judged.high,
         "bytes_per_token": facts.bytes_per_token,
         "bytes_per_token_measured": facts.in_use and facts.in_use.bytes_per_token,
         "gib_at_cap": row.gib_at_cap,

@@ -52,20 +52,28 @@ def answer(decided: DecidedRun, *, baseline: str) -> str:
     if decision is None:
         return f"{decided.run.name}: no verdict against {baseline}, {decided.why_none}"
     shift = decision.better if decision.verdict == "better" else decision.worse
-    overall, of_what = decision.overall, _SIZES[decision.quantity]
+    judged = decision.judged
+    where = _SIZES[decision.quantity] if judged is decision.overall else f"at {decision.longest_tokens:,} tokens"
     shown_at = ", ".join(f"{tokens:,}" for tokens in shift.lengths)
     return _SENTENCES[decision.verdict].format(
         name=decided.run.name,
         baseline=baseline,
         where=f" (shown at {shown_at} tokens asked)" if shown_at else "",
         margin=f"{100.0 * decision.margin:g} points",
-        size=f"{points(overall.mean)} points {of_what} ({interval(overall)}), {overall.n_pairs:,} pairs",
-        more=f"; {_LOW}"
-        if decision.low_baseline
-        else f"; about {decision.more_pairs:,} more are likely to show it"
-        if decision.more_pairs is not None
-        else "",
+        size=f"{points(judged.mean)} points {where} ({interval(judged)}), {judged.n_pairs:,} pairs",
+        more=f"; {_LOW}" if decision.low_baseline else f"; {more}" if (more := more_pairs(decision)) else "",
     )
+
+
+def more_pairs(decision: PairedDecision) -> str:
+    """The pairs that are likely to settle it; empty if none are known."""
+    if decision.more_pairs is None:
+        return ""
+    more = f"about {decision.more_pairs:,} more are likely to show it"
+    if decision.longest is None:
+        return more
+    key = f" (task.longest_pairs={decision.longest.n_pairs + decision.more_pairs})" if decision.sequential else ""
+    return f"{more} there{key}"
 
 
 def gate_line(decided: Sequence[DecidedRun], *, baseline: str, on_unknown: bool) -> str | None:
@@ -143,8 +151,8 @@ def verdict_columns(decided: Sequence[DecidedRun]) -> tuple[Column, ...]:
     for each in decided:
         row = ("no verdict", *(phrases.MISSING for _ in head[2:]))
         if (decision := each.decision) is not None:
-            overall, shift = decision.overall, decision.better if decision.verdict == "better" else decision.worse
-            size = (points(overall.mean), interval(overall), phrases.p_cell(shift.p_of_all), f"{overall.n_pairs:,}")
+            judged, shift = decision.judged, decision.better if decision.verdict == "better" else decision.worse
+            size = (points(judged.mean), interval(judged), phrases.p_cell(shift.p_of_all), f"{judged.n_pairs:,}")
             row = (WORDS[decision.verdict], *size)
         rows.append((each.run.name, *row))
     return columns_of(head, rows, words=("candidate", "verdict"))
@@ -247,7 +255,7 @@ def forest_figure(decisions: Sequence[tuple[str, PairedDecision]], *, baseline: 
     first = decisions[0][1]
     lines: list[tuple[str, Difference, CandidateVerdict | None]] = []  # a length has no verdict of its own
     for name, decision in decisions:
-        lines.append((short(name, _LONGEST), decision.overall, decision.verdict))
+        lines.append((short(name, _LONGEST), decision.judged, decision.verdict))
         lines += [(f"{each.context_tokens:,}", each.difference, None) for each in decision.lengths]
     height = _ROW * len(lines) + 2 * _EDGE
     figure, axes = blank(width=_WIDTH, height=height)
