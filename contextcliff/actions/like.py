@@ -8,12 +8,13 @@ sample that counted there.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.prepare import Prepared, planned_step
+from contextcliff.analysis.search import Path, StepScores
 from contextcliff.errors import ConfigError, RunError
 from contextcliff.records.report import RunRecord
 from contextcliff.records.search_record import Key, Replay
@@ -159,3 +160,44 @@ def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
     if invocation.like == "":
         return (f"{KEY}={FIRST}: the first job has not run yet, and what it will ask is not counted here",)
     return ()
+
+
+Pairs = Callable[[Path, Mapping[Key, StepScores]], Sequence[Key]]
+"""The steps to ask now at the longest length, given the search and the answers so far; none at the end."""
+
+
+def pairs_at_longest(
+    invocation: Invocation, prepared: Prepared, baseline: Baseline | None
+) -> tuple[tuple[Key, ...], Pairs]:
+    """The steps that are replayed whatever they show, and what else is asked when the search has ended."""
+    from contextcliff.analysis.paired import is_settled, longest_done  # few runs need them
+    from contextcliff.records.comparison import ScoredPair
+
+    numbers = range(invocation.task.longest_steps)
+
+    def of_baseline(path: Path, complete: Mapping[Key, StepScores]) -> Sequence[Key]:
+        tokens = path.cap_tokens or longest_done((tokens, step.score) for (tokens, _), step in complete.items())
+        keys = [] if tokens is None else [(tokens, number) for number in numbers]
+        return [key for key in keys if key not in complete]
+
+    if baseline is None or prepared.search is None:
+        return (), of_baseline
+    asked_more = Counter(each.context_tokens for each in baseline.asked if each.replayed)
+    longest = max(asked_more, key=lambda tokens: asked_more[tokens], default=None)
+    there: defaultdict[Key, list[ScoredPair]] = defaultdict(list)
+    for each in baseline.asked:
+        if (tokens := each.context_tokens) == longest and each.step is not None and each.step in numbers:
+            pair = ScoredPair(sample_id="", context_tokens=tokens, baseline=each.score, candidate=None)
+            there[tokens, each.step].append(pair)
+
+    def of_candidate(_: Path, complete: Mapping[Key, StepScores]) -> Sequence[Key]:
+        steps = [
+            [replace(pair, candidate=score) for pair, score in zip(there[key], complete[key].scores, strict=False)]
+            for key in sorted(there)
+            if key in complete
+        ]
+        if is_settled(steps, confidence=invocation.analysis.confidence):
+            return ()
+        return [key for key in sorted(there) if key not in complete][: invocation.engine.concurrency]
+
+    return tuple(key for key in prepared.search.replayed if key[0] != longest), of_candidate

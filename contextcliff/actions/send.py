@@ -11,7 +11,7 @@ from statistics import fmean
 
 from contextcliff.actions.action import Invocation, RunState
 from contextcliff.actions.ahead import Ahead, SearchAhead
-from contextcliff.actions.like import Baseline, read_baseline, with_replay
+from contextcliff.actions.like import Baseline, pairs_at_longest, read_baseline, with_replay
 from contextcliff.actions.prepare import (
     Prepared,
     deployment,
@@ -154,19 +154,17 @@ def search_of(run: RunState, prepared: Prepared, scorer: Scorer, baseline: Basel
         return (each for each in recall(run.store, run.run_id, planned) if each.generation is not None)
 
     run.store.begin(prepared.run, ())
-    pairs = None
+    replayed, pairs = search.replayed, None
     if run.invocation.task.longest_steps:
-        from contextcliff.actions.pairs import PairsAtLongest  # few runs need it
-
-        pairs = PairsAtLongest.of(run.invocation, prepared, baseline)
+        replayed, pairs = pairs_at_longest(run.invocation, prepared, baseline)
     return SearchSource(
         path=Path(search.plan, search.rule),
         build=lambda key: planned_step(prepared, key),
         recall=recorded,
         score=scorer.score,
         ahead=engine.concurrency - 1 if engine.speculation is None else engine.speculation,
-        replayed=search.replayed if pairs is None else pairs.replayed,
-        pairs=None if pairs is None else pairs.next,
+        replayed=replayed,
+        pairs=pairs,
     )
 
 

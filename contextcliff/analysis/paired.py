@@ -71,7 +71,7 @@ def decide(matchings: Sequence[Matching], *, confidence: float, margin: float) -
         for each, level in zip(matchings, levels, strict=True)
     ]
     known = [(each, level) for each, level in zip(tests, levels, strict=True) if each is not None]
-    worse, better = iter(_shifts(known, worse=True)), iter(_shifts(known, worse=False))
+    worse, better = (iter(_shifts(known, worse=worse)) for worse in (True, False))
     return tuple(
         None if of is None else _decided(of, matching, next(worse), next(better), level, margin)
         for of, matching, level in zip(tests, matchings, levels, strict=True)
@@ -118,10 +118,7 @@ def _decided(
     verdict = _verdict(worse, better, -1.0 if is_low else low, confidence, margin)
     area, more_pairs = area_difference(tests), None
     if verdict == "unknown" and not is_low:
-        if longest is None:
-            more_pairs = _more_pairs(tests, matching, confidence, margin)
-        else:
-            more_pairs = _more_at_longest(longest, matching, confidence, margin)
+        more_pairs = _more_pairs(tests, longest, matching, confidence, margin)
     return PairedDecision(
         verdict=verdict, confidence=confidence, margin=margin, quantity=matching.quantity, sequential=matching.searched,
         worse=worse, better=better, overall=overall, worst_low=tests.worst_low,
@@ -163,11 +160,16 @@ def _difference(of: MeanDifference, tested: TestedPairs) -> Difference:
     )  # fmt: skip
 
 
-def _more_pairs(tests: PairedTests, matching: Matching, confidence: float, margin: float) -> int | None:
+def _more_pairs(
+    tests: PairedTests, longest: Difference | None, matching: Matching, confidence: float, margin: float
+) -> int | None:
     """Planned for half of the difference that was seen, which chance may have enlarged, and then for all of it."""
     n, seen, k = len(tests.overall.pairs), tests.overall.difference.mean, len(tests.lengths)
     # n times the variance of the mean of the lengths' differences: what n pairs as these tell of it.
     variance = n * math.fsum(_variance(each.units, k) / (k * k * each.units.n_pairs) for each in tests.lengths.values())
+    if longest is not None:
+        n, seen = longest.n_pairs, longest.mean
+        variance = (longest.worse + longest.better + 2.0) / (n + 2.0) - seen * seen
     times = SEQUENTIAL if matching.searched else 1.0
     for difference in (0.5 * seen, seen):
         needed = pairs_for_non_inferiority(
@@ -185,18 +187,6 @@ def _variance(units: Units, k: int) -> float:
     return (spread + 2.0 / k) / (units.n_pairs + 2.0 / k) - (0.0 if abs(mean) >= 1.0 else mean * mean)
 
 
-def _more_at_longest(longest: Difference, matching: Matching, confidence: float, margin: float) -> int | None:
-    n, times = longest.n_pairs, SEQUENTIAL if matching.searched else 1.0
-    variance = (longest.worse + longest.better + 2.0) / (n + 2.0) - longest.mean**2
-    for difference in (0.5 * longest.mean, longest.mean):
-        needed = pairs_for_non_inferiority(
-            variance=variance, margin=margin, difference=difference, confidence=confidence
-        )
-        if needed is not None and math.ceil(times * needed) > n:
-            return math.ceil(times * needed) - n
-    return None
-
-
 def longest_done(scores: Iterable[tuple[int, float | None]]) -> int | None:
     """The longest length at which the mean of the baseline's scores is not low; None without one."""
     lengths: defaultdict[int, list[float]] = defaultdict(list)
@@ -208,10 +198,11 @@ def longest_done(scores: Iterable[tuple[int, float | None]]) -> int | None:
 
 def is_settled(steps: Sequence[Sequence[ScoredPair]], *, confidence: float, margin: float = MARGIN) -> bool:
     """Whether the steps of one length say that the candidate is worse there, or that it is not by the margin."""
-    found, name = _with_missing(steps, confidence, searched=True), unit_names([pair for step in steps for pair in step])
+    found = _with_missing(steps, confidence, searched=True)
     if found is None:
         return False
-    worse = p_worse_of_steps([units for step in steps if (units := units_of(map(best_case, step), name)).units])
+    name = unit_names([pair for step in steps for pair in step])
+    worse = p_worse_of_steps(_units([[pair.at_best for pair in step] for step in steps], name))
     return found.low > -margin or worse <= LENGTHS_SHARE * (1.0 - confidence)
 
 
@@ -222,7 +213,7 @@ def _at_longest(matching: Matching, confidence: float) -> Difference | None:
     low, high = matching.longest
     steps: Sequence[Sequence[ScoredPair]] = [[pair for pair in matching.pairs if low <= pair.context_tokens <= high]]
     if matching.searched:
-        of_lengths = whole_steps(matching).items()
+        of_lengths = matching.whole_steps.items()
         steps = [step for tokens, each in of_lengths if low <= tokens <= high for step in each]
     found = _with_missing(steps, confidence, searched=matching.searched)
     if found is None:
@@ -236,19 +227,22 @@ def _with_missing(steps: Sequence[Sequence[ScoredPair]], confidence: float, *, s
     """The difference over steps, with the ends that missing scores leave; None where no pair is scored."""
     name = unit_names([pair for step in steps for pair in step])
 
-    def over(steps: Iterable[Iterable[ScoredPair]]) -> MeanDifference | None:
-        units = [each for step in steps if (each := units_of(step, name)).units]
-        if not units:
-            return None
+    def over(steps: Sequence[Sequence[ScoredPair]]) -> MeanDifference:
+        units = _units(steps, name)
         if searched:
             return sequential_difference(units, confidence)
         return mean_difference(Units.of(itertools.chain.from_iterable(each.units for each in units)), confidence)
 
-    shown = over(steps)
-    worst, best = (over(map(case, step) for step in steps) for case in (worst_case, best_case))
-    if shown is None or worst is None or best is None:
+    if not _units(steps, name):
         return None
-    return replace(shown, low=min(shown.low, worst.low), high=max(shown.high, best.high))
+    shown = over(steps)
+    low = over([[pair.at_worst for pair in step] for step in steps]).low
+    high = over([[pair.at_best for pair in step] for step in steps]).high
+    return replace(shown, low=min(shown.low, low), high=max(shown.high, high))
+
+
+def _units(steps: Sequence[Sequence[ScoredPair]], name: Name) -> Sequence[Units]:
+    return [each for step in steps if (each := units_of(step, name)).units]
 
 
 LENGTHS_SHARE = 0.02
@@ -294,8 +288,8 @@ def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
         units = units_of(scored, name)
         return TestedPairs(
             pairs=scored, units=units, difference=mean_difference(units, confidence),
-            p_worse=p_worse(units_of(map(best_case, pairs), name)),
-            p_better=p_better(units_of(map(worst_case, pairs), name)),
+            p_worse=p_worse(units_of((pair.at_best for pair in pairs), name)),
+            p_better=p_better(units_of((pair.at_worst for pair in pairs), name)),
         )  # fmt: skip
 
     lengths = {
@@ -307,7 +301,7 @@ def fixed_tests(matching: Matching, confidence: float) -> PairedTests | None:
     difference = over_lengths(matching.scored, name, confidence)
     worst = difference.low
     if matching.n_unscored:
-        worst = over_lengths(tuple(map(worst_case, matching.pairs)), name, confidence).low
+        worst = over_lengths(tuple(pair.at_worst for pair in matching.pairs), name, confidence).low
     return PairedTests(
         overall=replace(overall, difference=difference), worst_low=worst, lengths=lengths,
         corrected_worse=holm([each.p_worse for each in lengths.values()]),
@@ -329,16 +323,16 @@ def over_lengths(pairs: Sequence[ScoredPair], name: Name, confidence: float) -> 
 def sequential_tests(matching: Matching, confidence: float) -> PairedTests | None:
     """The bets on the steps of a search; None where both runs have none of them scored."""
     name = unit_names(matching.pairs)
-    blocks = whole_steps(matching)
+    blocks = matching.whole_steps
 
     def tested(of_blocks: Sequence[Sequence[ScoredPair]]) -> TestedPairs:
-        units = [each for block in of_blocks if (each := units_of(block, name)).units]
+        units = _units(of_blocks, name)
         return TestedPairs(
             pairs=[pair for block in of_blocks for pair in block if pair.is_scored],
             units=Units.of(unit for each in units for unit in each.units),
             difference=sequential_difference(units, confidence),
-            p_worse=p_worse_of_steps([units_of(map(best_case, block), name) for block in of_blocks]),
-            p_better=p_better_of_steps([units_of(map(worst_case, block), name) for block in of_blocks]),
+            p_worse=p_worse_of_steps([units_of((pair.at_best for pair in block), name) for block in of_blocks]),
+            p_better=p_better_of_steps([units_of((pair.at_worst for pair in block), name) for block in of_blocks]),
         )
 
     everything = [block for of_length in blocks.values() for block in of_length]
@@ -350,7 +344,9 @@ def sequential_tests(matching: Matching, confidence: float) -> PairedTests | Non
     difference = mean_of_parts([each.difference for each in lengths.values()])
     worst = difference.low
     if any(not pair.is_scored for block in everything for pair in block):
-        at_worst = [[units_of(map(worst_case, block), name) for block in of_length] for of_length in blocks.values()]
+        at_worst = [
+            [units_of((pair.at_worst for pair in block), name) for block in of_length] for of_length in blocks.values()
+        ]
         worst = mean_of_parts([sequential_difference(units, confidence) for units in at_worst]).low
     return PairedTests(
         overall=replace(tested(everything), difference=difference), worst_low=worst, lengths=lengths,
@@ -413,46 +409,12 @@ def units_of(pairs: Iterable[ScoredPair], name: Name, weights: Mapping[int, floa
     )
 
 
-def worst_case(pair: ScoredPair) -> ScoredPair:
-    """The pair as if every missing score told against the candidate."""
-    return replace(
-        pair,
-        baseline=1.0 if pair.baseline is None else pair.baseline,
-        candidate=0.0 if pair.candidate is None else pair.candidate,
-    )
-
-
-def best_case(pair: ScoredPair) -> ScoredPair:
-    """The pair as if every missing score told for the candidate."""
-    return replace(
-        pair,
-        baseline=0.0 if pair.baseline is None else pair.baseline,
-        candidate=1.0 if pair.candidate is None else pair.candidate,
-    )
-
-
 def by_length(pairs: Iterable[ScoredPair]) -> Mapping[int, Sequence[ScoredPair]]:
     """Lengths ascending."""
     lengths: defaultdict[int, list[ScoredPair]] = defaultdict(list)
     for pair in pairs:
         lengths[pair.context_tokens].append(pair)
     return {tokens: lengths[tokens] for tokens in sorted(lengths)}
-
-
-def whole_steps(matching: Matching) -> Mapping[int, Sequence[Sequence[ScoredPair]]]:
-    """Of each length in the order of testing the steps that both runs have whole, from the first without a gap."""
-    blocks: defaultdict[tuple[int, int], list[ScoredPair]] = defaultdict(list)
-    for pair in matching.pairs:
-        if pair.step is not None:
-            blocks[pair.context_tokens, pair.step].append(pair)
-    whole: dict[int, Sequence[Sequence[ScoredPair]]] = {}
-    for tokens in matching.lengths:
-        of_length: list[Sequence[ScoredPair]] = []
-        while len(block := blocks.get((tokens, len(of_length)), [])) == matching.step_samples > 0:
-            of_length.append(block)
-        if of_length:
-            whole[tokens] = of_length
-    return whole
 
 
 def _sum(differences: Sequence[float]) -> float:

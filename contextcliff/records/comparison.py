@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count, takewhile
 from typing import Literal
 
 from contextcliff.records.amounts import Quantity
@@ -31,6 +33,22 @@ class ScoredPair:
     @property
     def is_scored(self) -> bool:
         return self.baseline is not None and self.candidate is not None
+
+    @property
+    def at_worst(self) -> ScoredPair:
+        """The pair as if every missing score told against the candidate."""
+        return self._with_missing(baseline=1.0, candidate=0.0)
+
+    @property
+    def at_best(self) -> ScoredPair:
+        return self._with_missing(baseline=0.0, candidate=1.0)
+
+    def _with_missing(self, *, baseline: float, candidate: float) -> ScoredPair:
+        return replace(
+            self,
+            baseline=baseline if self.baseline is None else self.baseline,
+            candidate=candidate if self.candidate is None else self.candidate,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +84,20 @@ class Matching:
     @property
     def n_unscored(self) -> int:
         return len(self.pairs) - len(self.scored)
+
+    @property
+    def whole_steps(self) -> Mapping[int, Sequence[Sequence[ScoredPair]]]:
+        """Of each length in the order of testing the steps that both runs have whole, from the first without a gap."""
+        steps: defaultdict[tuple[int, int], list[ScoredPair]] = defaultdict(list)
+        for pair in self.pairs:
+            if pair.step is not None:
+                steps[pair.context_tokens, pair.step].append(pair)
+        whole: dict[int, Sequence[Sequence[ScoredPair]]] = {}
+        for tokens in self.lengths:
+            of_length = takewhile(lambda step: len(step) == self.step_samples > 0, (steps[tokens, n] for n in count()))
+            if each := list(of_length):
+                whole[tokens] = each
+        return whole
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
