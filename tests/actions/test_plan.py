@@ -245,10 +245,7 @@ def test_where_no_window_is_known_refusals_end_the_range(
     server.fault = lambda _: "too long" if len(server.bodies[-1]["messages"][-1]["content"]) > 8_000 else None
     with serving(server):
         done = contextcliff(
-            *(*of_server(server.address, tokenizer), "model=served"),
-            *SIMULATED[1:],
-            *trials,
-            cwd=tmp_path,
+            *(*of_server(server.address, tokenizer), "model=served"), *SIMULATED[1:], *trials, cwd=tmp_path
         )
     assert done.returncode == 0, done.stderr
     (report,) = reports(tmp_path)

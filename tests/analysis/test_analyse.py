@@ -20,10 +20,7 @@ def test_the_overall_figures() -> None:
 @pytest.mark.slow
 @settings(max_examples=40)
 @given(
-    st.lists(
-        st.tuples(st.integers(min_value=1, max_value=5_000), st.sampled_from([0.0, 0.2, 1.0, None])),
-        max_size=30,
-    ),
+    st.lists(st.tuples(st.integers(min_value=1, max_value=5_000), st.sampled_from([0.0, 0.2, 1.0, None])), max_size=30),
     st.sampled_from([0.0, 0.1, 0.5, 0.8, 0.99, 1.0]),
     st.sampled_from([0.6, 0.95, 0.999]),
     st.booleans(),

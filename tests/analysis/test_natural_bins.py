@@ -93,10 +93,7 @@ def test_a_model_that_is_hardly_ever_right_has_no_cap_no_stable_zone_and_nothing
     assert found.caps["walk_up"] is None
 
 
-LAWS: dict[str, TrueScore] = {
-    "cliff": cliff(0.8, 3_700.0, high=0.95),
-    "slope": slope(0.8, 3_700.0, high=0.95),
-}
+LAWS: dict[str, TrueScore] = {"cliff": cliff(0.8, 3_700.0, high=0.95), "slope": slope(0.8, 3_700.0, high=0.95)}
 
 
 @pytest.mark.slow

@@ -49,10 +49,7 @@ def test_a_slope_stops_at_a_length_that_is_neither_and_falls_at_a_longer_one() -
             f", at the threshold, but 40 samples do not show that it is degraded; a new run with about 4,979{LIKELY}, "
             f"if the true score there is 0.79{IF_SO}",
         ),
-        (
-            {500: (2_005, 2_500)},
-            "; so near it, not even 20,000 scored samples at that length are likely to settle it",
-        ),
+        ({500: (2_005, 2_500)}, "; so near it, not even 20,000 scored samples at that length are likely to settle it"),
         (
             {500: (40, 40), 1_000: (40, 40, 10)},
             ", but 10 of 50 samples are unscored, and were those wrong it would not clear 0.80",

@@ -49,11 +49,7 @@ def test_right_and_wrong_repeats_of_one_question_make_a_fraction_and_not_a_wrong
 
 @pytest.mark.parametrize(
     ("sampling", "measured"),
-    [
-        (Sampling(), False),
-        (Sampling(temperature=0.7), True),
-        (Sampling(temperature=0.7, seed=1), False),
-    ],
+    [(Sampling(), False), (Sampling(temperature=0.7), True), (Sampling(temperature=0.7, seed=1), False)],
     ids=["greedy", "drawn", "one seed"],
 )
 def test_only_repeats_that_are_draws_of_their_own_measure_instability(sampling: Sampling, *, measured: bool) -> None:

@@ -110,9 +110,6 @@ def test_a_question_on_a_kept_connection_that_was_closed_meanwhile_is_asked_agai
 
 def test_a_server_that_never_answers_is_asked_twice_and_no_more() -> None:
     handler = type("Counting", (_Counting,), {"most_answers": 0})
-    with (
-        counter(handler) as tokenizer,
-        pytest.raises(RunError, match="/tokenize: the server can't count tokens"),
-    ):
+    with counter(handler) as tokenizer, pytest.raises(RunError, match="/tokenize: the server can't count tokens"):
         tokenizer.count_prompt(Prompt(user="abc"))
     assert handler.requests == 2  # type: ignore[attr-defined]
