@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import contextcliff
-from tests.commands import SIMULATED
+from tests.commands import SIMULATED, python
 
 _SCRIPT = """
 import atexit, sys
@@ -22,8 +20,7 @@ sys.exit(main())
 
 @pytest.mark.slow
 def test_a_needle_run_imports_no_module_of_writing(tmp_path: Path) -> None:
-    command = (sys.executable, "-c", _SCRIPT, "task=niah", "task.trials=1", "reporting.dpi=50", *SIMULATED)
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True)
+    done = python("-c", _SCRIPT, "task=niah", "task.trials=1", "reporting.dpi=50", *SIMULATED, cwd=tmp_path)
     assert done.stdout.splitlines()[-1] == ""
     # It was a whole run, with its report.
     assert list(tmp_path.glob("outputs/*/niah-*/report.md"))
