@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group, summarise
@@ -27,7 +27,6 @@ def level_of(samples: list[ScoredSample]) -> LengthResult:
     return result
 
 
-@settings(max_examples=60)
 @given(questions, st.integers(min_value=1, max_value=4))
 def test_an_interval_holds_its_mean_and_the_tested_bound_is_no_higher(
     items: list[list[float | None]], a_document: int

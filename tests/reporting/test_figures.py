@@ -47,8 +47,6 @@ from tests.simulated_reports import edited, findings_in, relaid
     "lengths",
     [
         pytest.param([2048], id="one"),
-        pytest.param([4096, 32_768, 1_048_576], id="three", marks=pytest.mark.slow),
-        pytest.param([1000 * 2**i for i in range(8)], id="eight", marks=pytest.mark.slow),
         pytest.param([1000 * i for i in range(1, 31)], id="thirty-linear", marks=pytest.mark.slow),
         pytest.param([int(1024 * 2 ** (i / 2.9)) for i in range(30)], id="thirty-geometric", marks=pytest.mark.slow),
     ],
