@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,13 @@ SCHEMA_FILE = Path(__file__).resolve().parent.parent / "docs" / "report.schema.j
 def valid_report(text: str) -> dict[str, Any]:
     """The report that a `report.json` holds. Raises `AssertionError` where it is not as the schema says."""
     report: dict[str, Any] = json.loads(text, parse_constant=_refuse)
-    assert _faults_in(text) == []
+    assert faults(report) == []
     return report
 
 
 def faults(report: object) -> list[str]:
     """What the schema does not allow in a report: where it stands, and why."""
     return [f"{fault.json_path}: {fault.message}" for fault in _validator().iter_errors(report)]
-
-
-@lru_cache(maxsize=64)
-def _faults_in(text: str) -> list[str]:
-    """A command's reports are checked as it ends, and read by its test."""
-    return faults(json.loads(text))
 
 
 @cache
