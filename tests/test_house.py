@@ -26,7 +26,7 @@ LIMITS = {
     "lines of contextcliff/": 47_046,
     "modules of contextcliff/ without __init__.py": 247,
     "lines of the largest module": 429,
-    "lines of tests/": 32_399,
+    "lines of tests/": 31_636,
     "data records": 357,
     "modules of ours that --help imports": 10,
     "modules of ours that a niah run imports": 146,
