@@ -17,7 +17,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,6 +80,7 @@ def _warm_up() -> None:
         for name in (*_OFTEN_IMPORTED, *names):
             importlib.import_module(name)
     read_files_once()
+    _look_for_the_mode_where_it_may_be()
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
     parse_overrides(overrides)
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
@@ -96,6 +96,20 @@ def _warm_up() -> None:
     # What is here stays: no fork has to look through it for garbage, nor copy it by doing so.
     gc.collect()
     gc.freeze()
+
+
+def _look_for_the_mode_where_it_may_be() -> None:
+    """Hydra composes every command twice, first for `hydra.mode` alone, which only experiments and overrides set."""
+    from hydra._internal.hydra import Hydra
+
+    looked = Hydra.get_mode
+
+    def get_mode(hydra: Hydra, config_name: str | None, overrides: list[str]) -> Any:
+        if any("experiment" in each or "hydra" in each for each in overrides):
+            return looked(hydra, config_name, overrides)
+        return None
+
+    mock.patch.object(Hydra, "get_mode", get_mode).start()
 
 
 def contextcliff(
@@ -126,8 +140,15 @@ def contextcliff_process(
     *overrides: str, cwd: Path, timeout_s: float = 240, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """The same in a process of its own, as a user starts it."""
+    return python("-m", "contextcliff", *overrides, cwd=cwd, timeout_s=timeout_s, env=env)
+
+
+def python(
+    *arguments: str, cwd: Path, timeout_s: float = 240, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """A Python of its own, to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "contextcliff", *overrides],
+        [sys.executable, *arguments],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         capture_output=True,
@@ -186,7 +207,6 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     for ignored in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
         warnings.simplefilter("ignore", ignored)
     os.environ.update({"TOKENIZERS_PARALLELISM": "false", **env})
-    _leave_the_disk_its_time()
     os.chdir(cwd)
     sys.argv = ["contextcliff", *overrides]
     from contextcliff.__main__ import main
@@ -196,24 +216,6 @@ def _as_a_process(overrides: Sequence[str], *, cwd: Path, env: Mapping[str, str]
     except SystemExit as end:
         sys.stdout.flush()
         os._exit(int(end.code or 0))  # a launcher's idle workers are not waited for
-
-
-def _leave_the_disk_its_time() -> None:
-    """Let this process wait for no disk: what it writes has to outlive the process, not the machine."""
-
-    class Store(sqlite3.Connection):
-        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
-            return super().execute(sql.replace("synchronous = FULL", "synchronous = OFF"), *values)
-
-    class Tracking(sqlite3.Connection):
-        def __init__(self, *given: Any, **named: Any) -> None:
-            super().__init__(*given, **named)
-            with suppress(sqlite3.Error):  # what is no database is found out later, by who asked for it
-                self.execute("PRAGMA synchronous = OFF")
-
-    mock.patch("os.fsync").start()
-    mock.patch("sqlite3.connect", partial(sqlite3.connect, factory=Store)).start()
-    mock.patch("sqlite3.dbapi2.connect", partial(sqlite3.dbapi2.connect, factory=Tracking)).start()  # SQLAlchemy's
 
 
 def of_server(address: str, tokenizer: str) -> tuple[str, ...]:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import sqlite3
+from contextlib import suppress
+from functools import partial
+from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -14,9 +19,9 @@ from contextcliff.composing import conf_dir
 # each other. Before anything loads OpenMP, which reads it once; processes that tests start inherit it.
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 
-# The same examples in every run, so that a change is judged by what it changed: fifty of a property in `make test`, a
+# The same examples in every run, so that a change is judged by what it changed: 25 of a property in `make test`, a
 # hundred in `make test-all`. HYPOTHESIS_PROFILE=explore draws new ones. No deadline: a busy machine is no failure.
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=25)
 settings.register_profile("thorough", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
@@ -26,6 +31,25 @@ def pytest_sessionstart() -> None:
     """Refuse to test over somebody's own defaults: every composed configuration would have them in it."""
     if (mine := conf_dir() / "local" / "default.yaml").is_file():
         pytest.exit(f"{mine} changes what every test composes; move it away while you test", returncode=2)
+    _leave_the_disk_its_time()
+
+
+def _leave_the_disk_its_time() -> None:
+    """Let this process and its forks wait for no disk: what they write has to outlive them, not the machine."""
+
+    class Store(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            return super().execute(sql.replace("synchronous = FULL", "synchronous = OFF"), *values)
+
+    class Tracking(sqlite3.Connection):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            with suppress(sqlite3.Error):  # what is no database is found out later, by who asked for it
+                self.execute("PRAGMA synchronous = OFF")
+
+    mock.patch("os.fsync").start()
+    mock.patch("sqlite3.connect", partial(sqlite3.connect, factory=Store)).start()
+    mock.patch("sqlite3.dbapi2.connect", partial(sqlite3.dbapi2.connect, factory=Tracking)).start()  # SQLAlchemy's
 
 
 def pytest_collection_finish() -> None:

@@ -12,9 +12,10 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.finding import findings_with
 from contextcliff.records.analysis import Analysis
-from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Counts, Report, RunRecord, Usage
-from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.records.sample import Recipe, Words
+from tests.make import scored_sample
 
 LENGTHS = (512, 1024, 2048, 4096, 8192)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -178,15 +179,18 @@ def _samples(law: Law) -> Iterator[ScoredSample]:
 
 
 def _sample(law: Law, length: int, i: int, *, score: float | None) -> ScoredSample:
-    sample = Sample(
+    """The server counts a little less than was asked for, but for one sample."""
+    counted, ttft_ms = {0: length - 40, 1: length}.get(i, length - 12), length * 0.9
+    failure, depth = "empty" if score == 0.0 and i % 3 == 0 else None, law.depths[i % len(law.depths)]
+    made = scored_sample(
+        length, score, failure=failure, depth=depth, measured=counted, ttft_ms=ttft_ms, latency_ms=ttft_ms + 480
+    )
+    sample = replace(
+        made.sample,
         sample_id=f"niah-{length}-{i}",
-        task="niah",
-        context_tokens=length,
         built_tokens=length - 12,
-        depth=law.depths[i % len(law.depths)],
         trial=i // len(law.depths),
         document_id=f"essay {length} {i}",
-        question="?",
         answers=("481516",),
         recipe=Recipe(user=(Words(text="a prompt"),)),
         seed=i,
@@ -194,33 +198,10 @@ def _sample(law: Law, length: int, i: int, *, score: float | None) -> ScoredSamp
         metadata=MappingProxyType({"hops": 1 + i % 3, "topic": f"topic {i % 2 + 1}"} if law.with_findings else {}),
         controls=(f"ceiling-{length}-{i % 8}", f"floor-{length}-{i % 6}") if law.with_findings else (),
     )
-    failure = None
-    if score is None:
-        failure = "timeout"
-    elif score == 0.0:
-        failure = "empty" if i % 3 == 0 else "wrong_needle"
-    return ScoredSample(
-        sample=sample,
-        prompt_sha256="",
-        score=score,
-        failure=failure,
-        prediction="481516" if score else "",
-        generation=None if score is None else _generation(length, i),
-        judge_rating=_rating(length, i, score) if law.with_findings else None,
-    )
-
-
-def _generation(length: int, i: int) -> Generation:
-    """The server counts a little less than was asked for, but for one sample."""
-    return Generation(
-        text="481516",
-        finish_reason="stop",
-        prompt_tokens={0: length - 40, 1: length}.get(i, length - 12),
-        completion_tokens=6,
-        cached_tokens=None,
-        ttft_ms=length * 0.9,
-        latency_ms=length * 0.9 + 480,
-    )
+    said = made.generation and replace(made.generation, text="481516", completion_tokens=6)
+    rating = _rating(length, i, score) if law.with_findings else None
+    prediction = "481516" if score else ""
+    return replace(made, sample=sample, prompt_sha256="", prediction=prediction, generation=said, judge_rating=rating)
 
 
 def _rating(length: int, i: int, score: float | None) -> int | None:

@@ -18,21 +18,18 @@ from omegaconf import OmegaConf
 import contextcliff as package
 from contextcliff.command_line.jobs import JobFailed
 from contextcliff.command_line.keys import ANY_KEYS
-from tests.commands import SIMULATED, contextcliff, contextcliff_process, reports
+from tests.commands import SIMULATED, contextcliff, contextcliff_process, python, reports
 from tests.compositions import composed, jobs_of, line_of
 
 HEAVY = "mlflow jinja2 matplotlib openai xllamacpp pandas scipy numpy statsmodels transformers".split()
 
 
-def loaded_by(code: str) -> set[str]:
-    """The modules that are loaded in the end."""
-    told = subprocess.run(
-        [sys.executable, "-c", f"import sys\ntry:\n    {code}\nfinally:\n    print('\\n' + ' '.join(sys.modules))"],
-        capture_output=True,
-        text=True,
-        check=False,
+def loaded_by(folder: Path, *arguments: str) -> set[str]:
+    """The modules that a command has loaded in the end."""
+    code = (
+        "import sys\ntry:\n    from contextcliff.__main__ import main; main()\nfinally:\n    print('\\n', *sys.modules)"
     )
-    return {*told.stdout.splitlines()[-1].split()}
+    return {*python("-c", code, *arguments, cwd=folder).stdout.splitlines()[-1].split()}
 
 
 def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -46,7 +43,7 @@ def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> N
         "trials: auto",
     ):
         assert told in done.stdout
-    loaded = loaded_by("sys.argv = ['contextcliff', '--help']; from contextcliff.__main__ import main; main()")
+    loaded = loaded_by(tmp_path, "--help")
     assert "hydra" in loaded
     assert loaded.isdisjoint({*HEAVY, "pydantic"})
 
@@ -78,8 +75,7 @@ LOADED = {
 
 @pytest.mark.parametrize("asked", LOADED, ids=["a refused one", "a run without figures and tracking"])
 def test_a_command_loads_nothing_heavy_that_it_does_not_need(tmp_path: Path, asked: tuple[str, ...]) -> None:
-    argv = ["contextcliff", *asked, f"output_dir={tmp_path}"]
-    loaded = loaded_by(f"sys.argv = {argv!r}; from contextcliff.__main__ import main; main()")
+    loaded = loaded_by(tmp_path, *asked)
     needed, heavy = LOADED[asked]
     assert needed <= loaded
     assert loaded.isdisjoint(heavy)
@@ -122,10 +118,7 @@ EXTRAS = {"ray": "ray", "ray_aws": "ray", "submitit_local": "slurm", "submitit_s
 @pytest.mark.slow
 @pytest.mark.parametrize(("launcher", "extra"), EXTRAS.items())
 def test_a_launcher_that_is_not_installed_names_its_extra(tmp_path: Path, launcher: str, extra: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", _WITHOUT_PLUGINS, f"hydra/launcher={launcher}", "seed=1,2"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    done = python("-c", _WITHOUT_PLUGINS, f"hydra/launcher={launcher}", "seed=1,2", cwd=tmp_path)
     assert done.stderr == (
         f"error: hydra/launcher={launcher}: not installed; run pip install 'contextcliff[{extra}]'\n"
     )

@@ -9,14 +9,13 @@ import shutil
 import subprocess
 import sys
 import textwrap
-import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from contextcliff.command_line.overrides import options_of, parse_command_line, parse_overrides
+from contextcliff.command_line.overrides import parse_command_line, parse_overrides
 from tests.compositions import built, composed
 from tests.engines.fake_server import FakeServer, serving
 from tests.launchers.tracking_server import free_port
@@ -44,12 +43,6 @@ def test_every_command_of_the_page_is_one(arguments: list[str]) -> None:
     overrides = parse_overrides(typed.overrides)
     own = [str(one.input_line) for one in overrides if not one.is_sweep_override() and "hydra" not in one.key_or_group]
     composed(*own)
-
-
-@pytest.mark.parametrize("extra", re.findall(r"\.\[(\w+)\]", PAGE + DOCKERFILE))
-def test_every_extra_is_one_of_the_package(extra: str) -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert extra in project["optional-dependencies"]
 
 
 def test_no_port_is_open_to_other_machines() -> None:
@@ -92,16 +85,6 @@ def test_an_image_is_made_of_the_listed_files_alone() -> None:
     assert all((ROOT / source).exists() for source in copied)
 
 
-def test_services_wait_for_what_they_need_and_run_as_no_root() -> None:
-    services = COMPOSE["services"]
-    needed = {name: how["condition"] for one in services.values() for name, how in one.get("depends_on", {}).items()}
-    assert needed == {"postgres": "service_healthy", "mlflow": "service_healthy"}
-    assert all("healthcheck" in services[name] for name in needed)
-    assert "USER runner" in DOCKERFILE
-    named = {each.partition(":")[0] for service in services.values() for each in service.get("volumes", [])}
-    assert named == set(COMPOSE["volumes"])
-
-
 def test_the_runner_keeps_its_server_and_its_volume_whatever_is_typed() -> None:
     """`docker compose run runner WORDS` replaces the command and leaves the entry point."""
     runner = COMPOSE["services"]["runner"]
@@ -119,17 +102,6 @@ def test_the_shown_sweep_of_a_cache_is_accepted_for_a_server_that_runs(text: str
     tasks, *others = shlex.split(found[1])
     for task in tasks.partition("=")[2].split(","):
         assert built("engine=vllm", "model=qwen", f"task={task}", *others).kv_policy.declared
-
-
-def test_the_sweep_on_a_rented_machine_composes() -> None:
-    assert [name for name, value in TASK["envs"].items() if value is None] == ["TRACKING_URI"], "no server is guessed"
-    asked = {**TASK["envs"], "TRACKING_URI": "http://mlflow:5000", "HOME": "/home/somebody"}
-    line = TASK["run"].replace("\\\n", " ").partition("-m contextcliff")[2]
-    for name, value in asked.items():
-        line = line.replace(f'"${name}"', str(value)).replace(f"${name}", str(value))
-    overrides = parse_overrides(shlex.split(line))
-    assert set(str(asked["SWEEP"]).partition("=")[2].split(",")) <= set(options_of("task"))
-    composed(*(str(one.input_line) for one in overrides if not one.is_sweep_override()))
 
 
 STAND_IN = """

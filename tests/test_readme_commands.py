@@ -21,7 +21,7 @@ from contextcliff.analysis.task_means import TaskMeans, task_means
 from contextcliff.composing import conf_dir
 from contextcliff.reporting.leaderboard import means_cells, sentences, title
 from tests.analysis.test_task_means import PERFECT, N, row
-from tests.commands import DRAWN, QUIET, SIMULATED, contextcliff, contextcliff_process, reports
+from tests.commands import DRAWN, QUIET, SIMULATED, contextcliff, reports
 from tests.compositions import ON_THE_HUB, built, composed, jobs_of, line_of
 from tests.kv.sliding_model import sliding_model
 
@@ -165,15 +165,6 @@ def test_every_command_that_needs_nothing_runs_as_it_stands(tmp_path: Path, comm
         assert done.returncode == 0, done.stderr
     done = contextcliff(*command.arguments, cwd=tmp_path, env=SIMULATED_ENGINE, timeout_s=600)
     assert done.returncode == ENDS_WITH.get(command, 0), done.stderr
-
-
-@pytest.mark.slow
-@pytest.mark.llm
-@pytest.mark.parametrize("command", [command for command in RUN if "action=plan" in command.arguments], ids=str)
-def test_every_plan_is_one_of_the_embedded_model(tmp_path: Path, command: Command) -> None:
-    done = contextcliff_process(*command.arguments, cwd=tmp_path)
-    assert (done.stderr, done.returncode) == ("", 0)
-    assert "on llamacpp" in done.stdout
 
 
 def test_a_folder_of_options_of_ones_own_is_read_by_the_command_that_is_shown(tmp_path: Path) -> None:

@@ -267,5 +267,5 @@ def test_a_cap_stands_beside_that_of_the_first_job_of_its_task_where_they_are_sh
         *(row(5, 1250, 1300), row(6, 860, 1001), row(7, 860), row(8, 1190, 1300)),
     )
     assert [change_words(each, rows) for each in rows] == [
-        *("-14%", "first", "same", "", "first", "+25%", "not shown", "not shown", "not shown"),
+        *("-14%", "first", "same", "", "first", "+25%", "not shown", "not shown", "not shown")
     ]

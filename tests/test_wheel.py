@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import sysconfig
 import venv
 import zipfile
@@ -12,6 +11,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
+from tests.commands import python
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,12 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
     # The test environment holds hatchling, so that nothing has to be fetched to build.
-    built = subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    built = python("-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT), cwd=folder)
     assert built.returncode == 0, built.stderr
     (found,) = folder.glob("*.whl")
     return found
@@ -46,8 +42,8 @@ def test_the_wheel_carries_every_file_of_the_package_every_option_and_nothing_of
 def test_the_installed_command_runs_from_another_directory(wheel: Path, tmp_path: Path) -> None:
     environment = tmp_path / "venv"
     venv.create(environment, with_pip=True)
-    python = environment / "bin" / "python"
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
+    own = environment / "bin" / "python"
+    subprocess.run([own, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel], check=True)
     # Dependencies come from the test environment; the package itself must come from the wheel.
     (site,) = (environment / "lib").glob("python*/site-packages")
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
@@ -55,7 +51,7 @@ def test_the_installed_command_runs_from_another_directory(wheel: Path, tmp_path
     elsewhere.mkdir()
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
     asking = partial(subprocess.run, cwd=elsewhere, env=clean, capture_output=True, text=True, check=False)
-    where = asking([python, "-c", "import contextcliff; print(contextcliff.__file__)"])
+    where = asking([own, "-c", "import contextcliff; print(contextcliff.__file__)"])
     assert where.stdout.startswith(str(site))
     small = ("engine=simulated", "task.trials=2", "reporting.progress=false")
     done = asking([environment / "bin" / "contextcliff", *small])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import resource
 import shutil
 import tracemalloc
 from collections.abc import Callable
@@ -86,6 +85,10 @@ DAMAGES: dict[str, Damage] = {
 }
 
 
+LARGE = {"zeros", "very large", "deep", "many values", "a device"}
+"""Whose readers have to stay small: of the others it would take most of the time to trace that."""
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An output folder with two runs."""
@@ -127,12 +130,12 @@ def test_every_reader_of_a_run_gives_something_or_one_line_for_any_damage(
         for reader, read in readers(run).items():
             if damage == "very large" and reader == "copied":
                 continue
-            tracemalloc.start()
+            if damage in LARGE:
+                tracemalloc.start()
             with suppress(ContextCliffError, UnreadableReport, TrackingError):
                 read()
-            _, most = tracemalloc.get_traced_memory()
+            assert tracemalloc.get_traced_memory()[1] < MOST_MEMORY, (name, reader)
             tracemalloc.stop()
-            assert most < MOST_MEMORY, (name, reader)
         assert all(line.startswith("warning: ") for line in capsys.readouterr().err.splitlines())
 
 
@@ -149,22 +152,3 @@ def test_an_analysis_goes_without_a_damaged_file_of_evidence_and_names_it(
     assert ended.stderr.startswith(f"warning: {first.relative_to(tmp_path / 'a')}/evidence.jsonl.gz ")
     assert ended.stderr.endswith("; the report goes without what it holds\n")
     assert (first / "samples.jsonl").read_bytes() == before
-
-
-@pytest.mark.slow
-def test_a_disk_that_is_full_while_the_report_is_written_leaves_the_earlier_one_whole(
-    made: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(made, tmp_path / "a")
-    first = first_run(tmp_path / "a")
-    before = {path: path.read_bytes() for path in first.rglob("*") if path.is_file()}
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    largest = max(len(data) for data in before.values())
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest - 1, hard))  # enough for all files but that one
-    try:
-        ended = contextcliff("action=analyze", f"run={first}", *SIMULATED[1:], cwd=tmp_path / "a")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    told = "File too large; the answers are kept: free space and run the same command, or action=analyze"
-    assert (ended.returncode, ended.stderr) == (1, f"error: {first.relative_to(tmp_path / 'a')}: {told}\n")
-    assert {path: path.read_bytes() for path in first.rglob("*") if path.is_file()} == before

@@ -229,18 +229,3 @@ def test_a_server_that_is_away_is_one_line_and_the_warning_of_a_run_names_the_co
     )
     assert ended.stderr.endswith("; the same command uploads them later\n")
     assert ended.stdout.splitlines()[0] == "TRACKING 0 uploaded, 0 there already, 1 failed"
-
-
-@pytest.mark.slow
-def test_a_folder_that_cannot_be_read_fails_alone(tmp_path: Path) -> None:
-    run(tmp_path, *RUN, "kv_policy=none,q8_0")
-    first, second = folders(tmp_path)
-    (tmp_path / "outputs" / "contextcliff" / first / "samples.jsonl").unlink()
-    ended = contextcliff("action=gather", cwd=tmp_path)
-    assert ended.returncode == 1
-    place = f"outputs/contextcliff/{first}"
-    assert ended.stderr == (
-        f"error: 1 of 2 runs could not be uploaded: {place}/samples.jsonl: No such file or directory; make it anew "
-        f"with action=analyze run={place}; the same command uploads them later\n"
-    )
-    assert [name for _, name, status in uploads(tmp_path) if status == "FINISHED"] == [second]

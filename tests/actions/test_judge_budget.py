@@ -13,6 +13,7 @@ from contextcliff.models.model import Model
 from contextcliff.models.sampling import Sampling
 from tests.actions.test_run import Rating
 from tests.commands import SIMULATED, contextcliff, kept, plan_of, reports
+from tests.compositions import line_of
 from tests.engines.fake_server import serving
 from tests.make import scored_sample
 from tests.tasks.needles import build, niah, said
@@ -63,12 +64,10 @@ def test_a_budget_that_the_judge_would_break_is_refused_before_anything_is_sent(
     assert tokens.returncode == 4
 
 
-def test_a_judge_without_a_price_is_refused_under_a_budget_of_dollars(tmp_path: Path) -> None:
-    done = contextcliff(*JUDGED, "judge.model.price.input=null", "budget.usd=1", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: budget.usd=1: this model has no price; give judge.model.price.input and "
-        "judge.model.price.output, or take budget.tokens\n",
+def test_a_judge_without_a_price_is_refused_under_a_budget_of_dollars() -> None:
+    assert line_of(*JUDGED, "judge.model.price.input=null", "budget.usd=1") == (
+        "budget.usd=1: this model has no price; give judge.model.price.input and judge.model.price.output, or take "
+        "budget.tokens"
     )
 
 

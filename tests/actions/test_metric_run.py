@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from contextcliff.reporting.stored_reports import read_report
-from tests.commands import SIMULATED, contextcliff, refused, reported, run
+from tests.commands import SIMULATED, refused, reported, run
+from tests.compositions import line_of
 
 MODULE = '''
 from contextlib import asynccontextmanager
@@ -86,7 +87,7 @@ def test_a_model_that_is_right_in_full_sentences_has_a_cap_and_each_metric_judge
     text = (folder / "report.md").read_text(encoding="utf-8")
     assert "80% of the shortest length's score by contains" in text
     assert "| contains |" in text
-    caps = {"contains": report.analysis.safe_cap.tokens, "f1": None, "em": None, "rouge_l": None}
+    caps = {"contains": report.analysis.safe_cap.tokens, "f1": None}
     for metric, tokens in caps.items():
         run(tmp_path, *FLAT, "action=analyze", f"task.metric={metric}")
         found = cap_of(tmp_path, f"-metric-{metric}")
@@ -120,12 +121,12 @@ def test_a_scorer_of_ones_own_decides_and_comes_from_nobodys_folder(tmp_path: Pa
     ],
 )
 def test_a_metric_that_cannot_score_is_one_line_before_anything_is_sent(tmp_path: Path, scorer: str, line: str) -> None:
-    assert refused(tmp_path, *FLAT, f"task.metric={scorer}").startswith(line)
+    assert line_of(*FLAT, f"output_dir={tmp_path}/outputs", f"task.metric={scorer}").startswith(line)
     assert not (tmp_path / "outputs").exists()
 
 
 def test_a_search_does_not_wait_for_a_judge(tmp_path: Path) -> None:
-    line = refused(tmp_path, *JUDGED, "task=qa_distractors")
+    line = line_of(*JUDGED, f"output_dir={tmp_path}/outputs", "task=qa_distractors")
     assert line.startswith("task.metric=judge: a search has to know each score at once")
 
 
@@ -167,17 +168,6 @@ def own_set(folder: Path) -> Path:
     path = folder / "own.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return path
-
-
-@pytest.mark.slow
-def test_a_plan_prints_the_histogram_and_writes_the_manifest_without_a_request(tmp_path: Path) -> None:
-    ended = contextcliff("task=qa", "engine=simulated", "tracking=none", "action=plan", cwd=tmp_path)
-    assert ended.returncode == 0
-    assert "DOCUMENTS BY LENGTH (tokens;" in ended.stdout
-    assert "####" in ended.stdout
-    manifest = json.loads((tmp_path / "outputs" / "manifest.json").read_text(encoding="utf-8"))
-    assert len(manifest["corpus"]["drawn"]) == 5
-    assert {path.name for path in (tmp_path / "outputs").iterdir()} == {"manifest.json", "plan.json"}
 
 
 @pytest.mark.slow

@@ -94,7 +94,7 @@ def test_a_simulated_model_costs_nothing_but_by_prices_that_are_given_by_hand(tm
     assert given > 0
 
 
-@pytest.mark.parametrize("preset", ["openai", "openrouter", "nvidia_nim", "gemini", "zai"])
+@pytest.mark.parametrize("preset", ["openai", "gemini"])
 def test_a_hosted_model_is_planned_for_without_its_host(preset: str, tmp_path: Path) -> None:
     plan = planned(tmp_path, *QUIET, f"engine={preset}", "model=gpt", "task.lengths=[512,1024,2048]")
     assert (plan["model"], plan["engine"], plan["least"]["samples"]) == ("gpt-5", preset, 58)
@@ -175,7 +175,7 @@ def at_a_terminal(folder: Path, answer: bytes, *overrides: str) -> tuple[int, st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("answer", "runs"), [(b"y\n", True), (b"yes\n", True), (b"n\n", False), (b"\n", False)])
+@pytest.mark.parametrize(("answer", "runs"), [(b"yes\n", True), (b"\n", False)])
 def test_the_answer_decides(tmp_path: Path, answer: bytes, runs: bool) -> None:
     code, shown = at_a_terminal(tmp_path, answer)
     assert code == 0
@@ -219,7 +219,7 @@ def test_a_model_with_a_price_costs_two_dollars_at_most(trials: tuple[str, ...],
     assert again.returncode == 0, again.stderr
 
 
-@pytest.mark.parametrize("given", ["budget.usd=none", "budget.usd=null", "task.lengths=[512,1024,2048]"])
+@pytest.mark.parametrize("given", ["budget.usd=none", "task.lengths=[512,1024,2048]"])
 def test_a_budget_or_lengths_that_are_given_lift_the_limit(given: str, tmp_path: Path) -> None:
     done = contextcliff(*SIMULATED, *RIGHT, *DEAR, given, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -245,10 +245,7 @@ def test_where_no_window_is_known_refusals_end_the_range(
     server.fault = lambda _: "too long" if len(server.bodies[-1]["messages"][-1]["content"]) > 8_000 else None
     with serving(server):
         done = contextcliff(
-            *(*of_server(server.address, tokenizer), "model=served"),
-            *SIMULATED[1:],
-            *trials,
-            cwd=tmp_path,
+            *(*of_server(server.address, tokenizer), "model=served"), *SIMULATED[1:], *trials, cwd=tmp_path
         )
     assert done.returncode == 0, done.stderr
     (report,) = reports(tmp_path)

@@ -20,7 +20,7 @@ from contextcliff.records.analysis import Analysis
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.sample import Sample
 from tests import compositions
-from tests.commands import SIMULATED, TEN_DEPTHS, contextcliff, plan_of, reports
+from tests.commands import TEN_DEPTHS
 
 PERFECT = ("engine=simulated", "engine.law=flat", "engine.ceiling=1.0", "tracking=none")
 TASKS = sorted(file.stem for file in (conf_dir() / "task").glob("*.yaml"))
@@ -216,19 +216,3 @@ def test_a_thin_bin_alone_is_named_by_its_length(tmp_path: Path) -> None:
         r"baseline at 95% confidence even if all are right; at least 14 questions a length are needed; raise .*",
         told or "",
     )
-
-
-@pytest.mark.slow
-def test_a_plan_and_a_run_say_it_and_go_on(tmp_path: Path) -> None:
-    given = (*SIMULATED, *FIXED, "task.trials=1")
-    said = (
-        "no safe cap is possible: 10 samples a length cannot show 0.80 at 95% confidence even if all are right; "
-        "at least 14 samples a length are needed; raise task.trials"
-    )
-    assert contextcliff(*given, "action=plan", cwd=tmp_path).returncode == 0
-    assert plan_of(tmp_path)["notes"][0] == said
-    done = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
-    assert (done.returncode, done.stderr.startswith(f"warning: {said}\n")) == (0, True)
-    assert reports(tmp_path)[0]["counts"]["completed"] == 30
-    again = contextcliff(*given, "reporting.progress=true", cwd=tmp_path)
-    assert (again.returncode, again.stderr) == (0, "analysing\nwriting the report's page\n")

@@ -12,7 +12,8 @@ import pytest
 from contextcliff.writing.author_norms import norms_for
 from contextcliff.writing.measures.measure import MEASURES
 from contextcliff.writing.measures.readability import dale_chall
-from tests.commands import SIMULATED, contextcliff, refused, reports
+from tests.commands import SIMULATED, contextcliff, reports
+from tests.compositions import line_of
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
@@ -37,18 +38,6 @@ def _the_author_is_known() -> None:
     story = files("contextcliff.datasets").joinpath("texts", "the_tide_clerk.txt").read_text(encoding="utf-8")
     for characters in (1000, 1400):
         norms_for(story, "en", dale_chall(), characters)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("_the_author_is_known")
-def test_greedy_rounds_are_one_draw_and_asked_once(tmp_path: Path) -> None:
-    report = run(tmp_path, *FLAT, "sampling=greedy", "task.rounds=4")
-    assert report["counts"]["planned"] == report["counts"]["completed"] == 12
-    assert report["counts"]["reused"] == 0
-    assert [tier["n_distinct"] for tier in report["writing"]["tiers"]] == [1, 1, 1]
-    assert {found["n_items"] for found in report["bins"]} == {1}
-    assert report["caps"]["writing"] is None
-    assert any("9 of 12 samples have the prompt and the draw of another one" in note for note in report["notes"])
 
 
 def hashed(text: str) -> list[float]:
@@ -114,8 +103,7 @@ def test_an_embedder_that_fails_on_the_way_costs_the_coherence_and_a_warning(tmp
 
 def test_a_text_shorter_than_the_smallest_context_names_both_numbers(tmp_path: Path) -> None:
     (tmp_path / "short.txt").write_text("The tide came in. It went out again. " * 60, encoding="utf-8")
-    line = refused(tmp_path, *WRITING, "dataset.path=short.txt")
-    assert line == (
+    assert line_of(*WRITING, f"dataset.path={tmp_path}/short.txt") == (
         "dataset: short has 345 tokens before its last possible continuation point, and the smallest context of 2,048 "
         "needs 1,728; give a longer text (dataset.path), or lower task.max_tokens and task.start_context"
     )

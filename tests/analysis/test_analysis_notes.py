@@ -23,11 +23,7 @@ def test_one_text_and_zeros_and_ones() -> None:
 
 
 def test_unscored_samples_are_counted_by_kind() -> None:
-    samples = [
-        *right_of(500, 20, 20),
-        scored_sample(500, None, failure="oom"),
-        *right_of(1_000, 0, 20, unscored=3),
-    ]
+    samples = [*right_of(500, 20, 20), scored_sample(500, None, failure="oom"), *right_of(1_000, 0, 20, unscored=3)]
     assert notes(samples)[0] == "4 of 44 samples are unscored (timeout 3, oom 1)"
     more = [*right_of(500, 38, 38), *samples]
     assert notes(more)[0] == (

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.analysis.controls import ControlLevel, ControlResults
@@ -122,7 +122,6 @@ def test_controls_count_in_no_score() -> None:
     )
 
 
-@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.sampled_from(["ceiling", "floor"]), st.sampled_from([0.0, 0.5, 1.0, None])), max_size=20),
     st.lists(st.lists(st.integers(0, 19), max_size=4), min_size=1, max_size=12),

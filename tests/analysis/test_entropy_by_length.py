@@ -9,20 +9,9 @@ import pytest
 from contextcliff.analysis.analyse import study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.study import StudyFacts
-from contextcliff.findings.entropy import AttentionEntropy, EntropyAtLength, EntropyFinding
+from contextcliff.findings.entropy import AttentionEntropy, EntropyFinding
 from contextcliff.records.generation import ScoredSample
 from tests.make import known, scored_sample
-
-ENTROPY = AttentionEntropy(
-    lengths=(
-        EntropyAtLength(context_tokens=512, n=3, mean=0.31, ci_low=0.29, ci_high=0.33, std=0.01, by_layer=(0.2, 0.42)),
-        EntropyAtLength(
-            context_tokens=1_024, n=3, mean=0.41, ci_low=0.39, ci_high=0.43, std=0.01, by_layer=(0.3, 0.52)
-        ),
-    ),
-    threshold=0.33,
-    crosses_tokens=1_024,
-)
 
 
 def of(tokens: int, *layers: float) -> ScoredSample:

@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.study import StudyFacts
 from contextcliff.findings.every_depth import EveryDepth, EveryDepthFinding
 from contextcliff.records.analysis import Analysis
 from contextcliff.records.search_record import depth_thirds
 from tests.make import DEPTHS, analysed, analysed_search, coin, finding, plan_of, scored_sample, searched
 
 ONLY = (EveryDepthFinding(),)
-FIXED = StudyFacts(max_context_tokens=8_192, designed_lengths=True, relative_by_default=False)
 
 
 def fixed(trials: int, bad: Mapping[tuple[int, float], int] | None = None) -> Analysis:

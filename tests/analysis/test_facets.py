@@ -67,10 +67,7 @@ def test_beyond_twelve_words_the_rarest_are_other() -> None:
 
 
 def test_the_interval_and_the_cap_of_a_facet_allow_for_shared_texts() -> None:
-    samples = [
-        *having(texts(500, *[(5, 5)] * 4), hops=1),
-        *having(texts(500, (0, 5), (5, 5), (2, 5), (5, 5)), hops=2),
-    ]
+    samples = [*having(texts(500, *[(5, 5)] * 4), hops=1), *having(texts(500, (0, 5), (5, 5), (2, 5), (5, 5)), hops=2)]
     shared, alone = rows(samples), rows(without_clusters(samples))
     assert [row.cap_tokens for row in (shared[0], alone[0])] == [None, 500]
     for row, independent in zip(shared, alone, strict=True):

@@ -33,8 +33,7 @@ def halving(tokens: int, *, censored: bool = False) -> HalfLife:
 
 
 @pytest.mark.parametrize(
-    ("right", "rated"),
-    [(100, "caution"), (91, "caution"), (50, "caution"), (49, "danger"), (0, "danger")],
+    ("right", "rated"), [(100, "caution"), (91, "caution"), (50, "caution"), (49, "danger"), (0, "danger")]
 )
 def test_nothing_beyond_the_cap_is_safe_and_under_050_is_danger(right: int, rated: str) -> None:
     *_, row = guide({500: (80, 100), 1_000: (right, 100)}).rows
@@ -54,8 +53,7 @@ def test_right_answers_beyond_a_limit_by_memory_or_time_are_too_long() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "sure"),
-    [(100, True), (88, True), (83, False), (75, False), (70, True), (45, True), (0, True)],
+    ("right", "sure"), [(100, True), (88, True), (83, False), (75, False), (70, True), (45, True), (0, True)]
 )
 def test_a_rating_is_sure_where_the_tests_of_the_cap_show_it(right: int, sure: bool) -> None:
     (row,) = guide({500: (right, 100)}).rows

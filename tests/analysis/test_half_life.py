@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import stats
 
 from contextcliff.findings.half_life import HalfLife, decay_misfit, half_life, half_life_lsq
 from contextcliff.records.analysis import Bin
@@ -16,14 +15,6 @@ from tests.simulated_reports import CLIFF, findings_in, simulated
 
 HALVING = {1_000: (20, 50), 2_000: (10, 50), 3_000: (5, 50)}
 """0.4, 0.2, 0.1: from 0.8 at length 0, halved every 1,000 tokens."""
-
-counts = st.integers(min_value=1, max_value=40).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
-lengths = st.lists(st.integers(min_value=1, max_value=200_000), min_size=3, max_size=6, unique=True)
-curves = lengths.flatmap(
-    lambda found: st.lists(counts, min_size=len(found), max_size=len(found)).map(
-        lambda results: dict(zip(found, results, strict=True))
-    )
-)
 
 
 def test_means_that_halve_every_thousand_tokens_have_that_half_life() -> None:
@@ -38,23 +29,6 @@ def test_means_that_halve_every_thousand_tokens_have_that_half_life() -> None:
         " exponential decay fitted to 3 lengths, 150 samples"
     )
     assert half_life_lsq(counted(HALVING)) == 1_000
-
-
-def test_the_initial_recall_is_never_above_one() -> None:
-    """Flat at 1 and then steep: without the bound R₀ would be 1.6, and the half-life shorter."""
-    found = half_life(counted({1_000: (40, 40), 2_000: (20, 40), 3_000: (10, 40)}), 0.95)
-    assert found.initial == 1.0
-    likeliest = optimize.minimize_scalar(
-        lambda rate: (
-            -sum(
-                float(stats.binom.logpmf(right, 40, math.exp(-rate * length)))
-                for length, right in ((1.0, 40), (2.0, 20), (3.0, 10))
-            )
-        ),
-        bounds=(0.01, 2.0),
-        method="bounded",
-    )
-    assert found.tokens == pytest.approx(1_000 * math.log(2) / likeliest.x, rel=1e-3)
 
 
 def test_the_fit_is_the_likeliest_of_a_fine_grid() -> None:

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group, summarise
@@ -123,7 +123,6 @@ def test_shared_texts_never_show_more_than_independent_samples(result: list[tupl
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
 @given(results, results, st.booleans(), st.integers())
 def test_neither_the_order_of_the_samples_nor_the_names_of_the_texts_matter(
     here: list[tuple[int, int, int]], there: list[tuple[int, int, int]], relative: bool, seed: int

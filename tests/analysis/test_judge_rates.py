@@ -121,7 +121,7 @@ def test_an_unjudged_answer_counts_against_a_length() -> None:
 RUNS = simulated_runs(100)
 
 
-def bold_caps(false_positives: float, *, relative: bool, bare: bool = False) -> int:
+def bold_caps(false_positives: float, *, relative: bool) -> int:
     """Runs whose cap is above the true one: 80 answers a length, half of them plain, .79 of them right at 1,000."""
     rng, bold = random.Random(13), 0
     for _ in range(RUNS):
@@ -133,8 +133,7 @@ def bold_caps(false_positives: float, *, relative: bool, bare: bool = False) -> 
                 scored.append(answer(length, (RIGHT if right else WRONG) if plain else OTHER, called_right=called))
         groups = group(scored, designed_lengths=True, bins=1)
         sequence, threshold = sequence_of(groups, AnalysisSettings(), relative=relative)
-        if not bare:
-            sequence = decided_by_judge(sequence, threshold, scored, 0.95)[0]
+        sequence = decided_by_judge(sequence, threshold, scored, 0.95)[0]
         bold += (sequence.cap_tokens or 0) >= 1_000
     return bold
 

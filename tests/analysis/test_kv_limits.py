@@ -34,11 +34,7 @@ FACTS = CacheFacts(
     device=DeviceMemory(name="a GPU", gib=80.0),
     in_use=CacheInUse(key_type="q8_0", value_type="q4_0", bytes_per_token=9_360.0, tokens=1),
 )
-CACHE = KVCache(
-    facts=FACTS,
-    lengths=(CacheAtLength(context_tokens=4_096, gib=0.0357),),
-    memory_gib=72.0,
-)
+CACHE = KVCache(facts=FACTS, lengths=(CacheAtLength(context_tokens=4_096, gib=0.0357),), memory_gib=72.0)
 
 
 def with_memory(gib: float, *, name: str = "") -> CacheFacts:

@@ -43,8 +43,7 @@ def share(counts: Counter[tuple[str, int]], name: str) -> float:
     return sum(count for (kind, _), count in counts.items() if kind == name) / RUNS
 
 
-@pytest.mark.parametrize("lengths", [LENGTHS, FEW], ids=["five lengths", "three lengths"])
-@pytest.mark.parametrize("n", [10, 20])
+@pytest.mark.parametrize(("lengths", "n"), [(LENGTHS, 20), (FEW, 10)], ids=["five lengths", "three lengths"])
 @pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize("noise", NOISES)
 def test_steady_latency_raises_no_alarm(

@@ -90,11 +90,7 @@ def test_the_served_model_is_a_column_where_it_differs() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("chances", "least", "most"),
-    [
-        ({OLD: 0.95, NEW: 0.95}, 0.0, 0.05),
-        ({OLD: 0.8, NEW: 0.8}, 0.0, 0.05),
-        ({OLD: 0.95, NEW: 0.60}, 0.6, 1.0),
-    ],
+    [({OLD: 0.95, NEW: 0.95}, 0.0, 0.05), ({OLD: 0.8, NEW: 0.8}, 0.0, 0.05), ({OLD: 0.95, NEW: 0.60}, 0.6, 1.0)],
 )
 @pytest.mark.parametrize("lengths", [(1_000,), (1_000, 2_000)])
 @pytest.mark.parametrize("graded", [False, True])

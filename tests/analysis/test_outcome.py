@@ -66,21 +66,9 @@ FALLING = curve({1_000: (40, 40), 2_000: (40, 40), 4_000: (0, 40)})
         ),
         ({1_000: (1, 1)}, "undecided", "quality", None, "1 sample at 1,000 tokens does not decide it (score 1.00)"),
         ({1_000: (0, 0, 10), 2_000: (0, 0, 10)}, "undecided", "quality", None, "none of 20 samples was scored"),
-        (
-            {1_000: (0, 0, 9), 2_000: (9, 9)},
-            "undecided",
-            "quality",
-            None,
-            "at 1,000 tokens none of 9 samples",
-        ),
+        ({1_000: (0, 0, 9), 2_000: (9, 9)}, "undecided", "quality", None, "at 1,000 tokens none of 9 samples"),
         # Were those without a score right, it would not be below.
-        (
-            {1_000: (0, 10, 30)},
-            "undecided",
-            "quality",
-            None,
-            "40 samples at 1,000 tokens do not",
-        ),
+        ({1_000: (0, 10, 30)}, "undecided", "quality", None, "40 samples at 1,000 tokens do not"),
     ],
 )
 def test_the_answers_are_safe_below_or_undecided(

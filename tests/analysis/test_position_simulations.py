@@ -105,25 +105,6 @@ def test_a_stable_model_is_mistaken_for_one_as_often_as_the_level_says(law: str,
         assert at_or_below(found, level) >= runs - most(1.0 - 0.8 * level, runs)
 
 
-def test_deeper_evidence_in_longer_prompts_does_not_turn_decay_into_primacy() -> None:
-    """A steep fall over length, and depths that go along with it: within a length there is no effect."""
-    rng = np.random.default_rng(25)
-    engine = Simulated(law="slope", cliff_tokens=16_000, slope_octaves=5.0)
-    found = []
-    for _ in range(RUNS):
-        samples = []
-        for i, length in enumerate(LENGTHS):
-            depths = np.linspace(0.1 * i, 0.6 + 0.1 * i, 5)
-            right = rng.random((5, TRIALS)) < by(engine)(length, 0.5)
-            samples += [
-                scored_sample(length, float(one), depth=float(d))
-                for d, row in zip(depths, right, strict=True)
-                for one in row
-            ]
-        found.append(pattern_of(samples))
-    assert at_or_below(found, 0.05) <= most(0.05, RUNS)
-
-
 def test_fractional_scores_keep_the_level_and_show_the_pattern() -> None:
     rng = np.random.default_rng(26)
 

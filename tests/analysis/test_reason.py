@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from tests.make import analysed, analysed_search, curve, fractional, plan_of, right_of, searched, texts
+from tests.make import analysed, analysed_search, curve, fractional, plan_of, searched, texts
 
 Results = Mapping[int, tuple[int, ...]]
 LIKELY, IF_SO = " scored samples at that length is likely to settle it", ", as all lengths together suggest"
@@ -33,7 +33,6 @@ def test_a_slope_stops_at_a_length_that_is_neither_and_falls_at_a_longer_one() -
             {500: (10, 10)},
             ", but 10 samples cannot show 0.80 even if all are right; at least 14 samples a length are needed",
         ),
-        ({500: (1, 1)}, ", but 1 sample cannot show 0.80 even if it is right; at least 14 samples a length are needed"),
         (
             {500: (40, 40), 1_000: (36, 40)},
             f", above the threshold, but 40 samples are too few to show it; a new run with about 106{LIKELY}, if the "
@@ -44,15 +43,7 @@ def test_a_slope_stops_at_a_length_that_is_neither_and_falls_at_a_longer_one() -
             f", below the threshold, but 40 samples do not show that it is degraded; a new run with about 345{LIKELY}, "
             f"if the true score there is 0.74{IF_SO}",
         ),
-        (
-            {500: (32, 40)},
-            f", at the threshold, but 40 samples do not show that it is degraded; a new run with about 4,979{LIKELY}, "
-            f"if the true score there is 0.79{IF_SO}",
-        ),
-        (
-            {500: (2_005, 2_500)},
-            "; so near it, not even 20,000 scored samples at that length are likely to settle it",
-        ),
+        ({500: (2_005, 2_500)}, "; so near it, not even 20,000 scored samples at that length are likely to settle it"),
         (
             {500: (40, 40), 1_000: (40, 40, 10)},
             ", but 10 of 50 samples are unscored, and were those wrong it would not clear 0.80",
@@ -66,7 +57,6 @@ def test_a_slope_stops_at_a_length_that_is_neither_and_falls_at_a_longer_one() -
             ", below the threshold, but 90 of 100 samples are unscored, and were those right it would not be below",
         ),
         ({500: (0, 0, 7)}, "none of the 7 samples was scored: nothing can be said of any length"),
-        ({500: (0, 0, 1)}, "the only sample was not scored: nothing can be said of any length"),
         ({}, "there are no samples to analyse"),
         (
             {500: (5, 40), 1_000: (4, 40)},
@@ -95,11 +85,6 @@ def test_what_would_settle_it_is_planned_for_the_score_of_all_lengths() -> None:
         f"; a new run with about 30{LIKELY}, if the true score there is 0.95{IF_SO}"
     )
     assert analysed(curve({500: (40, 40), 1_000: (36, 40)})).safe_cap.settling_samples == 106
-
-
-def test_many_unscored_samples_are_what_stops_it_and_not_the_number_that_was_planned() -> None:
-    found = str(analysed(right_of(500, 10, 10, unscored=10)).safe_cap.reason)
-    assert found.endswith(", but 10 of 20 samples are unscored, and were those wrong it would not clear 0.80")
 
 
 def test_texts_of_uneven_samples_need_more_texts_and_lack_no_scores() -> None:
@@ -143,11 +128,6 @@ def test_fractional_scores_are_not_said_to_be_right() -> None:
             "at the shortest length, 500 tokens, there are only 3 samples: a baseline needs at least 5",
         ),
         (
-            {500: (3, 3, 4), 1_000: (3, 3)},
-            None,
-            "at the shortest length, 500 tokens, only 3 of 7 samples are scored: a baseline needs at least 5",
-        ),
-        (
             {500: (2, 2, 2), 700: (2, 2), 1_000: (9, 9)},
             700,
             "at the 2 shortest lengths together only 4 of 6 samples are scored: a baseline needs at least 5",
@@ -156,17 +136,6 @@ def test_fractional_scores_are_not_said_to_be_right() -> None:
             {500: (0, 0, 6), 1_000: (5, 5)},
             None,
             "500 tokens, none of 6 samples was scored: there is no baseline to compare with",
-        ),
-        (
-            {500: (0, 0, 6), 700: (99, 100), 1_000: (99, 100)},
-            700,
-            "500 tokens, none of 6 samples was scored: no length is shown to be safe from the start",
-        ),
-        (
-            {500: (30, 40, 10), 1_000: (38, 50)},
-            None,
-            ", but 10 of 50 samples are unscored at the baseline, and were those right it would not clear 0.80 of the "
-            "baseline (0.75 at 500 tokens)",
         ),
         (
             {500: (30, 40, 10), 1_000: (38, 48, 2)},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group, summarise
@@ -27,7 +27,6 @@ def level_of(samples: list[ScoredSample]) -> LengthResult:
     return result
 
 
-@settings(max_examples=60)
 @given(questions, st.integers(min_value=1, max_value=4))
 def test_an_interval_holds_its_mean_and_the_tested_bound_is_no_higher(
     items: list[list[float | None]], a_document: int
@@ -49,11 +48,7 @@ def test_right_and_wrong_repeats_of_one_question_make_a_fraction_and_not_a_wrong
 
 @pytest.mark.parametrize(
     ("sampling", "measured"),
-    [
-        (Sampling(), False),
-        (Sampling(temperature=0.7), True),
-        (Sampling(temperature=0.7, seed=1), False),
-    ],
+    [(Sampling(), False), (Sampling(temperature=0.7), True), (Sampling(temperature=0.7, seed=1), False)],
     ids=["greedy", "drawn", "one seed"],
 )
 def test_only_repeats_that_are_draws_of_their_own_measure_instability(sampling: Sampling, *, measured: bool) -> None:

@@ -59,14 +59,6 @@ def test_a_perfect_model_passes_every_length_with_eighteen_samples_or_a_few_more
     assert {answer.zone(length) for length in LENGTHS} == {"stable"}
 
 
-def test_a_hopeless_model_is_below_at_the_shortest_length_after_a_few_samples() -> None:
-    search = searched(DESIGN, lambda _: 0.0)
-    answer = search.answer
-    assert (answer.cap, answer.stopped, ends(answer), answer.bracket) == (None, "below", ["below"], ())
-    assert len(search.counted) <= 5
-    assert answer.degraded_from == LENGTHS[0]
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 0.95])
 def test_a_hopeless_length_ends_within_ten_samples(threshold: float) -> None:
     design = SearchDesign(lengths=LENGTHS, threshold=threshold, alpha=0.05, most=160)
@@ -157,12 +149,6 @@ def test_a_length_that_is_neither_shown_is_given_up_and_ends_the_search() -> Non
     assert 20 <= given_up.n <= 160
     assert answer.would_help == given_up
     assert given_up.chance is not None
-
-
-def test_no_length_is_given_up_before_twenty_samples() -> None:
-    few = SearchDesign(lengths=LENGTHS, threshold=0.95, alpha=0.01, most=30)
-    answer = searched(few, lambda key: float(key[1] % 5 > 0)).answer
-    assert all(each.n >= 20 for each in answer.ladder if each.end == "given_up")
 
 
 def test_samples_that_are_used_up_end_a_length() -> None:
@@ -310,25 +296,6 @@ def test_answers_in_any_order_and_in_any_pieces_give_the_same_search(law: str, d
     assert again.next(5) == first.next(5)
 
 
-@pytest.mark.parametrize("in_flight", [4, 16])
-@pytest.mark.parametrize("law", LAWS)
-def test_what_is_asked_ahead_changes_no_decision(law: str, in_flight: int) -> None:
-    seed = in_flight
-    one_by_one = searched(DESIGN, drawn(LAWS[law], seed))
-    ask, rng = drawn(LAWS[law], seed), random.Random(seed)
-    search, sent, paid = SafeCapSearch(DESIGN), list[Key](), set[Key]()
-    while keys := search.next(in_flight):
-        assert keys[0] == search.next()[0]
-        assert len(keys) <= in_flight
-        sent += [key for key in keys if key not in sent][: in_flight - len(sent)]
-        paid.update(sent)
-        length, number = sent.pop(rng.randrange(len(sent)))
-        search.tell(length, [ask((length, number))], number)
-    assert search.answer == one_by_one.answer
-    assert search.counted == one_by_one.counted
-    assert {*search.counted} <= paid
-
-
 def test_no_more_is_asked_ahead_than_a_likely_path_needs() -> None:
     search = SafeCapSearch(DESIGN)
     first = search.next(64)
@@ -362,14 +329,6 @@ def test_another_outcome_for_a_step_is_refused() -> None:
         search.tell(LENGTHS[0], [0.0], 1)
     with pytest.raises(ValueError, match="between 0 and 1"):
         search.tell(LENGTHS[0], [1.5])
-
-
-def test_one_sample_decides_nothing() -> None:
-    search = SafeCapSearch(DESIGN)
-    search.tell(LENGTHS[0], [1.0])
-    answer = search.answer
-    assert (answer.cap, answer.stopped, ends(answer)) == (None, "under_way", ["open"])
-    assert (answer.ladder[0].n, answer.ladder[0].mean) == (1, 1.0)
 
 
 # Errors. A bet that saw its outcome, or one candidate's samples that counted twice, would win on average where nothing

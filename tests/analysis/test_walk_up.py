@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.records.analysis import SafeCap
@@ -121,13 +121,8 @@ def test_every_length_up_to_the_cap_clears_by_the_bound_that_is_drawn(results: R
 
 
 @pytest.mark.slow
-@settings(max_examples=30)
 @given(
-    st.lists(
-        st.tuples(st.sampled_from(LENGTHS), st.sampled_from([0.0, 0.3, 0.7, 1.0, None])),
-        min_size=1,
-        max_size=40,
-    ),
+    st.lists(st.tuples(st.sampled_from(LENGTHS), st.sampled_from([0.0, 0.3, 0.7, 1.0, None])), min_size=1, max_size=40),
     relative,
     st.booleans(),
     st.integers(),

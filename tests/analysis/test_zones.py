@@ -43,10 +43,7 @@ def test_a_length_that_recovers_is_behind_no_degraded_zone() -> None:
 
 
 @pytest.mark.slow
-@given(
-    st.lists(st.tuples(counts, st.integers(min_value=-300, max_value=300)), min_size=1, max_size=5),
-    st.booleans(),
-)
+@given(st.lists(st.tuples(counts, st.integers(min_value=-300, max_value=300)), min_size=1, max_size=5), st.booleans())
 def test_zones_are_contiguous_and_end_with_the_longest_length(
     found: list[tuple[tuple[int, int, int], int]], relative: bool
 ) -> None:

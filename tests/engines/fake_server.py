@@ -67,25 +67,32 @@ class FakeServer:
         return self.answer(messages[-1]["content"])
 
 
-class _Listening(ThreadingHTTPServer):
+class _Server(ThreadingHTTPServer):
     # Python's default of 5 lets the kernel reset connections of a client that opens sixteen at once.
     request_queue_size = 256
+    daemon_threads = True
+
+
+@contextmanager
+def listening(handler: type[BaseHTTPRequestHandler], *, port: int = 0) -> Iterator[str]:
+    """The address of a server on a port of loopback, by default a free one, whose requests a handler answers."""
+    handler.log_message = lambda *_: None  # type: ignore[method-assign]
+    with _Server(("127.0.0.1", port), handler) as server:
+        # Half a second is Python's default: every test would wait for it at the end.
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 @contextmanager
 def serving(server: FakeServer, *, port: int = 0) -> Iterator[FakeServer]:
-    """Serve on a port of loopback, by default a free one."""
+    """Let a server answer on a port of loopback."""
 
     class Handler(_Handler):
         fake = server
 
-    with _Listening(("127.0.0.1", port), Handler) as listening:
-        listening.daemon_threads = True
-        # Half a second is Python's default: every test would wait for it at the end.
-        threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
-        server.address = f"http://127.0.0.1:{listening.server_address[1]}"
+    with listening(Handler, port=port) as server.address:
         yield server
-        listening.shutdown()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -129,9 +136,6 @@ class _Handler(BaseHTTPRequestHandler):
         tokens = sum(len(WordTokenizer().starts(message["content"])) for message in body["messages"])
         read = tokens if self.fake.reads_tokens is None else min(tokens, self.fake.reads_tokens)
         self._say(body, self.fake.reply(body["messages"]), read * self.fake.overcounts)
-
-    def log_message(self, *_: object) -> None:
-        return
 
     def _refused_key(self) -> bool:
         self.path, _, query = self.path.partition("?")

@@ -6,10 +6,9 @@ import asyncio
 import copy
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +26,7 @@ from contextcliff.errors import ConfigError, EngineFault, RunError
 from contextcliff.execution.store import Store
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Prompt
+from tests.engines.fake_server import listening
 from tests.execution.planned_samples import planned
 
 PROMPT = Prompt(user="one two")
@@ -133,9 +133,6 @@ class Answering(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         self.do_GET()
 
-    def log_message(self, *_: object) -> None:
-        return
-
 
 Ask = Callable[[str], Generation | None]
 
@@ -143,10 +140,8 @@ Ask = Callable[[str], Generation | None]
 @pytest.fixture(scope="module")
 def ask() -> Iterator[Ask]:
     """Asks what a run asks at a route, with all clients that a run has."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server, asyncio.Runner() as runner:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        address = address_of(f"http://127.0.0.1:{server.server_address[1]}")
+    with listening(Answering) as url, asyncio.Runner() as runner:
+        address = address_of(url)
         asked = connection(address, timeout_s=5.0, requests=1)
 
         def once(route: str) -> Generation | None:
@@ -173,7 +168,6 @@ def ask() -> Iterator[Ask]:
 
         yield once
         runner.run(asked.close())
-        server.shutdown()
 
 
 @pytest.mark.slow

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from itertools import pairwise
 
 import pytest
@@ -16,6 +15,7 @@ from contextcliff.engines.openai.http import address_of, client
 from contextcliff.engines.openai.tokens import LlamaServerTokenizer, TokenServer, piece_starts
 from contextcliff.errors import RunError
 from contextcliff.records.sample import Prompt
+from tests.engines.fake_server import listening
 
 Pieces = Sequence[str | Sequence[int]]
 
@@ -82,20 +82,12 @@ class _Counting(BaseHTTPRequestHandler):
         self.wfile.write(content)
         self.answered += 1
 
-    def log_message(self, *_: object) -> None:
-        return
-
 
 @contextmanager
 def counter(handler: type[_Counting]) -> Iterator[LlamaServerTokenizer]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listening:
-        listening.daemon_threads = True
-        threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
-        address = address_of(f"http://127.0.0.1:{listening.server_port}")
-        with client(address, timeout_s=5.0) as http:
-            server = TokenServer(http=http, address=address, model="m", api="completions", template_arguments={})
-            yield LlamaServerTokenizer(name="l", server=server)
-        listening.shutdown()
+    with listening(handler) as url, client(address_of(url), timeout_s=5.0) as http:
+        server = TokenServer(http=http, address=address_of(url), model="m", api="completions", template_arguments={})
+        yield LlamaServerTokenizer(name="l", server=server)
 
 
 @pytest.mark.parametrize(("most_answers", "requests"), [(1_000, 3), (1, 5)])
@@ -110,9 +102,6 @@ def test_a_question_on_a_kept_connection_that_was_closed_meanwhile_is_asked_agai
 
 def test_a_server_that_never_answers_is_asked_twice_and_no_more() -> None:
     handler = type("Counting", (_Counting,), {"most_answers": 0})
-    with (
-        counter(handler) as tokenizer,
-        pytest.raises(RunError, match="/tokenize: the server can't count tokens"),
-    ):
+    with counter(handler) as tokenizer, pytest.raises(RunError, match="/tokenize: the server can't count tokens"):
         tokenizer.count_prompt(Prompt(user="abc"))
     assert handler.requests == 2  # type: ignore[attr-defined]

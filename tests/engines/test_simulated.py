@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 
-from contextcliff.engines.engine import Deployment
 from contextcliff.engines.simulated import Simulated, _scrambled
 from contextcliff.kv.policy import KVPolicy
-from contextcliff.models.model import Model
-from contextcliff.models.sampling import Sampling
-from contextcliff.records.generation import Generation
-from contextcliff.records.sample import Prompt, Sample
 from contextcliff.tasks.questions.answers import token_f1
-from tests.execution.planned_samples import planned
 
 FULL = KVPolicy(name="none")
-Q4 = KVPolicy(name="q4_0", key_type="q4_0", value_type="q4_0")
-
-
-def answers(engine: Simulated, sample: Sample, *, max_tokens: int = 48) -> Generation:
-    async def once() -> Generation:
-        deployment = Deployment(model=Model(name="m", context_window=9), kv_policy=FULL, context_tokens=9)
-        async with engine.open(deployment) as session:
-            return await session.generate(sample, Prompt(user="?"), Sampling(max_tokens=max_tokens))
-
-    return asyncio.run(once())
-
-
-def asked(number: int, *, expected: tuple[str, ...] = ("1234567",), words: int = 50) -> Sample:
-    sample = planned(f"s{number}", "?", answers=expected, seed=number).sample
-    return replace(sample, built_tokens=words)
 
 
 def test_a_cliff_falls_at_its_place_and_a_flat_law_nowhere() -> None:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contextcliff.analysis.search import Path, StepScores, step_scores
@@ -136,29 +136,7 @@ SEEDS = st.integers(0, 1000)
 REPLAYED = tuple((n, i) for n, count in ((100, 15), (300, 3), (400, 7)) for i in range(count))
 
 
-@pytest.mark.slow
-@given(
-    st.sampled_from(LAWS),
-    SEEDS,
-    st.sampled_from((0.0, 0.1, 0.5)),
-    st.sampled_from((1, 4, 16, 64)),
-    st.booleans(),
-    st.booleans(),
-    st.randoms(),
-)
-def test_the_search_is_that_over_all_answers_whatever_order_they_come_in(
-    chance: Chance, seed: int, loses: float, at_once: int, refine: bool, relative: bool, draws: Random
-) -> None:
-    model, of = Model(chance=chance, seed=seed, loses=loses), plan(refine=refine)
-    source = model.source(ahead=at_once - 1, of=of, relative=relative)
-    ask(source, model, at_once=at_once, draws=draws)
-    assert source.is_over
-    assert source.search == model.search(of, relative=relative)
-    assert set(model.asked.values()) <= {1}
-    if at_once == 1:
-        assert len(model.asked) == len(source.path.used)
-
-
+@settings(max_examples=settings.default.max_examples // 5)
 @given(
     st.sampled_from(LAWS), SEEDS, st.integers(0, 90), st.sampled_from((0, 23)), st.sampled_from(((), REPLAYED)),
     st.randoms(),
@@ -309,25 +287,27 @@ def test_how_the_lengths_stand_is_heard_at_every_answer() -> None:
 
 @pytest.mark.slow
 @given(
-    st.sampled_from(LAWS), SEEDS, st.sampled_from((0.0, 0.1)), st.sampled_from((1, 3, 16)), st.booleans(), st.randoms()
-)
-def test_what_is_replayed_is_asked_once_and_no_decision_looks_at_it(
-    chance: Chance, seed: int, loses: float, at_once: int, relative: bool, draws: Random
+    st.sampled_from(LAWS), SEEDS, st.sampled_from((0.0, 0.1, 0.5)), st.sampled_from((1, 4, 16, 64)),
+    st.fixed_dictionaries({"relative": st.booleans(), "replayed": st.sampled_from(((), REPLAYED))}), st.booleans(),
+    st.randoms(),
+)  # fmt: skip
+def test_the_search_is_that_over_all_answers_in_any_order_and_what_is_replayed_is_asked_once_and_decides_nothing(
+    chance: Chance, seed: int, loses: float, at_once: int, how: dict[str, Any], refine: bool, draws: Random
 ) -> None:
-    model = Model(chance=chance, seed=seed, loses=loses, controls=True)
-    source = model.source(ahead=at_once - 1, relative=relative, replayed=REPLAYED)
+    model, of = Model(chance=chance, seed=seed, loses=loses, controls=True), plan(refine=refine)
+    source = model.source(ahead=at_once - 1, of=of, **how)
     ask(source, model, at_once=at_once, draws=draws)
     assert source.is_over
-    assert source.search == model.search(relative=relative)
+    assert source.search == model.search(of, relative=how["relative"])
     assert set(model.asked.values()) == {1}
     asked = {name for name in model.asked if not name.startswith("control")}
-    used, replayed = ({"{} {}".format(*key) for key in keys} for keys in (source.path.used, REPLAYED))
+    used, replayed = ({"{} {}".format(*key) for key in keys} for keys in (source.path.used, how["replayed"]))
     assert asked >= used | replayed
     controls = {name.removeprefix("control ") for name in model.asked if name.startswith("control")}
     assert controls >= used
     if at_once == 1:
         assert (controls, asked - used) == (used, replayed - used)
-    again = model.source(relative=relative, replayed=REPLAYED)
+    again = model.source(of=of, **how)
     model.loses = 0.0
     before = model.asked.total()
     ask(again, model, at_once=at_once, draws=draws)

@@ -70,8 +70,7 @@ def test_two_thousand_requests_with_a_third_of_faults_lose_nothing(tmp_path: Pat
 
 
 def test_ten_kills_at_random_moments_lose_nothing_and_repeat_no_more_than_was_in_flight(
-    tmp_path: Path,
-    tokenizer: str,
+    tmp_path: Path, tokenizer: str
 ) -> None:
     rng, concurrency, kills = random.Random(2), 4, 0
     overrides = ("task.lengths=[200]", "task.trials=30", TEN_DEPTHS, f"engine.concurrency={concurrency}")

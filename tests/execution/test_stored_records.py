@@ -25,11 +25,7 @@ from tests.tasks.needles import build, niah, said
 
 SAMPLE = build(niah(lengths=[300], depths=[0.5], trials=1))[0]
 REFERENCE = Reference(
-    kind="choice",
-    choices=("a lamp", "a key"),
-    evidence=(Span(start=3, end=9),),
-    distractors=("1234567",),
-    reply="B",
+    kind="choice", choices=("a lamp", "a key"), evidence=(Span(start=3, end=9),), distractors=("1234567",), reply="B"
 )
 BIN = AuditBin(min_tokens=400, max_tokens=900, documents=2, questions=6, drawn_documents=2, drawn_questions=4)
 PLAIN = RunFacts(model="qwen", engine="openai", context_window=32768, tokenizer="words", dataset="stories")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import openai
 import pytest
@@ -19,6 +18,7 @@ from contextcliff.engines.openai.exchange import Request, exchange
 from contextcliff.engines.openai.http import async_client
 from contextcliff.errors import EngineFault
 from contextcliff.records.sample import Prompt
+from tests.engines.fake_server import listening
 
 LEFT_OUT = ("ttft_ms", "latency_ms", "attention_entropy", "written_tokens")
 USAGE = {"prompt_tokens": 70, "completion_tokens": 3, "total_tokens": 73}
@@ -179,13 +179,8 @@ def serving(answer: Answer) -> Iterator[str]:
             self.wfile.write(answer.body)
             self.close_connection = True
 
-        def log_message(self, *_: object) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        server.shutdown()
+    with listening(Handler) as address:
+        yield f"{address}/v1"
 
 
 def asked(answer: Answer) -> tuple[dict[str, object], str]:

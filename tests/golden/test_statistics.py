@@ -60,9 +60,7 @@ def samples_of(draw: Draw) -> list[ScoredSample]:
 def studied(draw: Draw) -> Any:
     samples = samples_of(draw)
     settings = AnalysisSettings(
-        threshold=draw.choice(THRESHOLDS),
-        confidence=draw.choice(CONFIDENCES),
-        relative_to_baseline=draw.random() < 0.3,
+        threshold=draw.choice(THRESHOLDS), confidence=draw.choice(CONFIDENCES), relative_to_baseline=draw.random() < 0.3
     )
     return study_of(
         samples, settings, StudyFacts(max_context_tokens=32_768, designed_lengths=True, relative_by_default=False)

@@ -12,31 +12,22 @@ from tests.commands import DRAWN, SIMULATED, contextcliff
 from tests.golden.test_planted_runs import JUDGED, SMALL
 
 SWEEP = (
-    *(
-        *SIMULATED,
-        *DRAWN,
-        *SMALL,
-        "kv_policy=none,q8_0",
-        "task.like=first",
-        "task.controls=true",
-        "reporting.compare=true",
-    ),
-    *("tracking=mlflow", "tracking.uri=sqlite:///mlruns/mlflow.db", "tracking.system_metrics=false"),
+    *(*SIMULATED, *DRAWN, *SMALL, "kv_policy=none,q8_0", "task.like=first", "task.controls=true"),
+    *("reporting.compare=true", "tracking=mlflow", "tracking.uri=sqlite:///mlruns/mlflow.db"),
+    "tracking.system_metrics=false",
 )
 
 
-@pytest.fixture(scope="module")
-def tracked(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The runs in MLflow's store, in the order in which they were begun."""
+@pytest.mark.slow  # `tests/tracking` has quicker ones of each upload
+def test_names(tmp_path: Path, numbers: SnapshotAssertion) -> None:
     from mlflow.tracking import MlflowClient
 
-    folder = tmp_path_factory.mktemp("tracked")
-    done = contextcliff(*SWEEP, *JUDGED, cwd=folder)
+    done = contextcliff(*SWEEP, *JUDGED, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    client = MlflowClient(tracking_uri=f"sqlite:///{tmp_path}/mlruns/mlflow.db")
     (experiment,) = client.search_experiments(filter_string="name = 'contextcliff'")
     runs = client.search_runs([experiment.experiment_id], order_by=["attributes.start_time ASC"])
-    return [_names(client, run, folder) for run in runs]
+    assert [_names(client, run, tmp_path) for run in runs] == numbers
 
 
 def _names(client: Any, run: Any, folder: Path) -> dict[str, Any]:
@@ -51,8 +42,3 @@ def _names(client: Any, run: Any, folder: Path) -> dict[str, Any]:
         "files": sorted(str(file.relative_to(artifacts)) for file in artifacts.rglob("*") if file.is_file()),
         "datasets": [each.dataset.name for each in run.inputs.dataset_inputs],
     }
-
-
-@pytest.mark.slow  # `tests/tracking` has quicker ones of each upload
-def test_names(tracked: list[Any], numbers: SnapshotAssertion) -> None:
-    assert tracked == numbers

@@ -107,10 +107,7 @@ CONFIG = {"num_hidden_layers": 4, "num_attention_heads": 8, "num_key_value_heads
             {"sliding_window": 128, "layer_types": ["sliding_attention", "full_attention", "linear_attention"]},
             (*uniform(64, window=128), *uniform(64)),
         ),
-        (
-            {"kv_lora_rank": 512, "qk_rope_head_dim": 64},
-            (Layer(key_values=576, value_values=0),) * 4,
-        ),
+        ({"kv_lora_rank": 512, "qk_rope_head_dim": 64}, (Layer(key_values=576, value_values=0),) * 4),
     ],
 )
 def test_a_hub_configuration_describes_its_layers(more: dict[str, object], expected: Architecture) -> None:

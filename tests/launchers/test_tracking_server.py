@@ -52,28 +52,11 @@ def jobs_of(server: MLflowServer, experiment: str) -> list[Run]:
     return [run for run in runs(server, experiment) if run.data.tags.get("kind") != "sweep"]
 
 
-def test_a_ray_sweep_is_kept_by_the_server_with_its_files(server: MLflowServer, tmp_path: Path) -> None:
-    from mlflow.tracking import MlflowClient
-
-    done = contextcliff_process(
-        *SWEEP, *RAY, f"tracking.uri={server.address}", "tracking.experiment=first", cwd=tmp_path, timeout_s=500
-    )
-    assert done.returncode == 0, done.stderr
-    (parent,) = (run for run in runs(server, "first") if run.data.tags.get("kind") == "sweep")
-    jobs = jobs_of(server, "first")
-    assert [run.info.status for run in (parent, *jobs)] == ["FINISHED"] * 5
-    assert {run.data.tags["mlflow.parentRunId"] for run in jobs} == {parent.info.run_id}
-    client = MlflowClient(tracking_uri=server.address)
-    assert {run.info.artifact_uri.split(":")[0] for run in jobs} == {"mlflow-artifacts"}
-    kept = client.download_artifacts(jobs[0].info.run_id, "report.md", str(tmp_path))
-    assert "SAFE CAP" in Path(kept).read_text(encoding="utf-8")
-    assert client.download_artifacts(parent.info.run_id, "leaderboard.html", str(tmp_path))
-    assert not any(PASSWORD.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
-
-
 def test_a_server_that_is_killed_half_way_loses_nothing_and_one_command_uploads_the_rest(
     server: MLflowServer, tmp_path: Path
 ) -> None:
+    from mlflow.tracking import MlflowClient
+
     away = (f"tracking.uri={server.address}", "tracking.experiment=second")
     sweep = started(tmp_path, *SWEEP, *RAY, *away, "seed=1,2,3", "engine.delay_ms=40")
     try:
@@ -96,3 +79,9 @@ def test_a_server_that_is_killed_half_way_loses_nothing_and_one_command_uploads_
     (parent,) = (run for run in runs(server, "second") if run.data.tags.get("kind") == "sweep")
     assert parent.info.status == "FINISHED"
     assert {run.data.tags.get("mlflow.parentRunId") for run in jobs} == {parent.info.run_id}
+    client = MlflowClient(tracking_uri=server.address)
+    assert {run.info.artifact_uri.split(":")[0] for run in jobs} == {"mlflow-artifacts"}
+    kept = client.download_artifacts(jobs[0].info.run_id, "report.md", str(tmp_path))
+    assert "SAFE CAP" in Path(kept).read_text(encoding="utf-8")
+    assert client.download_artifacts(parent.info.run_id, "leaderboard.html", str(tmp_path))
+    assert not any(PASSWORD.encode() in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())

@@ -58,10 +58,7 @@ LAYERS = {"sliding_attention": {"rope_type": "default"}, "full_attention": {"rop
         ({**LONG, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}}, config(131_072)),
         ({**LONG, "rope_parameters": {"rope_type": "yarn", **YARN}}, config(32_768, "yarn", 4.0)),
         ({**LONG, "rope_scaling": {"type": "yarn", **YARN}}, config(32_768, "yarn", 4.0)),
-        (
-            {**LONG, "original_max_position_embeddings": 4_096, "rope_scaling": LONGROPE},
-            config(4_096, "longrope"),
-        ),
+        ({**LONG, "original_max_position_embeddings": 4_096, "rope_scaling": LONGROPE}, config(4_096, "longrope")),
         ({**LONG, "rope_scaling": {"type": "linear", "factor": 4.0}}, config(None, "linear", 4.0)),
         ({**LONG, "rope_parameters": LAYERS}, config(None, "linear", 8.0)),
         ({"text_config": LONG, "vision_config": {}}, config(131_072)),

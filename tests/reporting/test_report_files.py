@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contextcliff.findings.finding import FinishedRun
@@ -101,7 +101,6 @@ def test_new_files_take_their_places_together_and_what_they_lack_of_an_earlier_r
     assert names() == ["figures/b.png", "own.txt", "report.json"]
 
 
-@settings(max_examples=40)
 @given(said=st.lists(st.text(st.characters(exclude_categories=()), max_size=20), max_size=6))
 @example(said=["x\ud800y"])
 def test_samples_jsonl_has_one_line_a_sample_whatever_the_model_said(cliff: Report, said: list[str]) -> None:

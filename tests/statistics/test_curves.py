@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
@@ -120,7 +120,6 @@ def test_many_sets_are_fitted_as_each_alone() -> None:
 @given(
     st.lists(st.floats(min_value=0.0, max_value=1.0), min_size=6, max_size=6), st.floats(min_value=0.05, max_value=0.95)
 )
-@settings(max_examples=60)
 def test_a_curve_falls_between_0_and_1_and_crosses_a_higher_score_first(means: list[float], score: float) -> None:
     falls = fall_of(*means)
     assert 0.0 <= falls.bottom[0] <= falls.top[0] <= 1.0
@@ -131,7 +130,6 @@ def test_a_curve_falls_between_0_and_1_and_crosses_a_higher_score_first(means: l
 
 
 @given(st.lists(st.integers(min_value=1, max_value=10**6), min_size=2, max_size=8, unique=True))
-@settings(max_examples=40)
 def test_any_lengths_can_be_fitted(lengths: list[int]) -> None:
     at = np.log(np.sort(np.array(lengths, dtype=float)))
     falls = fit_falls(at, np.linspace(1.0, 0.0, at.size)[None], np.full(at.size, 100.0))

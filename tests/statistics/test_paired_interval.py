@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
@@ -57,7 +57,6 @@ def test_its_lower_end_is_where_mcnemars_test_ends_where_all_pairs_differ() -> N
     assert (low, high) == pytest.approx((2.0 * wilson.low - 1.0, 2.0 * wilson.high - 1.0), abs=1e-6)
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(-4, 4), st.integers(1, 4)), min_size=1, max_size=12))
 def test_an_interval_holds_its_mean_whatever_the_units(drawn: list[tuple[int, int]]) -> None:
     units = Units.of(Unit(total=total * pairs / 4, pairs=pairs) for total, pairs in drawn)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
@@ -68,7 +68,6 @@ def test_neither_the_order_of_pairs_nor_a_pair_that_does_not_differ_counts(
     assert p_worse(Units.single([*shuffled, 0.0])) == p_worse(Units.single(differences))
 
 
-@settings(max_examples=50)
 @given(st.lists(graded, min_size=1, max_size=12), st.integers(0, 11))
 def test_a_lower_difference_never_makes_it_less_likely_that_it_is_worse(differences: list[float], place: int) -> None:
     place %= len(differences)

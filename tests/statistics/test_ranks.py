@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -111,7 +111,6 @@ def trend_of(groups: Sequence[Sequence[float]], *, two_sided: bool = False) -> t
     return known(ordered_trend(groups, two_sided=two_sided, seed=7))
 
 
-@settings(max_examples=40)
 @given(sizes.filter(lambda trend: sum(trend) <= 7), st.data())
 def test_without_ties_every_arrangement_is_counted(lengths: list[int], data: st.DataObject) -> None:
     pooled = data.draw(st.permutations(range(sum(lengths))))

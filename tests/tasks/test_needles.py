@@ -50,7 +50,6 @@ def searched(task: Any, of: Materials, length: int, count: int) -> list[Sample]:
     return [sample for index in range(count) for sample in steps.step(length, index).samples]
 
 
-@settings(max_examples=40)
 @given(st.integers(400, 2_800), st.floats(0.0, 1.0), st.sampled_from([name for name in FAMILY if name != "repeat"]))
 def test_what_is_hidden_stands_between_two_sentences_and_the_length_is_the_one_asked_for(
     length: int, depth: float, option: str

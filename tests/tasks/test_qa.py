@@ -117,7 +117,6 @@ def test_what_a_dataset_can_not_give_is_refused(changes: dict[str, Any], sizes: 
 lengths = st.lists(st.integers(1, 5_000), min_size=1, max_size=60)
 
 
-@settings(max_examples=60)
 @given(lengths, st.integers(1, 10), st.integers(1, 8), st.integers(1, 6), st.sampled_from(["quantile", "fixed"]))
 def test_bins_ascend_hold_every_length_once_and_never_split_equal_ones(
     sizes: list[int], bins: int, per_bin: int, min_samples: int, binning: str

@@ -13,15 +13,15 @@ from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.lengths import Item
 from contextcliff.analysis.study import StudyFacts
 from contextcliff.records.corpus import Document
-from contextcliff.records.generation import Generation, ScoredSample
+from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
-from contextcliff.records.sample import Recipe, Sample, Words
+from contextcliff.records.sample import Recipe, Words
 from contextcliff.writing.levels import DrawnTier, health_of
 from contextcliff.writing.measures import measure as measures
 from contextcliff.writing.prose_findings import Health, Writing
 from contextcliff.writing.task.continuation_scoring import fault_of
 from contextcliff.writing.verdict import writing_of
-from tests.make import known
+from tests.make import known, scored_sample
 from tests.simulated_reports import edited
 
 TIERS = (2048, 4096, 8192, 16_384)
@@ -67,38 +67,32 @@ def make_round(
     item: str = "",
 ) -> ScoredSample:
     """One round; `answered=False`: the server gave nothing."""
-    sample = Sample(
+    found = {measures.AUTHOR_LIMIT: 30.0, **(details or {})}
+    found[measures.HEALTHY] = float(fault_of(found, failure) is None)
+    score = 1 - found.get(measures.COMPOSITE, 0.0) / 100 if answered else None
+    made = scored_sample(
+        tokens, score, measured=tokens - 9, document=DOCUMENT.document_id, ttft_ms=310.0, latency_ms=9000.0
+    )
+    sample = replace(
+        made.sample,
         sample_id=f"continuation-{tokens}-{trial}",
         task="continuation",
-        context_tokens=tokens,
         built_tokens=tokens - 12,
-        depth=None,
         trial=trial,
-        document_id=DOCUMENT.document_id,
         question="",
         answers=(),
         recipe=Recipe(user=(Words(text="a prompt"),)),
         seed=1000 + trial,
         item=item,
     )
-    generation = Generation(
-        text=text,
-        finish_reason=finish_reason,
-        prompt_tokens=tokens - 9,
-        completion_tokens=512,
-        cached_tokens=0,
-        ttft_ms=310.0,
-        latency_ms=9000.0,
-    )
-    found = {measures.AUTHOR_LIMIT: 30.0, **(details or {})}
-    found[measures.HEALTHY] = float(fault_of(found, failure) is None)
-    return ScoredSample(
+    told = {"text": text, "finish_reason": finish_reason, "completion_tokens": 512, "cached_tokens": 0}
+    return replace(
+        made,
         sample=sample,
         prompt_sha256="",
-        score=1 - found.get(measures.COMPOSITE, 0.0) / 100 if answered else None,
         failure=failure if answered else failure or "timeout",
         prediction=text if answered else "",
-        generation=generation if answered else None,
+        generation=made.generation and replace(made.generation, **told),  # type: ignore[arg-type]  # its fields
         details=found if answered else {},
         graded=True,
         document=DOCUMENT,

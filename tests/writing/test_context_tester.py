@@ -90,10 +90,7 @@ def test_a_table_that_is_not_of_one_run_round_by_round_is_refused(
     ("content", "told"),
     [
         (b"", "is empty"),
-        (
-            b"model_name,cloze_score\na,1\n",
-            "has no column context_length; give a result folder",
-        ),
+        (b"model_name,cloze_score\na,1\n", "has no column context_length; give a result folder"),
         (b"model,context_length,num_distinct\na,1024,3\n", "give the run's folder"),
         (b"context_length,cloze_score\n", "has no row"),
         (bytes(range(256)) * 8, "has no column context_length"),
@@ -124,10 +121,7 @@ WORDS = word_list_of("the\ncat\nsat\n", "few")
 
 
 def run_of(
-    rounds: Sequence[tool.ImportedRound] = (),
-    *,
-    original: Mapping[str, float] | None = None,
-    text: str = "harbour",
+    rounds: Sequence[tool.ImportedRound] = (), *, original: Mapping[str, float] | None = None, text: str = "harbour"
 ) -> tool.ImportedRun:
     return tool.ImportedRun(
         run_id="old", model="glm", text=text, label="", parameters={},

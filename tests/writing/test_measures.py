@@ -285,12 +285,7 @@ def measured(text: str, language: str = "en", **compared: str) -> dict[str, floa
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [
-        ("... !!! ...", (11, 0, 0)),
-        ("!" * 300, (300, 0, 0)),
-        ("Mr. Smith walked. He ran!", (25, 5, 2)),
-        (" \n\n", (0,)),
-    ],
+    [("... !!! ...", (11, 0, 0)), ("!" * 300, (300, 0, 0)), ("Mr. Smith walked. He ran!", (25, 5, 2)), (" \n\n", (0,))],
 )
 def test_under_twenty_words_a_text_has_its_size_and_no_other_measure(text: str, size: tuple[int, ...]) -> None:
     names = ("continuation_length", "word_count", "sentence_count")

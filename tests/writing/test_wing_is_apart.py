@@ -1,32 +1,11 @@
-"""What is not about writing runs without the package of writing."""
+"""No other package may import that of writing: `tests/test_house.py` counts what a run imports."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import contextcliff
-from tests.commands import SIMULATED
-
-_SCRIPT = """
-import atexit, sys
-atexit.register(lambda: print(*[name for name in sys.modules if name.startswith("contextcliff.writing")]))
-from contextcliff.__main__ import main
-sys.exit(main())
-"""
-
-
-@pytest.mark.slow
-def test_a_needle_run_imports_no_module_of_writing(tmp_path: Path) -> None:
-    command = (sys.executable, "-c", _SCRIPT, "task=niah", "task.trials=1", "reporting.dpi=50", *SIMULATED)
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True)
-    assert done.stdout.splitlines()[-1] == ""
-    # It was a whole run, with its report.
-    assert list(tmp_path.glob("outputs/*/niah-*/report.md"))
 
 
 def test_the_import_contract_names_every_other_package() -> None:

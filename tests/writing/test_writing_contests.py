@@ -163,10 +163,7 @@ def test_raw_figures_that_depend_on_length_have_no_winner_between_answers_of_dif
             *("least_length", ("0.5", "0.8"), ("shortfall", "composite"), "composite_classic"),
             "text missing under 0.5 of an answer; text missing under 0.8 of an answer",
         ),
-        (
-            *("embeddings", ("x", "y"), ("adjacent_coherence", "composite"), "mtld"),
-            "embeddings by x; embeddings by y",
-        ),
+        (*("embeddings", ("x", "y"), ("adjacent_coherence", "composite"), "mtld"), "embeddings by x; embeddings by y"),
     ],
 )
 def test_what_depends_on_a_rule_in_which_runs_differ_has_no_winner(

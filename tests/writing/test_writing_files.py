@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from html import unescape
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contextcliff.findings.finding import FinishedRun
@@ -104,7 +104,6 @@ def test_all_that_was_written_can_be_read_the_original_first(cliff: Report) -> N
     assert set(blocks[5::2]) == {PROSE}
 
 
-@settings(max_examples=60)
 @given(said=st.text(st.characters(exclude_categories=()), max_size=60))
 def test_what_a_model_said_reaches_no_terminal_as_a_control_character(cliff: Report, said: str) -> None:
     scored = [make_round(text=said)]

@@ -56,10 +56,7 @@ ALSO = (((4096,), True), (TIERS, False), (NINE, True), (TWELVE, False), (TWELVE,
 
 @pytest.mark.parametrize(
     ("tiers", "coherence"),
-    [
-        ((2048, 1_048_576), True),
-        *(pytest.param(*each, marks=pytest.mark.slow) for each in (((4096,), False), *ALSO)),
-    ],
+    [((2048, 1_048_576), True), *(pytest.param(*each, marks=pytest.mark.slow) for each in (((4096,), False), *ALSO))],
 )
 def test_no_text_of_any_figure_covers_another(cliff: Report, tiers: tuple[int, ...], coherence: bool) -> None:
     for figure in figures_of(with_writing(cliff, make_rounds(tiers=tiers, rounds=4, coherence=coherence))):

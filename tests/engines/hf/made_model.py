@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -21,6 +22,7 @@ from contextcliff.models.sampling import Sampling
 from contextcliff.models.weights import Gguf
 from contextcliff.records.generation import Generation
 from contextcliff.records.sample import Passage, Prompt, Recipe, Sample, Words
+from tests.make import scored_sample
 
 # Every test module that makes a model imports this one: none of them is collected without the extra.
 for package in ("torch", "kvpress"):
@@ -103,19 +105,13 @@ def with_session(
 def asked(text: str, question: str, *, before: str = "Read this.\n\n", seed: int = 1) -> tuple[Sample, Prompt]:
     """A sample that asks a question behind a document's text, and its prompt."""
     prompt = Prompt(user=f"{before}{text}\n\n{question}")
-    sample = Sample(
+    passage = Passage(document_id="d", start=0, end=len(text))
+    sample = replace(
+        scored_sample(0, None, document="d").sample,
         sample_id=f"made-{prompt.sha256[:8]}",
-        task="made",
-        context_tokens=0,
-        built_tokens=0,
-        depth=None,
-        trial=0,
-        document_id="d",
         question=question,
         answers=(),
-        recipe=Recipe(
-            user=(Words(text=before), Passage(document_id="d", start=0, end=len(text)), Words(text=f"\n\n{question}"))
-        ),
+        recipe=Recipe(user=(Words(text=before), passage, Words(text=f"\n\n{question}"))),
         seed=seed,
     )
     return sample, prompt

@@ -101,17 +101,9 @@ def test_a_context_that_is_shorter_than_the_presss_window_is_kept() -> None:
     ("press", "arguments", "line"),
     [
         ("ThinKPress", {}, "kv_policy.press=ThinKPress: takes no kv_policy.budget, or not these"),
-        (
-            "SnapKVPress",
-            {"window": 8},
-            "kv_policy.press=SnapKVPress: takes no kv_policy.budget, or",
-        ),
+        ("SnapKVPress", {"window": 8}, "kv_policy.press=SnapKVPress: takes no kv_policy.budget, or"),
         ("CriticalKVPress", {}, "kv_policy.press=CriticalKVPress: takes no kv_policy.budget, or"),
-        (
-            "NoSuchPress",
-            {},
-            "kv_policy.press=NoSuchPress: kvpress has no such press; it has AdaKVPress, ",
-        ),
+        ("NoSuchPress", {}, "kv_policy.press=NoSuchPress: kvpress has no such press; it has AdaKVPress, "),
     ],
 )
 def test_a_press_that_cannot_be_had_is_one_line(press: str, arguments: dict[str, int], line: str) -> None:
